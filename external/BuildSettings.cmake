@@ -1,0 +1,37 @@
+# Build type, language standards and warnings.
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL)
+    set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+    find_program(CCACHE_PROGRAM ccache)
+    if(CCACHE_PROGRAM)
+        set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+        set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+    endif()
+endif()
+
+# Warnings and the standards for a target of this project; a user's own targets are left alone.
+function(stream_compaction_target_settings target)
+    target_compile_features(${target} PUBLIC cxx_std_20)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+    if(MSVC)
+        target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:/W4>)
+    else()
+        set(warnings -Wall -Wextra)
+        if(STREAM_COMPACTION_WARNINGS_AS_ERRORS)
+            list(APPEND warnings -Werror)
+        endif()
+        string(JOIN "," hostWarnings ${warnings})
+        target_compile_options(${target} PRIVATE
+            $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
+            $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=${hostWarnings}>)
+        if(STREAM_COMPACTION_WARNINGS_AS_ERRORS)
+            target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-Werror=all-warnings>)
+        endif()
+    endif()
+    # Line numbers in profiles and sanitizer reports cost nothing at run time.
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)
+endfunction()

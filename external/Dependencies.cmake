@@ -1,0 +1,35 @@
+# Third-party libraries: an installed one first, otherwise its source by FetchContent.
+
+include(FetchContent)
+
+function(stream_compaction_dependency name tag url)
+    FetchContent_Declare(${name} GIT_REPOSITORY ${url} GIT_TAG ${tag} GIT_SHALLOW ON ${ARGN})
+endfunction()
+
+find_package(Threads REQUIRED)
+
+# oneTBB runs the CPU variants on all cores.
+set(TBB_TEST OFF)
+stream_compaction_dependency(TBB v2021.13.0 https://github.com/oneapi-src/oneTBB.git FIND_PACKAGE_ARGS)
+FetchContent_MakeAvailable(TBB)
+
+# Highway's vectorised quicksort; without it oneTBB sorts.
+find_package(hwy QUIET)
+if(TARGET hwy::hwy_contrib)
+    set(STREAM_COMPACTION_HAS_HIGHWAY ON)
+else()
+    message(STATUS "Highway was not found: CPU::parallelSort uses oneTBB")
+    set(STREAM_COMPACTION_HAS_HIGHWAY OFF)
+endif()
+
+if(STREAM_COMPACTION_PROGRAM)
+    stream_compaction_dependency(fmt 11.0.2 https://github.com/fmtlib/fmt.git FIND_PACKAGE_ARGS 9)
+    stream_compaction_dependency(CLI11 v2.4.2 https://github.com/CLIUtils/CLI11.git FIND_PACKAGE_ARGS 2)
+    FetchContent_MakeAvailable(fmt CLI11)
+endif()
+
+if(STREAM_COMPACTION_TESTS)
+    set(INSTALL_GTEST OFF)
+    stream_compaction_dependency(GTest v1.15.2 https://github.com/google/googletest.git FIND_PACKAGE_ARGS)
+    FetchContent_MakeAvailable(GTest)
+endif()

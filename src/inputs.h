@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace Bench {
+
+/// What a test array looks like.
+struct InputPattern {
+    enum class Kind {
+        Uniform,     ///< every int equally likely, negative ones included
+        Zeros,       ///< all 0
+        Ones,        ///< all 1
+        Ascending,   ///< 0, 1, 2, ...
+        Descending,  ///< n - 1, n - 2, ... 0
+        Modulo,      ///< 0 to modulus - 1, equally likely: the course's `rand() % K`
+        RandomBits,  ///< 0 or 1, equally likely
+    };
+
+    Kind kind = Kind::Uniform;
+    std::uint32_t modulus = 0;  ///< of Modulo only
+
+    bool operator==(const InputPattern&) const = default;
+};
+
+/// From `uniform`, `mod:50` and so on. Throws UsageError for anything else.
+[[nodiscard]] InputPattern parseInputPattern(std::string_view text);
+[[nodiscard]] std::string toString(InputPattern pattern);
+
+/// A random number that depends on nothing but the seed and the index: the same on every platform and for every n.
+/// It is the number at that place in the sequence of the generator SplitMix64.
+[[nodiscard]] constexpr std::uint64_t randomAt(std::uint64_t seed, std::uint64_t index) {
+    std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+[[nodiscard]] std::vector<int> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed);
+
+}  // namespace Bench

@@ -1,0 +1,18 @@
+#include <cstddef>
+#include <iostream>
+#include <span>
+
+#include "program.h"
+#include "terminal.h"
+
+// Elements in the test arrays. Change it, build again and watch the ladder move; --size does it for one run.
+constexpr std::size_t SIZE = 1 << 20;
+// A size that is not a power of two, where careless code fails.
+constexpr std::size_t NPOT = SIZE - 3;
+
+// The run itself is in program.cpp; the list of what is run is in variants.cpp.
+int main(int argc, char* argv[]) {
+    const std::span<const char* const> arguments(argv + 1, argv + argc);
+    return Bench::runProgram(arguments, {SIZE, NPOT}, Bench::thisMachine(),
+                             {std::cout, std::cerr, Bench::standardOutputTakesColor()});
+}

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "measure.h"
+#include "variants.h"
+
+namespace Bench {
+
+/// What came of one variant on one array.
+struct Outcome {
+    enum class Status { Passed, Failed, Skipped };
+
+    Variant variant;
+    std::size_t n = 0;
+    Status status = Status::Skipped;
+    std::string reason;  ///< why it was skipped or what is wrong with its result; empty when it passed
+
+    // Only of what has passed.
+    Timing time;
+    std::string mode;
+    std::size_t bytes = 0;
+    std::optional<double> copyUs;  ///< what a device-to-device copy of as many bytes takes
+
+    [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }
+    [[nodiscard]] double gigaelementsPerSecond() const { return static_cast<double>(n) / time.us.median / 1e3; }
+    [[nodiscard]] std::optional<double> percentOfCopy() const {
+        return copyUs ? std::optional(100 * *copyUs / time.us.median) : std::nullopt;
+    }
+};
+
+}  // namespace Bench

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <span>
+#include <vector>
+
+#include "gpu.h"
+#include "options.h"
+#include "variants.h"
+
+namespace Bench {
+
+/// What the program works with; tests put in their own.
+struct Machine {
+    std::vector<Variant> variants;
+    std::function<GpuAccess(int device)> openGpu;
+    std::optional<std::size_t> hostMemory;  ///< bytes available, where the system tells
+};
+
+/// This computer, with every variant there is.
+[[nodiscard]] Machine thisMachine();
+
+/// Where the program writes.
+struct Console {
+    std::ostream& out;
+    std::ostream& err;
+    bool color = false;
+};
+
+/// The whole program: returns its exit status, 0 when all that could run has passed, 1 when a check failed and 2 when
+/// it was asked for something it cannot do.
+[[nodiscard]] int runProgram(std::span<const char* const> arguments, Sizes sizes, const Machine& machine,
+                             Console console);
+
+}  // namespace Bench

@@ -1,0 +1,31 @@
+#include "terminal.h"
+
+#include <cstdio>
+#include <cstdlib>
+
+#ifdef _WIN32
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
+namespace Bench {
+namespace {
+
+[[nodiscard]] bool standardOutputIsTerminal() {
+#ifdef _WIN32
+    return _isatty(_fileno(stdout)) != 0;
+#else
+    return isatty(fileno(stdout)) != 0;
+#endif
+}
+
+}  // namespace
+
+bool standardOutputTakesColor() {
+    const char* noColor = std::getenv("NO_COLOR");
+    const bool refused = noColor != nullptr && *noColor != '\0';
+    return !refused && standardOutputIsTerminal();
+}
+
+}  // namespace Bench

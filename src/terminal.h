@@ -1,0 +1,8 @@
+#pragma once
+
+namespace Bench {
+
+/// Whether standard output is a terminal whose owner has not asked for plain text by NO_COLOR (https://no-color.org).
+[[nodiscard]] bool standardOutputTakesColor();
+
+}  // namespace Bench

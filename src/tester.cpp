@@ -1,0 +1,97 @@
+#include "tester.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+
+#include "sizes.h"
+
+namespace Bench {
+namespace {
+
+// Where a run takes seconds, as std::sort of 2^28 ints does (20), one trial has to do.
+constexpr double budgetUs = 2e6;
+
+constexpr std::size_t maxCpuSize = std::numeric_limits<int>::max();
+
+}  // namespace
+
+std::optional<std::string> findMismatch(std::span<const int> expected, std::span<const int> got) {
+    const auto [expectedAt, gotAt] = std::ranges::mismatch(expected, got);
+    if (expectedAt != expected.end() && gotAt != got.end()) {
+        return fmt::format("first mismatch at index {}: expected {}, got {}", expectedAt - expected.begin(),
+                           *expectedAt, *gotAt);
+    }
+    if (expected.size() != got.size()) {
+        return fmt::format("wrong count: expected {} elements, got {}", expected.size(), got.size());
+    }
+    return std::nullopt;
+}
+
+Tester::Tester(const GpuAccess& access, int warmup, int trials)
+    : access_(access), plan_{.warmup = warmup, .trials = trials, .budgetUs = budgetUs} {}
+
+Outcome Tester::test(const Variant& variant, std::span<const int> input, std::span<const int> expected) {
+    Outcome outcome;
+    outcome.variant = variant;
+    outcome.n = input.size();
+    if (auto reason = reasonToSkip(variant, input.size())) {
+        outcome.reason = std::move(*reason);
+        return outcome;
+    }
+    try {
+        run(outcome, input, expected);
+    } catch (const std::exception& error) {
+        outcome.status = Outcome::Status::Failed;
+        outcome.reason = error.what();
+    }
+    return outcome;
+}
+
+std::optional<std::string> Tester::reasonToSkip(const Variant& variant, std::size_t n) const {
+    if (variant.hardware == Hardware::Cpu) {
+        return n > maxCpuSize ? std::optional(fmt::format("takes at most {} elements", maxCpuSize)) : std::nullopt;
+    }
+    if (!access_.gpu) {
+        return access_.unavailableReason;
+    }
+    const std::size_t needed = variant.deviceBytes(n, variant.defaultBlockSize);
+    const std::size_t free = access_.gpu->freeBytes();
+    if (needed > free) {
+        return fmt::format("needs {} of device memory, {} are free", formatBytes(needed), formatBytes(free));
+    }
+    return std::nullopt;
+}
+
+void Tester::run(Outcome& outcome, std::span<const int> input, std::span<const int> expected) {
+    const bool onGpu = outcome.variant.hardware == Hardware::Gpu;
+    Stopwatch& stopwatch = onGpu ? access_.gpu->stopwatch() : cpuStopwatch_;
+    const std::size_t bytes = bytesMoved(input.size(), expected.size());
+    if (onGpu) {
+        // First, while the variant's own memory is not yet taken.
+        outcome.copyUs = copyMedianUs(bytes);
+    }
+    const auto prepared = outcome.variant.prepare(input, outcome.variant.defaultBlockSize);
+    outcome.time = measure(
+        stopwatch, plan_, [&] { prepared->poisonOutput(); }, [&] { prepared->launch(); });
+    outcome.mode = stopwatch.mode();
+    outcome.bytes = bytes;
+    if (auto mismatch = findMismatch(expected, prepared->result())) {
+        outcome.status = Outcome::Status::Failed;
+        outcome.reason = std::move(*mismatch);
+    } else {
+        outcome.status = Outcome::Status::Passed;
+    }
+}
+
+double Tester::copyMedianUs(std::size_t bytes) {
+    const auto known = copyMedianUs_.find(bytes);
+    if (known != copyMedianUs_.end()) {
+        return known->second;
+    }
+    return copyMedianUs_[bytes] = access_.gpu->measureCopy(bytes, plan_).us.median;
+}
+
+}  // namespace Bench

@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <stdexcept>
+#include <string>
+
+namespace StreamCompaction {
+
+/// Device memory that a caller lends to an operation for the length of its work on the stream; contents are undefined
+/// before and after. Aligned to `scratchAlignment` bytes, as memory from cudaMalloc is.
+using Scratch = std::span<std::byte>;
+
+inline constexpr std::size_t scratchAlignment = 256;
+
+namespace Arguments {
+
+/// Element counts of the course layer are `int`.
+inline void requireCount(int n) {
+    if (n < 0) {
+        throw std::invalid_argument("n: expected a number of elements >= 0, got " + std::to_string(n));
+    }
+}
+
+inline void requireArray(const char* name, const void* array, std::size_t n) {
+    if (array == nullptr && n > 0) {
+        throw std::invalid_argument(std::string(name) + ": expected an array of " + std::to_string(n) +
+                                    " elements, got a null pointer");
+    }
+}
+
+/// Two arrays may not share memory.
+inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
+    const auto* aBegin = static_cast<const std::byte*>(a);
+    const auto* bBegin = static_cast<const std::byte*>(b);
+    const std::less<const std::byte*> before;
+    if (before(aBegin, bBegin + bBytes) && before(bBegin, aBegin + aBytes)) {
+        throw std::invalid_argument("idata, odata: expected arrays that share no memory, got overlapping ones");
+    }
+}
+
+/// Two arrays may be one and the same or share no memory.
+inline void requireSameOrDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
+    if (a != b || aBytes != bBytes) {
+        requireDisjoint(a, aBytes, b, bBytes);
+    }
+}
+
+}  // namespace Arguments
+}  // namespace StreamCompaction

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <array>
+#include <span>
+
+namespace StreamCompaction {
+
+/// Threads a block that every kernel with a free block size can use: the powers of two from a warp to the limit.
+inline constexpr std::array powerOfTwoBlockSizes{32, 64, 128, 256, 512, 1024};
+
+/// Throws std::invalid_argument, listing the allowed sizes, when `blockSize` is none of them.
+void requireBlockSize(int blockSize, std::span<const int> allowed = powerOfTwoBlockSizes);
+
+}  // namespace StreamCompaction

@@ -1,0 +1,46 @@
+#pragma once
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+namespace StreamCompaction {
+
+/// A CUDA call that failed: what was called, where, and CUDA's own words.
+class CudaError : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
+
+namespace Common {
+
+/// floor(log2(x)), and 0 for x == 0.
+[[nodiscard]] constexpr int ilog2(std::uint64_t x) {
+    return x == 0 ? 0 : std::bit_width(x) - 1;
+}
+
+/// ceil(log2(x)), and 0 for x == 0: the number of doublings that take 1 to at least x.
+[[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) {
+    return x <= 1 ? 0 : std::bit_width(x - 1);
+}
+
+/// a + b, where integers wrap around instead of overflowing.
+template <typename T>
+[[nodiscard]] constexpr T wrappingAdd(T a, T b) {
+    if constexpr (std::is_integral_v<T>) {
+        using Unsigned = std::make_unsigned_t<T>;
+        return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
+    } else {
+        return a + b;
+    }
+}
+
+/// Why no CUDA kernel can run here, in one line, or nothing when one can. Never throws for want of a device.
+[[nodiscard]] std::optional<std::string> cudaUnavailableReason();
+
+}  // namespace Common
+}  // namespace StreamCompaction

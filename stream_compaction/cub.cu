@@ -1,0 +1,23 @@
+#include "stream_compaction/course.cuh"
+#include "stream_compaction/cub.cuh"
+
+namespace StreamCompaction::Cub {
+
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+
+void scan(int n, int* odata, const int* idata) {
+    Course::transform(timer(), Scan{}, n, odata, idata);
+}
+
+int compact(int n, int* odata, const int* idata) {
+    return Course::compact(timer(), Compact{}, n, odata, idata);
+}
+
+void sort(int n, int* odata, const int* idata) {
+    Course::transform(timer(), Sort{}, n, odata, idata);
+}
+
+}  // namespace StreamCompaction::Cub

@@ -1,0 +1,102 @@
+#pragma once
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/cub.h"
+
+/// CUB's device-wide algorithms with their temporary storage as scratch: the strongest peer, measured under the same
+/// conditions as the library's own.
+namespace StreamCompaction::Cub {
+
+/// CUB answers a call without storage with the number of bytes it needs.
+template <typename Call>
+[[nodiscard]] std::size_t queryScratchBytes(Call&& call) {
+    std::size_t bytes = 0;
+    Common::checkCUDAError(call(nullptr, bytes), "CUB's query for temporary storage");
+    return bytes;
+}
+
+/// Runs the call on the scratch, of which it needs `neededBytes`.
+template <typename Call>
+void runOnScratch(const char* name, Scratch scratch, std::size_t neededBytes, Call&& call) {
+    ScratchArena arena(scratch, neededBytes);
+    Common::checkCUDAError(call(arena.rest().data(), neededBytes), name);
+}
+
+/// cub::DeviceScan::ExclusiveScan; `out` may be `in`.
+struct Scan {
+    template <typename T, typename In = T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return queryScratchBytes(call<In, T>(nullptr, nullptr, n, nullptr));
+    }
+
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        requireSameOrDisjointArrays(in, out, n);
+        runOnScratch("cub::DeviceScan", scratch, scratchBytes<T, In>(n), call(in, out, n, stream));
+    }
+
+  private:
+    template <typename In, typename T>
+    [[nodiscard]] static auto call(const In* in, T* out, std::size_t n, cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceScan::ExclusiveScan(storage, bytes, in, out, cuda::std::plus<>{}, T{}, n, stream);
+        };
+    }
+};
+
+/// cub::DeviceSelect::If. Not in place.
+struct Compact {
+    template <typename T, typename Predicate = IsNonzero>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n, Predicate keep = {}) const {
+        return queryScratchBytes(call<T>(nullptr, nullptr, nullptr, n, nullptr, keep));
+    }
+
+    template <typename T, typename Predicate = IsNonzero>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
+                    Predicate keep = {}) const {
+        requireCompactArrays(in, out, count, n);
+        runOnScratch("cub::DeviceSelect", scratch, scratchBytes<T>(n, keep), call(in, out, count, n, stream, keep));
+    }
+
+  private:
+    template <typename T, typename Predicate>
+    [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, cudaStream_t stream,
+                                   Predicate keep) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceSelect::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
+        };
+    }
+};
+
+/// cub::DeviceRadixSort::SortKeys; `out` may not be `in`.
+struct Sort {
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return queryScratchBytes(call<T>(nullptr, nullptr, n, nullptr));
+    }
+
+    template <typename T>
+    void operator()(const T* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        requireSameOrDisjointArrays(in, out, n);
+        Arguments::requireDisjoint(in, n * sizeof(T), out, n * sizeof(T));
+        if (n == 0) {
+            return;
+        }
+        runOnScratch("cub::DeviceRadixSort", scratch, scratchBytes<T>(n), call(in, out, n, stream));
+    }
+
+  private:
+    template <typename T>
+    [[nodiscard]] static auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, n, 0, static_cast<int>(8 * sizeof(T)),
+                                                  stream);
+        };
+    }
+};
+
+}  // namespace StreamCompaction::Cub

@@ -1,0 +1,47 @@
+#include "stream_compaction/course.cuh"
+#include "stream_compaction/efficient.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/split_sort.cuh"
+
+namespace StreamCompaction::Efficient {
+
+namespace {
+OptimizedScan classic;  // the options that the course layer's calls share
+}
+
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+
+void setBlockSize(int blockSize) {
+    requireBlockSize(blockSize);
+    classic.blockSize = blockSize;
+}
+
+int blockSize() {
+    return classic.blockSize;
+}
+
+void scan(int n, int* odata, const int* idata) {
+    Course::transform(timer(), TextbookScan{classic.blockSize}, n, odata, idata);
+}
+
+void optimizedScan(int n, int* odata, const int* idata) {
+    Course::transform(timer(), classic, n, odata, idata);
+}
+
+int compact(int n, int* odata, const int* idata) {
+    const TextbookScan textbook{classic.blockSize};
+    return Course::compact(timer(), MapScanScatter{textbook, classic.blockSize}, n, odata, idata);
+}
+
+int optimizedCompact(int n, int* odata, const int* idata) {
+    return Course::compact(timer(), MapScanScatter{classic, classic.blockSize}, n, odata, idata);
+}
+
+void sort(int n, int* odata, const int* idata) {
+    Course::transform(timer(), SplitSort{.scan = classic, .blockSize = classic.blockSize}, n, odata, idata);
+}
+
+}  // namespace StreamCompaction::Efficient

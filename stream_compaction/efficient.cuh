@@ -1,0 +1,201 @@
+#pragma once
+
+#include <algorithm>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/efficient.h"
+
+/// Work-efficient scan (Blelloch, "Prefix Sums and Their Applications", 1990; GPU Gems 3, ch. 39.2.2).
+///
+/// A balanced binary tree lies over the array; a node keeps its value in the last place of its range. The upsweep adds
+/// each left child into its parent, so that every node holds the sum of its leaves. The downsweep starts from a zero
+/// at the root and gives each left child its parent's value and each right child that plus the left child's sum: the
+/// sum of everything before it.
+///
+/// Work O(n), steps O(log n). The strides double from level to level: below 32 bytes a level still touches every DRAM
+/// sector of the array, so the three lowest levels of either sweep move as many bytes as a scan by themselves, and the
+/// top levels have fewer nodes than the card has cores. It is bound by sectors fetched for few useful bytes, then by
+/// launches.
+namespace StreamCompaction::Efficient {
+
+/// A node of the tree at the level whose children span `half` elements each.
+template <typename T>
+struct Node {
+    T& left;
+    T& right;  // also where the node itself keeps its value
+
+    __device__ Node(T* data, std::size_t first, std::size_t half)
+        : left(data[first + half - 1]), right(data[first + 2 * half - 1]) {}
+
+    __device__ void addLeftToRight() const { right = Common::wrappingAdd(left, right); }
+
+    __device__ void passDown() const {
+        const T leftSum = left;
+        left = right;
+        right = Common::wrappingAdd(right, leftSum);
+    }
+};
+
+/// The leaves: the input, padded with zeros to a full tree.
+template <typename In, typename T>
+__global__ void kernPad(std::size_t n, std::size_t paddedSize, T* odata, const In* idata) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < paddedSize) {
+        odata[i] = i < n ? static_cast<T>(idata[i]) : T{};
+    }
+}
+
+/// One level in the textbook's way: a thread for every element, of which one in 2 * half has a node to work on.
+template <typename T>
+__global__ void kernUpSweep(std::size_t paddedSize, std::size_t half, T* data) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < paddedSize && i % (2 * half) == 0) {
+        Node<T>(data, i, half).addLeftToRight();
+    }
+}
+
+template <typename T>
+__global__ void kernDownSweep(std::size_t paddedSize, std::size_t half, T* data) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < paddedSize && i % (2 * half) == 0) {
+        Node<T>(data, i, half).passDown();
+    }
+}
+
+/// The lowest level, remapped (thread k works on node k) and fused with reading the input.
+template <typename In, typename T>
+__global__ void kernReadAndUpSweep(std::size_t n, T* data, const In* idata) {
+    const std::size_t first = 2 * Common::globalThreadIndex();
+    if (first < n) {
+        const T left = static_cast<T>(idata[first]);
+        const T right = first + 1 < n ? static_cast<T>(idata[first + 1]) : T{};
+        data[first] = left;
+        data[first + 1] = Common::wrappingAdd(left, right);
+    }
+}
+
+/// One level above, remapped. A right child without any leaf was never written: it counts as zero.
+template <typename T>
+__global__ void kernRemappedUpSweep(std::size_t n, std::size_t half, T* data) {
+    const std::size_t first = 2 * half * Common::globalThreadIndex();
+    if (first < n) {
+        const Node<T> node(data, first, half);
+        if (first + half < n) {
+            node.addLeftToRight();
+        } else {
+            node.right = node.left;
+        }
+    }
+}
+
+template <typename T>
+__global__ void kernRemappedDownSweep(std::size_t n, std::size_t half, T* data) {
+    const std::size_t first = 2 * half * Common::globalThreadIndex();
+    if (first < n) {
+        Node<T>(data, first, half).passDown();
+    }
+}
+
+/// The lowest level, remapped and fused with writing the result.
+template <typename T>
+__global__ void kernDownSweepAndWrite(std::size_t n, T* odata, const T* data) {
+    const std::size_t first = 2 * Common::globalThreadIndex();
+    if (first < n) {
+        odata[first] = data[first + 1];
+    }
+    if (first + 1 < n) {
+        odata[first + 1] = Common::wrappingAdd(data[first + 1], data[first]);
+    }
+}
+
+/// Leaves of the smallest full tree over n elements that has a level.
+[[nodiscard]] constexpr std::size_t treeSize(std::size_t n) {
+    return std::max<std::size_t>(2, std::size_t{1} << Common::ilog2ceil(n));
+}
+
+/// Gives the root the sum of what comes before the array: nothing.
+template <typename T>
+void clearRoot(T* data, std::size_t leaves, cudaStream_t stream) {
+    Common::checkCUDAError(cudaMemsetAsync(data + leaves - 1, 0, sizeof(T), stream), "cudaMemsetAsync of the root");
+}
+
+/// Device layer, as in the textbook: each of the 2 log2(n) levels launches a thread for every element. `out` may be
+/// `in`. Scratch: n elements rounded up to a power of two.
+struct TextbookScan {
+    int blockSize = defaultBlockSize;
+
+    template <typename T, typename In = T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return n == 0 ? 0 : scratchBytesFor<T>(treeSize(n));
+    }
+
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        requireBlockSize(blockSize);
+        requireSameOrDisjointArrays(in, out, n);
+        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        if (n == 0) {
+            return;
+        }
+        const std::size_t leaves = treeSize(n);
+        const unsigned blocks = Common::blocksFor(leaves, blockSize);
+        T* data = arena.take<T>(leaves);
+
+        kernPad<<<blocks, blockSize, 0, stream>>>(n, leaves, data, in);
+        Common::checkCUDAError("kernPad");
+        for (std::size_t half = 1; half < leaves; half *= 2) {
+            kernUpSweep<<<blocks, blockSize, 0, stream>>>(leaves, half, data);
+            Common::checkCUDAError("kernUpSweep");
+        }
+        clearRoot(data, leaves, stream);
+        for (std::size_t half = leaves / 2; half >= 1; half /= 2) {
+            kernDownSweep<<<blocks, blockSize, 0, stream>>>(leaves, half, data);
+            Common::checkCUDAError("kernDownSweep");
+        }
+        Common::checkCUDAError(cudaMemcpyAsync(out, data, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+                               "cudaMemcpyAsync of the result");
+    }
+};
+
+/// Device layer, remapped: level by level the grid shrinks to the nodes that have leaves, and at the top the block
+/// shrinks too; reading the input and writing the result are part of the lowest level. `out` may be `in`. Scratch: n
+/// elements rounded up to a power of two.
+struct OptimizedScan {
+    int blockSize = defaultBlockSize;
+
+    template <typename T, typename In = T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return TextbookScan{blockSize}.scratchBytes<T, In>(n);
+    }
+
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        requireBlockSize(blockSize);
+        requireSameOrDisjointArrays(in, out, n);
+        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        if (n == 0) {
+            return;
+        }
+        const std::size_t leaves = treeSize(n);
+        T* data = arena.take<T>(leaves);
+        const auto launchLevel = [&](std::size_t half, const char* name, auto kernel, auto... arguments) {
+            const std::size_t nodes = Common::divideRoundUp(n, 2 * half);
+            const int threads =
+                static_cast<int>(std::min<std::size_t>(blockSize, Common::divideRoundUp(nodes, 32) * 32));
+            kernel<<<Common::blocksFor(nodes, threads), threads, 0, stream>>>(n, arguments...);
+            Common::checkCUDAError(name);
+        };
+
+        launchLevel(1, "kernReadAndUpSweep", kernReadAndUpSweep<In, T>, data, in);
+        for (std::size_t half = 2; half < leaves; half *= 2) {
+            launchLevel(half, "kernRemappedUpSweep", kernRemappedUpSweep<T>, half, data);
+        }
+        clearRoot(data, leaves, stream);
+        for (std::size_t half = leaves / 2; half >= 2; half /= 2) {
+            launchLevel(half, "kernRemappedDownSweep", kernRemappedDownSweep<T>, half, data);
+        }
+        launchLevel(1, "kernDownSweepAndWrite", kernDownSweepAndWrite<T>, out, data);
+    }
+};
+
+}  // namespace StreamCompaction::Efficient

@@ -1,0 +1,60 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+
+namespace StreamCompaction {
+
+/// The count that ends a compaction: the place of the last element, and one more when that is kept itself.
+template <typename Bool, typename Index>
+__global__ void kernCountKept(std::size_t n, std::size_t* count, const Bool* bools, const Index* indices) {
+    *count = std::size_t{indices[n - 1]} + bools[n - 1];
+}
+
+/// Stream compaction over any scan (Horn, GPU Gems 2, ch. 36; GPU Gems 3, ch. 39.3.1): map each element to whether it
+/// is kept, scan the booleans, which tells every kept element its place, and scatter them there.
+///
+/// Device layer: keeps in order the elements for which `keep` holds, by default the nonzero ones, and writes how many
+/// to `count` in device memory; writes nothing past them. Not in place. Scratch: a byte and a 4-byte index an element
+/// (8-byte from 2^32 elements on), and the scan's. Moves, for 4-byte elements, 4 + 1 bytes in the map, 4 + 1 + 4 and
+/// the kept ones' 4 in the scatter, and the scan's.
+template <ScanOperation Scan>
+struct MapScanScatter {
+    Scan scan{};
+    int blockSize = 256;
+
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        std::size_t bytes = 0;
+        withIndexType(n, [&]<typename Index>(Index) {
+            bytes = scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
+                    scan.template scratchBytes<Index, std::uint8_t>(n);
+        });
+        return bytes;
+    }
+
+    template <typename T, typename Predicate = IsNonzero>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
+                    Predicate keep = {}) const {
+        requireBlockSize(blockSize);
+        requireCompactArrays(in, out, count, n);
+        ScratchArena arena(scratch, scratchBytes<T>(n));
+        if (n == 0) {
+            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            return;
+        }
+        const unsigned blocks = Common::blocksFor(n, blockSize);
+        auto* bools = arena.take<std::uint8_t>(n);
+        withIndexType(n, [&]<typename Index>(Index) {
+            auto* indices = arena.take<Index>(n);
+            Common::kernMapToBoolean<<<blocks, blockSize, 0, stream>>>(n, bools, in, keep);
+            Common::checkCUDAError("kernMapToBoolean");
+            scan(bools, indices, n, arena.rest(), stream);
+            Common::kernScatter<<<blocks, blockSize, 0, stream>>>(n, out, in, bools, indices);
+            Common::checkCUDAError("kernScatter");
+            kernCountKept<<<1, 1, 0, stream>>>(n, count, bools, indices);
+            Common::checkCUDAError("kernCountKept");
+        });
+    }
+};
+
+}  // namespace StreamCompaction

@@ -1,0 +1,66 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/naive.h"
+
+/// Naive parallel scan (Hillis and Steele, "Data Parallel Algorithms", CACM 29(12), 1986; GPU Gems 3, ch. 39.2.1).
+///
+/// Step d adds to each element the one 2^(d-1) places before it, so after ceil(log2 n) steps each element holds the
+/// sum of all up to it. A step reads what another thread overwrites, so each one goes from one buffer to another
+/// ("ping-pong"). Shifting the input right by one place first makes the scan exclusive.
+///
+/// Work O(n log n), steps O(log n). Every step moves at least 8 bytes an int through DRAM, 8 log2(n) in all, where a
+/// single pass needs 8: DRAM bandwidth limits each step, and their number the whole.
+namespace StreamCompaction::Naive {
+
+/// The exclusive scan: odata[0] = 0, odata[i] = idata[i - 1].
+template <typename In, typename T>
+__global__ void kernShiftRight(std::size_t n, T* odata, const In* idata) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        odata[i] = i == 0 ? T{} : static_cast<T>(idata[i - 1]);
+    }
+}
+
+/// One step: every sum grows by the sum that ends `distance` places before it.
+template <typename T>
+__global__ void kernAddFromDistance(std::size_t n, std::size_t distance, T* odata, const T* idata) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        odata[i] = i < distance ? idata[i] : Common::wrappingAdd(idata[i - distance], idata[i]);
+    }
+}
+
+/// Device layer; `out` may be `in`. Scratch: two arrays of n elements.
+struct Scan {
+    int blockSize = defaultBlockSize;
+
+    template <typename T, typename In = T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return 2 * scratchBytesFor<T>(n);
+    }
+
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        requireBlockSize(blockSize);
+        requireSameOrDisjointArrays(in, out, n);
+        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        if (n == 0) {
+            return;
+        }
+        const unsigned blocks = Common::blocksFor(n, blockSize);
+        T* from = arena.take<T>(n);
+        T* to = arena.take<T>(n);
+
+        kernShiftRight<<<blocks, blockSize, 0, stream>>>(n, n == 1 ? out : from, in);
+        Common::checkCUDAError("kernShiftRight");
+        for (std::size_t distance = 1; distance < n; distance *= 2) {
+            const bool last = 2 * distance >= n;
+            kernAddFromDistance<<<blocks, blockSize, 0, stream>>>(n, distance, last ? out : to, from);
+            Common::checkCUDAError("kernAddFromDistance");
+            std::swap(from, to);
+        }
+    }
+};
+
+}  // namespace StreamCompaction::Naive

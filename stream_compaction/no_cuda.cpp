@@ -1,0 +1,173 @@
+// Stands in for the device half of the library in a build without CUDA: everything links, and a call that needs a
+// device throws CudaError with the reason.
+#include <span>
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/cub.h"
+#include "stream_compaction/efficient.h"
+#include "stream_compaction/naive.h"
+#include "stream_compaction/radix.h"
+#include "stream_compaction/shared_mem.h"
+#include "stream_compaction/thrust.h"
+
+namespace StreamCompaction {
+
+namespace {
+constexpr const char* reason = "built without a CUDA compiler";
+
+[[noreturn]] void unavailable() {
+    throw CudaError(reason);
+}
+}  // namespace
+
+namespace Common {
+
+std::optional<std::string> cudaUnavailableReason() {
+    return reason;
+}
+
+struct PerformanceTimer::EventPair {};
+
+PerformanceTimer::PerformanceTimer() = default;
+PerformanceTimer::~PerformanceTimer() = default;
+
+void PerformanceTimer::startGpuTimer() {
+    unavailable();
+}
+
+void PerformanceTimer::endGpuTimer() {
+    gpu_.requireRunning("GPU");
+}
+
+}  // namespace Common
+
+namespace Naive {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int /*blockSize*/) {
+    unavailable();
+}
+int blockSize() {
+    return defaultBlockSize;
+}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+}  // namespace Naive
+
+namespace Efficient {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int /*blockSize*/) {
+    unavailable();
+}
+int blockSize() {
+    return defaultBlockSize;
+}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void optimizedScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+int optimizedCompact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+}  // namespace Efficient
+
+namespace SharedMem {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int /*blockSize*/) {
+    unavailable();
+}
+int blockSize() {
+    return defaultBlockSize;
+}
+void setBankConflictAvoidance(bool /*avoid*/) {
+    unavailable();
+}
+bool bankConflictAvoidance() {
+    return true;
+}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+}  // namespace SharedMem
+
+namespace Radix {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int /*blockSize*/) {
+    unavailable();
+}
+int blockSize() {
+    return defaultBlockSize;
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/, int /*bits*/) {
+    unavailable();
+}
+}  // namespace Radix
+
+namespace Thrust {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+}  // namespace Thrust
+
+namespace Cub {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    unavailable();
+}
+}  // namespace Cub
+
+}  // namespace StreamCompaction

@@ -1,0 +1,178 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/shared_mem.h"
+
+/// Work-efficient scan in shared memory (Harris, Sengupta and Owens, GPU Gems 3, ch. 39.2.3 to 39.2.5).
+///
+/// The array is cut into tiles that fit in a block's shared memory. A block adds up a few consecutive elements a
+/// thread, runs Blelloch's upsweep and downsweep over its threads' sums, and writes the tile's scan and its total. The
+/// totals are scanned by the same code, recursively for any n, and a last kernel adds to each tile the sum of all
+/// before it.
+///
+/// In the tree the threads of a warp step through shared memory with strides that are powers of two, and so does a
+/// thread that reads consecutive elements: up to 32 of them want the same bank. One unused word after every 32 spreads
+/// them over all banks.
+///
+/// Work O(n), steps O(log tile) in shared memory and three launches for up to a tile of tiles. 16 bytes an int through
+/// DRAM: each is read and written by the tile scan, and again by the addition.
+namespace StreamCompaction::SharedMem {
+
+/// Where element i of a shared-memory array is kept.
+template <bool avoidBankConflicts>
+__host__ __device__ constexpr unsigned padded(unsigned i) {
+    constexpr unsigned banks = 32;
+    return avoidBankConflicts ? i + i / banks : i;
+}
+
+/// Elements a thread: 32 bytes of them, so that a block of 1024 threads fits in the 48 KiB every card has.
+template <typename T>
+inline constexpr unsigned elementsPerThread = 32 / sizeof(T);
+
+/// Exclusive scan of one value a thread, for a power of two of threads, by upsweep and downsweep.
+/// `sums` is their padded array; returns this thread's prefix and leaves the total in `total`.
+template <bool avoidBankConflicts, typename T>
+__device__ T scanThreadSums(T* sums, T sum, T& total) {
+    const unsigned thread = threadIdx.x;
+    const auto at = [sums](unsigned i) -> T& { return sums[padded<avoidBankConflicts>(i)]; };
+    at(thread) = sum;
+
+    // Upsweep: thread k adds the left child of node k into the right one.
+    for (unsigned half = 1; half < blockDim.x; half *= 2) {
+        __syncthreads();
+        const unsigned end = 2 * half * (thread + 1);
+        if (end <= blockDim.x) {
+            at(end - 1) = Common::wrappingAdd(at(end - half - 1), at(end - 1));
+        }
+    }
+    __syncthreads();
+    total = at(blockDim.x - 1);
+    __syncthreads();
+    if (thread == 0) {
+        at(blockDim.x - 1) = T{};
+    }
+
+    // Downsweep: the left child gets the prefix of its parent, the right one that and the left one's sum.
+    for (unsigned half = blockDim.x / 2; half >= 1; half /= 2) {
+        __syncthreads();
+        const unsigned end = 2 * half * (thread + 1);
+        if (end <= blockDim.x) {
+            const T leftSum = at(end - half - 1);
+            at(end - half - 1) = at(end - 1);
+            at(end - 1) = Common::wrappingAdd(at(end - 1), leftSum);
+        }
+    }
+    __syncthreads();
+    return at(thread);
+}
+
+/// Scans each tile by itself and writes the tiles' totals.
+template <bool avoidBankConflicts, typename In, typename T>
+__global__ void kernScanTiles(std::size_t n, T* odata, T* totals, const In* idata) {
+    extern __shared__ __align__(16) unsigned char sharedMemory[];
+    constexpr unsigned perThread = elementsPerThread<T>;
+    const unsigned tileSize = perThread * blockDim.x;
+    T* tile = reinterpret_cast<T*>(sharedMemory);
+    T* sums = tile + padded<avoidBankConflicts>(tileSize);
+    const auto at = [tile](unsigned i) -> T& { return tile[padded<avoidBankConflicts>(i)]; };
+    const std::size_t tileStart = std::size_t{blockIdx.x} * tileSize;
+
+    // Load: neighbouring threads take neighbouring elements.
+    for (unsigned k = 0; k < perThread; ++k) {
+        const unsigned i = k * blockDim.x + threadIdx.x;
+        at(i) = tileStart + i < n ? static_cast<T>(idata[tileStart + i]) : T{};
+    }
+    __syncthreads();
+
+    // Reduce: each thread adds up consecutive elements of its own.
+    T elements[perThread];
+    T sum{};
+    for (unsigned k = 0; k < perThread; ++k) {
+        elements[k] = at(threadIdx.x * perThread + k);
+        sum = Common::wrappingAdd(sum, elements[k]);
+    }
+
+    // Scan the threads' sums, then each thread's elements from there.
+    T total;
+    T prefix = scanThreadSums<avoidBankConflicts>(sums, sum, total);
+    for (unsigned k = 0; k < perThread; ++k) {
+        at(threadIdx.x * perThread + k) = prefix;
+        prefix = Common::wrappingAdd(prefix, elements[k]);
+    }
+    __syncthreads();
+
+    // Store, in the order of the load.
+    for (unsigned k = 0; k < perThread; ++k) {
+        const unsigned i = k * blockDim.x + threadIdx.x;
+        if (tileStart + i < n) {
+            odata[tileStart + i] = at(i);
+        }
+    }
+    if (threadIdx.x == 0) {
+        totals[blockIdx.x] = total;
+    }
+}
+
+/// Adds to every element the sum of all tiles before its own.
+template <typename T>
+__global__ void kernAddTilePrefixes(std::size_t n, T* odata, const T* prefixes) {
+    const std::size_t tileStart = std::size_t{blockIdx.x} * elementsPerThread<T> * blockDim.x;
+    const T prefix = prefixes[blockIdx.x];
+    for (unsigned k = 0; k < elementsPerThread<T>; ++k) {
+        const std::size_t i = tileStart + k * blockDim.x + threadIdx.x;
+        if (i < n) {
+            odata[i] = Common::wrappingAdd(prefix, odata[i]);
+        }
+    }
+}
+
+/// Device layer; `out` may be `in`. Scratch: one total a tile, and the same for the tiles of the totals, and so on.
+struct Scan {
+    int blockSize = defaultBlockSize;
+    bool avoidBankConflicts = true;
+
+    template <typename T, typename In = T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        requireBlockSize(blockSize);
+        std::size_t bytes = 0;
+        for (std::size_t tiles = tileCount<T>(n); tiles > 0; tiles = tiles > 1 ? tileCount<T>(tiles) : 0) {
+            bytes += scratchBytesFor<T>(tiles);
+        }
+        return bytes;
+    }
+
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        requireSameOrDisjointArrays(in, out, n);
+        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        if (n == 0) {
+            return;
+        }
+        const std::size_t tiles = tileCount<T>(n);
+        const auto blocks = static_cast<unsigned>(tiles);
+        T* totals = arena.take<T>(tiles);
+
+        const auto scanTiles = avoidBankConflicts ? kernScanTiles<true, In, T> : kernScanTiles<false, In, T>;
+        scanTiles<<<blocks, blockSize, sharedBytes<T>(), stream>>>(n, out, totals, in);
+        Common::checkCUDAError("kernScanTiles");
+        if (tiles > 1) {
+            (*this)(totals, totals, tiles, arena.rest(), stream);
+            kernAddTilePrefixes<<<blocks, blockSize, 0, stream>>>(n, out, totals);
+            Common::checkCUDAError("kernAddTilePrefixes");
+        }
+    }
+
+  private:
+    template <typename T>
+    [[nodiscard]] std::size_t tileCount(std::size_t n) const {
+        return Common::divideRoundUp(n, std::size_t{elementsPerThread<T>} * blockSize);
+    }
+
+    template <typename T>
+    [[nodiscard]] std::size_t sharedBytes() const {
+        const auto words = [this](unsigned n) { return avoidBankConflicts ? padded<true>(n) : padded<false>(n); };
+        return (words(elementsPerThread<T> * blockSize) + words(blockSize)) * sizeof(T);
+    }
+};
+
+}  // namespace StreamCompaction::SharedMem

@@ -1,0 +1,83 @@
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace StreamCompaction::Common {
+
+/// Times one operation at a time: on the host by std::chrono, on the device by a pair of CUDA events on the default
+/// stream. The GPU half creates its events at the first start, so the timer works on a machine that has no GPU.
+///
+/// A start must be followed by its end: starting twice, ending what was not started or reading a time before the
+/// first end throws std::logic_error and leaves the timer usable.
+class PerformanceTimer {
+  public:
+    PerformanceTimer();
+    ~PerformanceTimer();
+    PerformanceTimer(const PerformanceTimer&) = delete;
+    PerformanceTimer& operator=(const PerformanceTimer&) = delete;
+    PerformanceTimer(PerformanceTimer&&) = delete;
+    PerformanceTimer& operator=(PerformanceTimer&&) = delete;
+
+    void startCpuTimer();
+    void endCpuTimer();
+
+    /// Records an event; does not synchronise. Throws CudaError where there is no device.
+    void startGpuTimer();
+    /// Records an event and waits for it.
+    void endGpuTimer();
+
+    /// Milliseconds between the last start and end.
+    [[nodiscard]] float getCpuElapsedTimeForPreviousOperation() const;
+    [[nodiscard]] float getGpuElapsedTimeForPreviousOperation() const;
+
+    /// Times `operation()`; when it throws, the measurement is dropped and the timer stays usable.
+    template <typename Operation>
+    void timeCpu(Operation&& operation) {
+        startCpuTimer();
+        const Abandon onFailure(cpu_.running);
+        std::forward<Operation>(operation)();
+        endCpuTimer();
+    }
+    template <typename Operation>
+    void timeGpu(Operation&& operation) {
+        startGpuTimer();
+        const Abandon onFailure(gpu_.running);
+        std::forward<Operation>(operation)();
+        endGpuTimer();
+    }
+
+  private:
+    struct Stopwatch {
+        bool running = false;
+        bool measured = false;
+        float milliseconds = 0;
+
+        void requireIdle(const char* which) const;
+        void requireRunning(const char* which) const;
+        void stop(float elapsed);
+        [[nodiscard]] float read(const char* which) const;
+    };
+
+    /// Ends a measurement on every way out of a scope; after a regular end it changes nothing.
+    class Abandon {
+      public:
+        explicit Abandon(bool& running) : running_(running) {}
+        ~Abandon() { running_ = false; }
+        Abandon(const Abandon&) = delete;
+        Abandon& operator=(const Abandon&) = delete;
+
+      private:
+        bool& running_;
+    };
+
+    struct EventPair;
+
+    Stopwatch cpu_;
+    Stopwatch gpu_;
+    std::chrono::steady_clock::time_point cpuStart_;
+    std::unique_ptr<EventPair> events_;
+};
+
+}  // namespace StreamCompaction::Common

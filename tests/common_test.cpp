@@ -1,0 +1,141 @@
+#include "stream_compaction/common.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "stream_compaction/arguments.h"
+#include "stream_compaction/block_size.h"
+#include "stream_compaction/scratch.h"
+#include "stream_compaction/timer.h"
+
+namespace StreamCompaction {
+namespace {
+
+using Common::ilog2;
+using Common::ilog2ceil;
+
+TEST(Logarithms, AtTheirEdges) {
+    EXPECT_EQ(ilog2(0), 0);
+    EXPECT_EQ(ilog2(1), 0);
+    EXPECT_EQ(ilog2ceil(0), 0);
+    EXPECT_EQ(ilog2ceil(1), 0);
+    EXPECT_EQ(ilog2ceil(2), 1);
+    EXPECT_EQ(ilog2ceil(std::numeric_limits<int>::max()), 31);
+    EXPECT_EQ(ilog2(std::numeric_limits<std::uint64_t>::max()), 63);
+    EXPECT_EQ(ilog2ceil(std::numeric_limits<std::uint64_t>::max()), 64);
+}
+
+TEST(Logarithms, AroundEveryPowerOfTwo) {
+    for (int k = 2; k < 64; ++k) {
+        const std::uint64_t power = std::uint64_t{1} << k;
+        EXPECT_EQ(ilog2(power - 1), k - 1);
+        EXPECT_EQ(ilog2(power), k);
+        EXPECT_EQ(ilog2(power + 1), k);
+        EXPECT_EQ(ilog2ceil(power - 1), k);
+        EXPECT_EQ(ilog2ceil(power), k);
+        EXPECT_EQ(ilog2ceil(power + 1), k + 1);
+    }
+}
+
+TEST(WrappingAdd, IntegersWrapAround) {
+    EXPECT_EQ(Common::wrappingAdd(std::numeric_limits<int>::max(), 1), std::numeric_limits<int>::min());
+    EXPECT_EQ(Common::wrappingAdd<std::uint8_t>(200, 100), 44);
+    EXPECT_EQ(Common::wrappingAdd<std::int64_t>(std::numeric_limits<std::int64_t>::min(), -1),
+              std::numeric_limits<std::int64_t>::max());
+    EXPECT_EQ(Common::wrappingAdd(0.5, 0.25), 0.75);
+}
+
+TEST(PerformanceTimer, MeasuresTheTimeBetweenStartAndEnd) {
+    using namespace std::chrono_literals;
+    Common::PerformanceTimer timer;
+    timer.startCpuTimer();
+    std::this_thread::sleep_for(5ms);
+    timer.endCpuTimer();
+    EXPECT_GE(timer.getCpuElapsedTimeForPreviousOperation(), 5.0f);
+}
+
+TEST(PerformanceTimer, AWrongOrderThrowsAndLeavesItUsable) {
+    Common::PerformanceTimer timer;
+    EXPECT_THROW(timer.endCpuTimer(), std::logic_error);
+    EXPECT_THROW((void)timer.getCpuElapsedTimeForPreviousOperation(), std::logic_error);
+    timer.startCpuTimer();
+    EXPECT_THROW(timer.startCpuTimer(), std::logic_error);
+    EXPECT_THROW((void)timer.getCpuElapsedTimeForPreviousOperation(), std::logic_error);
+    timer.endCpuTimer();
+    EXPECT_GE(timer.getCpuElapsedTimeForPreviousOperation(), 0.0f);
+    EXPECT_THROW(timer.endGpuTimer(), std::logic_error);
+    EXPECT_THROW((void)timer.getGpuElapsedTimeForPreviousOperation(), std::logic_error);
+}
+
+TEST(PerformanceTimer, AFailedOperationIsNotAMeasurement) {
+    Common::PerformanceTimer timer;
+    EXPECT_THROW(timer.timeCpu([] { throw std::runtime_error("failed"); }), std::runtime_error);
+    EXPECT_THROW((void)timer.getCpuElapsedTimeForPreviousOperation(), std::logic_error);
+    EXPECT_NO_THROW(timer.timeCpu([] {}));
+}
+
+TEST(PerformanceTimer, GpuHalfWorksOrSaysWhyNot) {
+    Common::PerformanceTimer timer;
+    if (Common::cudaUnavailableReason()) {
+        EXPECT_THROW(timer.startGpuTimer(), CudaError);
+        EXPECT_NO_THROW(timer.timeCpu([] {}));
+        return;
+    }
+    timer.startGpuTimer();
+    EXPECT_THROW(timer.startGpuTimer(), std::logic_error);
+    timer.endGpuTimer();
+    EXPECT_GE(timer.getGpuElapsedTimeForPreviousOperation(), 0.0f);
+    EXPECT_THROW(timer.timeGpu([] { throw std::runtime_error("failed"); }), std::runtime_error);
+    EXPECT_NO_THROW(timer.timeGpu([] {}));
+}
+
+TEST(BlockSize, RefusalListsTheAllowedOnes) {
+    EXPECT_NO_THROW(requireBlockSize(256));
+    try {
+        requireBlockSize(100);
+        FAIL() << "accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "block size: expected one of 32 64 128 256 512 1024, got 100");
+    }
+}
+
+TEST(Arguments, OverlapIsRefused) {
+    const std::byte memory[16]{};
+    EXPECT_NO_THROW(Arguments::requireDisjoint(memory, 8, memory + 8, 8));
+    EXPECT_NO_THROW(Arguments::requireDisjoint(memory + 8, 8, memory, 8));
+    EXPECT_THROW(Arguments::requireDisjoint(memory, 9, memory + 8, 8), std::invalid_argument);
+    EXPECT_THROW(Arguments::requireDisjoint(memory + 8, 8, memory, 9), std::invalid_argument);
+    EXPECT_THROW(Arguments::requireDisjoint(memory, 8, memory, 8), std::invalid_argument);
+    EXPECT_NO_THROW(Arguments::requireSameOrDisjoint(memory, 8, memory, 8));
+    EXPECT_THROW(Arguments::requireSameOrDisjoint(memory, 8, memory, 16), std::invalid_argument);
+    EXPECT_THROW(Arguments::requireSameOrDisjoint(memory, 8, memory + 4, 8), std::invalid_argument);
+}
+
+TEST(ScratchArena, HandsOutAlignedDisjointArrays) {
+    alignas(scratchAlignment) std::byte memory[4 * scratchAlignment];
+    const std::size_t needed = scratchBytesFor<int>(65) + scratchBytesFor<char>(1);
+    EXPECT_EQ(needed, 3 * scratchAlignment);
+    ScratchArena arena(memory, needed);
+    EXPECT_EQ(static_cast<void*>(arena.take<int>(65)), memory);
+    EXPECT_EQ(static_cast<void*>(arena.take<char>(1)), memory + 2 * scratchAlignment);
+    EXPECT_EQ(arena.rest().size(), scratchAlignment);
+}
+
+TEST(ScratchArena, SaysHowMuchIsNeeded) {
+    alignas(scratchAlignment) std::byte memory[2 * scratchAlignment];
+    try {
+        const ScratchArena arena(memory, 1000);
+        FAIL() << "accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "scratch: expected at least 1000 bytes, got 512");
+    }
+    EXPECT_THROW(ScratchArena(Scratch(memory).subspan(1), 16), std::invalid_argument);
+}
+
+}  // namespace
+}  // namespace StreamCompaction

@@ -1,0 +1,248 @@
+// The course layer, through the headers that plain C++ includes: every GPU variant against the standard library.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "stream_compaction/cub.h"
+#include "stream_compaction/efficient.h"
+#include "stream_compaction/naive.h"
+#include "stream_compaction/radix.h"
+#include "stream_compaction/shared_mem.h"
+#include "stream_compaction/thrust.h"
+
+namespace StreamCompaction {
+namespace {
+
+using Transform = void (*)(int, int*, const int*);
+using Compact = int (*)(int, int*, const int*);
+using Timer = Common::PerformanceTimer& (*)();
+
+constexpr int poison = -559038737;
+
+std::vector<int> randomInts(int n, unsigned seed) {
+    std::mt19937 generator(seed);
+    std::vector<int> values(n);
+    std::ranges::generate(values, [&] { return static_cast<int>(generator()); });
+    return values;
+}
+
+struct Variant {
+    const char* name;
+    Timer timer;
+    std::vector<Transform> scans;
+    std::vector<Compact> compacts;
+    std::vector<Transform> sorts;
+};
+
+void PrintTo(const Variant& variant, std::ostream* out) {
+    *out << variant.name;
+}
+
+const std::vector<Variant> variants{
+    {"Naive", Naive::timer, {Naive::scan}, {Naive::compact}, {Naive::sort}},
+    {"Efficient",
+     Efficient::timer,
+     {Efficient::scan, Efficient::optimizedScan},
+     {Efficient::compact, Efficient::optimizedCompact},
+     {Efficient::sort}},
+    {"SharedMem", SharedMem::timer, {SharedMem::scan}, {SharedMem::compact}, {SharedMem::sort}},
+    {"Thrust", Thrust::timer, {Thrust::scan}, {Thrust::compact}, {Thrust::sort}},
+    {"Cub", Cub::timer, {Cub::scan}, {Cub::compact}, {Cub::sort}},
+    {"Radix", Radix::timer, {}, {}, {[](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); }}},
+};
+
+class CourseLayer : public testing::TestWithParam<Variant> {};
+
+/// What a call wrote to an array of n elements and what lies behind it.
+std::vector<int> outputOf(Transform call, const std::vector<int>& in) {
+    std::vector<int> out(in.size() + 16, poison);
+    call(static_cast<int>(in.size()), out.data(), in.data());
+    EXPECT_TRUE(std::all_of(out.begin() + in.size(), out.end(), [](int x) { return x == poison; }));
+    out.resize(in.size());
+    return out;
+}
+
+TEST_P(CourseLayer, WithoutADeviceACallSaysWhy) {
+    const auto reason = Common::cudaUnavailableReason();
+    if (!reason) {
+        GTEST_SKIP() << "there is a device";
+    }
+    int in = 1;
+    int out = poison;
+    for (const Transform call : GetParam().scans) {
+        EXPECT_THROW(call(1, &out, &in), CudaError);
+    }
+    for (const Transform call : GetParam().sorts) {
+        EXPECT_THROW(call(1, &out, &in), CudaError);
+    }
+    for (const Compact call : GetParam().compacts) {
+        EXPECT_THROW(call(1, &out, &in), CudaError);
+    }
+    EXPECT_EQ(out, poison);
+    EXPECT_FALSE(reason->empty());
+    EXPECT_EQ(reason->find('\n'), std::string::npos);
+}
+
+class CourseLayerOnDevice : public CourseLayer {
+  protected:
+    void SetUp() override {
+        if (const auto reason = Common::cudaUnavailableReason()) {
+            GTEST_SKIP() << *reason;
+        }
+    }
+    const std::vector<int> sizes{0, 1, 2, 3, 255, 256, 257, 4097, 1 << 16, (1 << 20) - 3};
+};
+
+TEST_P(CourseLayerOnDevice, ScanIsExclusiveAndWraps) {
+    for (const int n : sizes) {
+        const std::vector<int> in = randomInts(n, n);
+        std::vector<unsigned> sums(n);
+        std::exclusive_scan(in.begin(), in.end(), sums.begin(), 0u, std::plus<unsigned>{});
+        const std::vector<int> expected(sums.begin(), sums.end());
+        for (const Transform scan : GetParam().scans) {
+            EXPECT_EQ(outputOf(scan, in), expected) << "n = " << n;
+            std::vector<int> inPlace = in;
+            scan(n, inPlace.data(), inPlace.data());
+            EXPECT_EQ(inPlace, expected) << "in place, n = " << n;
+        }
+    }
+}
+
+TEST_P(CourseLayerOnDevice, CompactKeepsTheNonzeroInOrder) {
+    for (const int n : sizes) {
+        std::vector<int> in = randomInts(n, n);
+        std::ranges::for_each(in, [](int& x) { x = x % 4; });
+        std::vector<int> expected;
+        std::ranges::copy_if(in, std::back_inserter(expected), [](int x) { return x != 0; });
+        for (const Compact compact : GetParam().compacts) {
+            std::vector<int> out(n, poison);
+            const int count = compact(n, out.data(), in.data());
+            ASSERT_EQ(count, static_cast<int>(expected.size())) << "n = " << n;
+            EXPECT_TRUE(std::all_of(out.begin() + count, out.end(), [](int x) { return x == poison; }));
+            out.resize(count);
+            EXPECT_EQ(out, expected) << "n = " << n;
+        }
+    }
+}
+
+TEST_P(CourseLayerOnDevice, SortTakesEveryInt) {
+    for (const int n : sizes) {
+        std::vector<int> in = randomInts(n, n);
+        if (n >= 2) {
+            in[n / 2] = std::numeric_limits<int>::min();
+            in[n / 3] = std::numeric_limits<int>::max();
+        }
+        std::vector<int> expected = in;
+        std::ranges::sort(expected);
+        for (const Transform sort : GetParam().sorts) {
+            EXPECT_EQ(outputOf(sort, in), expected) << "n = " << n;
+        }
+    }
+}
+
+TEST_P(CourseLayerOnDevice, TimerHoldsTheLastCall) {
+    const std::vector<int> in = randomInts(100000, 1);
+    const auto expectTimed = [&](auto call) {
+        std::vector<int> out(in.size());
+        call(static_cast<int>(in.size()), out.data(), in.data());
+        EXPECT_GT(GetParam().timer().getGpuElapsedTimeForPreviousOperation(), 0.0f);
+    };
+    std::ranges::for_each(GetParam().scans, expectTimed);
+    std::ranges::for_each(GetParam().compacts, expectTimed);
+    std::ranges::for_each(GetParam().sorts, expectTimed);
+}
+
+TEST_P(CourseLayerOnDevice, RefusesBadArguments) {
+    std::vector<int> array(4, poison);
+    const auto expectRefused = [&](auto call) {
+        EXPECT_THROW(call(-1, array.data(), array.data()), std::invalid_argument);
+        EXPECT_THROW(call(4, nullptr, array.data()), std::invalid_argument);
+        EXPECT_THROW(call(4, array.data(), nullptr), std::invalid_argument);
+        EXPECT_NO_THROW(call(0, nullptr, nullptr));
+    };
+    std::ranges::for_each(GetParam().scans, expectRefused);
+    std::ranges::for_each(GetParam().compacts, expectRefused);
+    std::ranges::for_each(GetParam().sorts, expectRefused);
+    EXPECT_EQ(array, std::vector<int>(4, poison));
+}
+
+const auto nameOf = [](const testing::TestParamInfo<Variant>& info) { return std::string(info.param.name); };
+INSTANTIATE_TEST_SUITE_P(Variants, CourseLayer, testing::ValuesIn(variants), nameOf);
+INSTANTIATE_TEST_SUITE_P(Variants, CourseLayerOnDevice, testing::ValuesIn(variants), nameOf);
+
+class RadixOnDevice : public CourseLayerOnDevice {};
+
+TEST_P(RadixOnDevice, SmallKeysTakeFewerPasses) {
+    std::vector<int> in = randomInts(100000, 2);
+    std::ranges::for_each(in, [](int& x) { x &= 127; });
+    std::vector<int> expected = in;
+    std::ranges::sort(expected);
+    std::vector<int> out(in.size());
+    Radix::sort(static_cast<int>(in.size()), out.data(), in.data(), 7);
+    EXPECT_EQ(out, expected);
+    EXPECT_THROW(Radix::sort(1, out.data(), in.data(), 0), std::invalid_argument);
+    EXPECT_THROW(Radix::sort(1, out.data(), in.data(), 33), std::invalid_argument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, RadixOnDevice, testing::Values(variants.back()), nameOf);
+
+struct BlockSizes {
+    const char* name;
+    int byDefault;
+    void (*set)(int);
+    int (*get)();
+    Transform call;
+};
+
+class BlockSize : public testing::TestWithParam<BlockSizes> {
+  protected:
+    void SetUp() override {
+        if (const auto reason = Common::cudaUnavailableReason()) {
+            GTEST_SKIP() << *reason;
+        }
+    }
+    void TearDown() override {
+        if (!IsSkipped()) {
+            GetParam().set(GetParam().byDefault);
+        }
+    }
+};
+
+TEST_P(BlockSize, EveryAllowedOneWorks) {
+    const auto& [name, byDefault, set, get, call] = GetParam();
+    EXPECT_EQ(get(), byDefault);
+    const std::vector<int> in = randomInts(5000, 3);
+    const std::vector<int> expected = outputOf(call, in);
+    for (const int blockSize : powerOfTwoBlockSizes) {
+        set(blockSize);
+        EXPECT_EQ(get(), blockSize);
+        EXPECT_EQ(outputOf(call, in), expected) << blockSize;
+    }
+}
+
+TEST_P(BlockSize, OthersAreRefused) {
+    for (const int blockSize : {-1, 0, 1, 48, 2048}) {
+        EXPECT_THROW(GetParam().set(blockSize), std::invalid_argument);
+        EXPECT_EQ(GetParam().get(), GetParam().byDefault);
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Variants, BlockSize,
+    testing::Values(BlockSizes{"Naive", Naive::defaultBlockSize, Naive::setBlockSize, Naive::blockSize, Naive::scan},
+                    BlockSizes{"Efficient", Efficient::defaultBlockSize, Efficient::setBlockSize, Efficient::blockSize,
+                               Efficient::optimizedScan},
+                    BlockSizes{"SharedMem", SharedMem::defaultBlockSize, SharedMem::setBlockSize, SharedMem::blockSize,
+                               SharedMem::scan},
+                    BlockSizes{"Radix", Radix::defaultBlockSize, Radix::setBlockSize, Radix::blockSize,
+                               [](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); }}),
+    [](const testing::TestParamInfo<BlockSizes>& info) { return std::string(info.param.name); });
+
+}  // namespace
+}  // namespace StreamCompaction

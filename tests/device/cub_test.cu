@@ -1,0 +1,21 @@
+#include "operation_under_test.cuh"
+#include "stream_compaction/cub.cuh"
+
+namespace StreamCompaction::Testing {
+
+std::vector<AnyOperation> cubOperations() {
+    return joined(withEveryType<Cub::Scan>("cub_scan", Kind::Scan),
+                  withEveryType<Cub::Compact>("cub_compact", Kind::Compact, {.inPlace = false}),
+                  withEveryType<Cub::Sort>("cub_sort", Kind::Sort, {.inPlace = false}));
+}
+
+namespace {
+
+class CubScanTest : public DeviceTest {};
+
+TEST_F(CubScanTest, AccumulatesBytesInWiderTypes) {
+    expectBytesAccumulateWider(Cub::Scan{});
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

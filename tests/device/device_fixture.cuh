@@ -1,0 +1,237 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <ranges>
+#include <vector>
+
+#include "stream_compaction/block_size.h"
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/device_buffer.h"
+
+/// What the tests of the device layers share: random values, guarded arrays, streams, sizes.
+namespace StreamCompaction::Testing {
+
+/// Skips a test, with the reason, on a machine that cannot run it.
+class DeviceTest : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (const auto reason = Common::cudaUnavailableReason()) {
+            GTEST_SKIP() << *reason;
+        }
+    }
+};
+
+/// The i-th of a sequence of well-mixed 64-bit values (SplitMix64, Steele et al. 2014).
+__host__ __device__ inline std::uint64_t randomBits(std::uint64_t seed, std::uint64_t i) {
+    std::uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/// Integers over their full range; floating-point numbers that are small integers, so that sums are exact in any order.
+template <typename T>
+struct Summand {
+    std::uint64_t seed;
+    __host__ __device__ T operator()(std::size_t i) const {
+        const std::uint64_t bits = randomBits(seed, i);
+        if constexpr (std::is_floating_point_v<T>) {
+            return static_cast<T>(static_cast<int>(bits % 17) - 8);
+        } else {
+            return static_cast<T>(bits);
+        }
+    }
+};
+
+/// A quarter zeros, the rest over the full range.
+template <typename T>
+struct KeepThreeInFour {
+    std::uint64_t seed;
+    __host__ __device__ T operator()(std::size_t i) const {
+        return randomBits(~seed, i) % 4 == 0 ? T{} : Summand<T>{seed}(i);
+    }
+};
+
+/// Any bit pattern: all integers; all floating-point numbers, NaNs and both zeros among them.
+template <typename T>
+struct AnyBits {
+    std::uint64_t seed;
+    __host__ __device__ T operator()(std::size_t i) const {
+        const std::uint64_t bits = randomBits(seed, i);
+        T value;
+        memcpy(&value, &bits, sizeof(T));
+        return value;
+    }
+};
+
+template <typename Value>
+[[nodiscard]] auto hostArray(std::size_t n, Value value) {
+    std::vector<decltype(value(0))> array(n);
+    std::ranges::generate(array, [&, i = std::size_t{0}]() mutable { return value(i++); });
+    return array;
+}
+
+template <typename T, typename Value>
+__global__ void kernTabulate(std::size_t n, T* array, Value value) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        array[i] = value(i);
+    }
+}
+
+template <typename Value>
+[[nodiscard]] auto deviceArray(std::size_t n, Value value) {
+    DeviceBuffer<decltype(value(0))> array(n);
+    kernTabulate<<<Common::blocksFor(n, 256), 256>>>(n, array.data(), value);
+    Common::checkCUDAError("kernTabulate");
+    return array;
+}
+
+/// Inputs with a shape: what a scan, a compaction or a sort may trip over. Their sums are exact in a float.
+template <typename T>
+[[nodiscard]] std::vector<std::vector<T>> patterns(std::size_t n) {
+    std::vector<T> ascending(n);
+    std::vector<T> alternating(n);
+    std::vector<T> oneNonzero(n);
+    for (std::size_t i = 0; i < n; ++i) {
+        ascending[i] = static_cast<T>(i % 100);
+        alternating[i] = static_cast<T>(i % 2);
+    }
+    std::ranges::sort(ascending);
+    oneNonzero[n / 2] = 1;
+    std::vector<T> descending(ascending.rbegin(), ascending.rend());
+    return {std::vector<T>(n, T{0}), std::vector<T>(n, T{1}), ascending, descending, alternating, oneNonzero};
+}
+
+/// Device memory for up to `capacity` elements between two guard zones, everything filled with a poison; a kernel that
+/// writes outside its n elements, or leaves one of them out, is found out.
+template <typename T>
+class GuardedArray {
+  public:
+    explicit GuardedArray(std::size_t capacity, std::size_t misalignment = 0)
+        : before_(guard + misalignment), memory_(before_ + capacity + guard) {
+        poison(capacity, nullptr);
+    }
+
+    [[nodiscard]] T* data() { return memory_.data() + before_; }
+
+    /// Refills the first n elements and the guards around them.
+    void poison(std::size_t n, cudaStream_t stream) {
+        Common::checkCUDAError(cudaMemsetAsync(memory_.data(), poisonByte, (before_ + n + guard) * sizeof(T), stream),
+                               "cudaMemsetAsync");
+    }
+
+    void write(std::span<const T> elements) {
+        Common::checkCUDAError(cudaMemcpy(data(), elements.data(), elements.size_bytes(), cudaMemcpyHostToDevice),
+                               "cudaMemcpy");
+    }
+
+    /// Whether the guards around the first n elements are as they were filled.
+    [[nodiscard]] bool guardsIntact(std::size_t n) const {
+        std::vector<T> zone(guard);
+        memory_.copyTo(zone);
+        const bool front = isPoison(zone);
+        const auto copyBehind =
+            cudaMemcpy(zone.data(), memory_.data() + before_ + n, guard * sizeof(T), cudaMemcpyDeviceToHost);
+        Common::checkCUDAError(copyBehind, "cudaMemcpy");
+        return front && isPoison(zone);
+    }
+
+    /// The first n elements, after a check of what lies around them.
+    [[nodiscard]] std::vector<T> read(std::size_t n) const {
+        std::vector<T> all(before_ + n + guard);
+        memory_.copyTo(all);
+        EXPECT_TRUE(isPoison({all.data(), before_})) << "written before the first element";
+        EXPECT_TRUE(isPoison({all.data() + before_ + n, guard})) << "written past the last of " << n << " elements";
+        return {all.begin() + before_, all.begin() + before_ + n};
+    }
+
+  private:
+    static constexpr int poisonByte = 0xA5;
+    static constexpr std::size_t guard = 64;
+
+    [[nodiscard]] static bool isPoison(std::span<const T> elements) {
+        return std::ranges::all_of(std::as_bytes(elements), [](std::byte b) { return b == std::byte{poisonByte}; });
+    }
+
+    std::size_t before_;
+    DeviceBuffer<T> memory_;
+};
+
+/// Owns a stream.
+class Stream {
+  public:
+    Stream() { Common::checkCUDAError(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
+    ~Stream() { cudaStreamDestroy(stream_); }
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    operator cudaStream_t() const { return stream_; }
+    void synchronize() const { Common::checkCUDAError(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+
+  private:
+    cudaStream_t stream_ = nullptr;
+};
+
+/// Captures what `enqueue(stream)` does in a CUDA graph and replays it.
+template <typename Enqueue>
+void replay(int times, Enqueue enqueue) {
+    const Stream stream;
+    Common::checkCUDAError(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
+    enqueue(static_cast<cudaStream_t>(stream));
+    cudaGraph_t graph = nullptr;
+    Common::checkCUDAError(cudaStreamEndCapture(stream, &graph), "end capture");
+    cudaGraphExec_t executable = nullptr;
+    Common::checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    for (int i = 0; i < times; ++i) {
+        Common::checkCUDAError(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
+    }
+    stream.synchronize();
+    cudaGraphExecDestroy(executable);
+    cudaGraphDestroy(graph);
+}
+
+/// Elements of equal bits, so that NaNs equal themselves and the zeros differ.
+template <typename T>
+[[nodiscard]] testing::AssertionResult sameBits(const std::vector<T>& actual, const std::vector<T>& expected) {
+    if (actual.size() != expected.size()) {
+        return testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
+    }
+    for (std::size_t i = 0; i < actual.size(); ++i) {
+        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0) {
+            return testing::AssertionFailure() << "first mismatch of " << actual.size() << " elements at " << i << ": "
+                                               << +actual[i] << ", expected " << +expected[i];
+        }
+    }
+    return testing::AssertionSuccess();
+}
+
+/// Whether the run is meant to be short: under a sanitizer every launch costs milliseconds.
+[[nodiscard]] inline bool quick() {
+    return std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr;
+}
+
+/// Every size up to two small tiles and a bit; a sample of them when quick.
+[[nodiscard]] inline std::vector<std::size_t> smallSizes() {
+    std::vector<std::size_t> sizes;
+    for (std::size_t n = 0; n <= 4097; n += quick() ? 1 + n / 2 : 1) {
+        sizes.push_back(n);
+    }
+    return sizes;
+}
+
+/// 2^k - 1, 2^k, 2^k + 1 from 2^13 to 2^26, and a few sizes of no shape.
+[[nodiscard]] inline std::vector<std::size_t> largeSizes() {
+    std::vector<std::size_t> sizes{5000, 123457, 3333333};
+    for (int k = 13; k <= (quick() ? 14 : 26); ++k) {
+        const std::size_t power = std::size_t{1} << k;
+        sizes.insert(sizes.end(), {power - 1, power, power + 1});
+    }
+    return sizes;
+}
+
+}  // namespace StreamCompaction::Testing

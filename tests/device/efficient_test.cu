@@ -1,0 +1,30 @@
+#include "operation_under_test.cuh"
+#include "stream_compaction/efficient.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/split_sort.cuh"
+
+namespace StreamCompaction::Testing {
+
+std::vector<AnyOperation> efficientOperations() {
+    return joined(
+        withEveryType<Efficient::TextbookScan>("textbook_scan", Kind::Scan),
+        withEveryType<Efficient::OptimizedScan>("optimized_scan", Kind::Scan),
+        withEveryType<MapScanScatter<Efficient::TextbookScan>>("textbook_compact", Kind::Compact, {.inPlace = false}),
+        withEveryType<MapScanScatter<Efficient::OptimizedScan>>("optimized_compact", Kind::Compact, {.inPlace = false}),
+        withEveryType<SplitSort<Efficient::OptimizedScan>>("optimized_sort", Kind::Sort));
+}
+
+namespace {
+
+class EfficientScanTest : public DeviceTest {};
+
+TEST_F(EfficientScanTest, TextbookAccumulatesBytesInWiderTypes) {
+    expectBytesAccumulateWider(Efficient::TextbookScan{});
+}
+
+TEST_F(EfficientScanTest, OptimizedAccumulatesBytesInWiderTypes) {
+    expectBytesAccumulateWider(Efficient::OptimizedScan{});
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

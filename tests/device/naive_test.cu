@@ -1,0 +1,23 @@
+#include "operation_under_test.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/naive.cuh"
+#include "stream_compaction/split_sort.cuh"
+
+namespace StreamCompaction::Testing {
+
+std::vector<AnyOperation> naiveOperations() {
+    return joined(withEveryType<Naive::Scan>("naive_scan", Kind::Scan),
+                  withEveryType<MapScanScatter<Naive::Scan>>("naive_compact", Kind::Compact, {.inPlace = false}),
+                  withEveryType<SplitSort<Naive::Scan>>("naive_sort", Kind::Sort));
+}
+
+namespace {
+
+class NaiveScanTest : public DeviceTest {};
+
+TEST_F(NaiveScanTest, AccumulatesBytesInWiderTypes) {
+    expectBytesAccumulateWider(Naive::Scan{});
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,101 @@
+#include "operation_under_test.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/shared_mem.cuh"
+#include "stream_compaction/split_sort.cuh"
+
+namespace StreamCompaction::Testing {
+
+std::vector<AnyOperation> sharedMemOperations() {
+    return joined(
+        withEveryType<SharedMem::Scan>("shared_mem_scan", Kind::Scan),
+        withEveryType<MapScanScatter<SharedMem::Scan>>("shared_mem_compact", Kind::Compact, {.inPlace = false}),
+        withEveryType<SplitSort<SharedMem::Scan>>("shared_mem_sort", Kind::Sort));
+}
+
+namespace {
+
+class SharedMemScanTest : public DeviceTest {};
+
+TEST_F(SharedMemScanTest, AccumulatesBytesInWiderTypes) {
+    expectBytesAccumulateWider(SharedMem::Scan{});
+}
+
+TEST_F(SharedMemScanTest, PaddingChangesNoResult) {
+    const auto in = hostArray(1000003, Summand<int>{20});
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    for (const int blockSize : powerOfTwoBlockSizes) {
+        const SharedMem::Scan scan{.blockSize = blockSize, .avoidBankConflicts = false};
+        GuardedArray<int> out(in.size());
+        DeviceBuffer<std::byte> scratch(scan.scratchBytes<int>(in.size()));
+        scan(deviceIn.data(), out.data(), in.size(), scratch.bytes(), nullptr);
+        EXPECT_TRUE(sameBits(out.read(in.size()), expectedScan<int>(std::span(in))));
+    }
+}
+
+// 32 threads of 8 elements make tiles of 256: 2^24 + 1 elements take four levels of totals.
+TEST_F(SharedMemScanTest, TotalsAreScannedRecursively) {
+    const SharedMem::Scan scan{.blockSize = 32};
+    const std::size_t n = (std::size_t{1} << 24) + 1;
+    const DeviceBuffer<int> in = deviceArray(n, Summand<int>{21});
+    GuardedArray<int> out(n);
+    DeviceBuffer<int> expected(n);
+    DeviceBuffer<std::byte> scratch(scan.scratchBytes<int>(n));
+    scan(in.data(), out.data(), n, scratch.bytes(), nullptr);
+    Oracle::scan(in.data(), expected.data(), n);
+    EXPECT_TRUE(Oracle::equal(out.data(), expected.data(), n));
+}
+
+class SplitSortTest : public DeviceTest {
+  protected:
+    template <typename T>
+    static std::vector<T> sorted(const std::vector<T>& keys, int bits, bool inPlace) {
+        const SplitSort<SharedMem::Scan> sort{.bits = bits};
+        DeviceBuffer<T> in{std::span<const T>(keys)};
+        GuardedArray<T> out(keys.size());
+        DeviceBuffer<std::byte> scratch(sort.template scratchBytes<T>(keys.size()));
+        sort(in.data(), inPlace ? in.data() : out.data(), keys.size(), scratch.bytes(), nullptr);
+        std::vector<T> result(keys.size());
+        in.copyTo(result);
+        return inPlace ? result : out.read(keys.size());
+    }
+};
+
+TEST_F(SplitSortTest, SortsByTheLowestBitsOnly) {
+    for (const int bits : {1, 7, 8, 31, 32}) {
+        const std::uint32_t mask = bits == 32 ? ~0u : (1u << bits) - 1;
+        auto keys = hostArray(5001, Summand<std::uint32_t>{22});
+        for (auto& key : keys) {
+            key &= mask;
+        }
+        auto expected = keys;
+        std::ranges::sort(expected);
+        EXPECT_TRUE(sameBits(sorted(keys, bits, false), expected)) << bits << " bits";
+        EXPECT_TRUE(sameBits(sorted(keys, bits, true), expected)) << bits << " bits in place";
+    }
+}
+
+TEST_F(SplitSortTest, IsStable) {
+    const auto keys = hostArray(70001, Summand<std::uint32_t>{23});
+    auto expected = keys;
+    std::ranges::stable_sort(expected, {}, [](std::uint32_t key) { return key & 15; });
+    EXPECT_TRUE(sameBits(sorted(keys, 4, false), expected));
+}
+
+TEST_F(SplitSortTest, PutsExtremesInTheirPlaces) {
+    using Limits = std::numeric_limits<int>;
+    EXPECT_EQ(sorted<int>({0, Limits::max(), -1, Limits::min(), 1}, 0, false),
+              (std::vector<int>{Limits::min(), -1, 0, 1, Limits::max()}));
+    const float inf = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(sameBits(sorted<float>({nan, 0.0f, inf, -0.0f, -inf, 1e-45f, -1.0f}, 0, false),
+                         {-inf, -1.0f, -0.0f, 0.0f, 1e-45f, inf, nan}));
+}
+
+TEST_F(SplitSortTest, RefusesMoreBitsThanAKeyHas) {
+    EXPECT_THROW(sorted<int>({1, 2}, 33, false), std::invalid_argument);
+    EXPECT_THROW(sorted<int>({1, 2}, -1, false), std::invalid_argument);
+    EXPECT_NO_THROW(sorted<std::int64_t>({1, 2}, 64, false));
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,127 @@
+#include "options.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "usage_error.h"
+
+namespace Bench {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+[[nodiscard]] Options parse(const std::vector<const char*>& arguments) {
+    return parseOptions(arguments, {1024, 1021});
+}
+
+TEST(ParseOptions, HasDefaults) {
+    const Options options = parse({});
+    EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
+    EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
+    EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Compact, Operation::Sort));
+    EXPECT_TRUE(options.variants.empty());
+    EXPECT_FALSE(options.list);
+    EXPECT_EQ(options.trials, 15);
+    EXPECT_EQ(options.warmup, 1);
+    EXPECT_EQ(options.seed, 42u);
+    EXPECT_FALSE(options.input.has_value());
+    EXPECT_FALSE(options.blockSize.has_value());
+    EXPECT_EQ(options.device, 0);
+    EXPECT_FALSE(options.csv.has_value());
+    EXPECT_TRUE(options.color);
+    EXPECT_FALSE(options.information.has_value());
+}
+
+TEST(ParseOptions, ReadsEveryOption) {
+    const Options options = parse({"--size",    "2^10",       "--op",         "sort,scan",
+                                   "--variant", "naive,cub",  "--list",       "--trials",
+                                   "3",         "--warmup=2", "--seed",       "18446744073709551615",
+                                   "--input",   "mod:7",      "--block-size", "128",
+                                   "--device",  "1",          "--csv",        "out.csv",
+                                   "--no-color"});
+    EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
+    EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
+    EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
+    EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
+    EXPECT_TRUE(options.list);
+    EXPECT_EQ(options.trials, 3);
+    EXPECT_EQ(options.warmup, 2);
+    EXPECT_EQ(options.seed, 18446744073709551615u);
+    EXPECT_EQ(options.input, (InputPattern{InputPattern::Kind::Modulo, 7}));
+    EXPECT_EQ(options.blockSize, 128);
+    EXPECT_EQ(options.device, 1);
+    EXPECT_EQ(options.csv, "out.csv");
+    EXPECT_FALSE(options.color);
+}
+
+TEST(ParseOptions, TakesTheSmallerSizeFromTheSize) {
+    const std::pair<const char*, std::size_t> cases[] = {{"1", 1}, {"2", 1}, {"3", 1}, {"4", 1}, {"5", 2}, {"64", 61}};
+    for (const auto& [size, expected] : cases) {
+        EXPECT_EQ(parse({"--size", size}).sizes.nonPowerOfTwo, expected) << size;
+    }
+}
+
+TEST(ParseOptions, AnswersHelpAndVersion) {
+    EXPECT_THAT(parse({"--help"}).information.value(), HasSubstr("--block-size"));
+    EXPECT_THAT(parse({"-h"}).information.value(), HasSubstr("--block-size"));
+    EXPECT_THAT(parse({"--version"}).information.value(), HasSubstr("stream_compaction_test "));
+}
+
+TEST(ParseOptions, RefusesBadInputInOneLine) {
+    const std::vector<const char*> cases[] = {
+        {"--size", "0"},
+        {"--size", "-5"},
+        {"--size=x"},
+        {"--size"},
+        {"--size="},
+        {"--size", "2^64"},
+        {"--op", "scna"},
+        {"--op"},
+        {"--input", "x"},
+        {"--input", "mod:0"},
+        {"--trials", "0"},
+        {"--trials", "-1"},
+        {"--trials", "x"},
+        {"--trials", "1.5"},
+        {"--warmup", "0"},
+        {"--seed", "-1"},
+        {"--seed", "99999999999999999999"},
+        {"--block-size", "0"},
+        {"--block-size", "x"},
+        {"--block-size", "2048"},
+        {"--device", "-1"},
+        {"--csv"},
+        {"--frob"},
+        {"extra"},
+        {"-5"},
+    };
+    for (const auto& arguments : cases) {
+        try {
+            (void)parse(arguments);
+            ADD_FAILURE() << arguments.front();
+        } catch (const UsageError& error) {
+            EXPECT_THAT(error.what(), testing::Not(HasSubstr("\n"))) << arguments.front();
+        }
+    }
+}
+
+TEST(ParseOptions, NamesTheOptionThatIsWrong) {
+    EXPECT_THAT(
+        [] {
+            (void)parse({"--op", "scna"});
+        },
+        testing::ThrowsMessage<UsageError>("--op: unknown operation 'scna': did you mean scan?"));
+    EXPECT_THAT(
+        [] {
+            (void)parse({"--trials", "0"});
+        },
+        testing::ThrowsMessage<UsageError>("--trials: expected a whole number from 1 to 1000000, got '0'"));
+}
+
+}  // namespace
+}  // namespace Bench

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "outcome.h"
+
+namespace Bench {
+
+/// Made-up results, for the tests of what is written about them.
+[[nodiscard]] inline Outcome passed(Operation operation, Hardware hardware, std::string_view variant,
+                                    std::string_view title, std::size_t n, double us) {
+    Outcome outcome;
+    outcome.variant.operation = operation;
+    outcome.variant.hardware = hardware;
+    outcome.variant.name = variant;
+    outcome.variant.title = title;
+    outcome.n = n;
+    outcome.status = Outcome::Status::Passed;
+    outcome.time = {{us, us / 2, us * 2}, 15};
+    outcome.mode = hardware == Hardware::Gpu ? "cold" : "batched";
+    outcome.bytes = bytesMoved(n, n);
+    return outcome;
+}
+
+[[nodiscard]] inline Outcome failed(Outcome outcome, std::string reason) {
+    outcome.status = Outcome::Status::Failed;
+    outcome.reason = std::move(reason);
+    return outcome;
+}
+
+[[nodiscard]] inline Outcome skipped(Outcome outcome, std::string reason) {
+    outcome.status = Outcome::Status::Skipped;
+    outcome.reason = std::move(reason);
+    return outcome;
+}
+
+}  // namespace Bench

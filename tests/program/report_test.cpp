@@ -1,0 +1,150 @@
+#include "report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <sstream>
+#include <vector>
+
+#include "outcomes.h"
+
+namespace Bench {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+[[nodiscard]] Outcome efficientScan() {
+    return passed(Operation::Scan, Hardware::Gpu, "efficient", "work-efficient scan", 1 << 20, 118.08);
+}
+
+/// What `write` writes without colour.
+template <typename Write>
+[[nodiscard]] std::string written(Write write, bool color = false) {
+    std::ostringstream out;
+    Report report(out, color);
+    write(report);
+    return out.str();
+}
+
+TEST(Abridged, WritesShortArraysWhole) {
+    EXPECT_EQ(abridged(std::vector<int>{}), "[ ]");
+    EXPECT_EQ(abridged(std::vector{3, -1, 1000}), "[   3  -1 1000 ]");
+    std::vector<int> sixteen(16);
+    std::iota(sixteen.begin(), sixteen.end(), 0);
+    EXPECT_EQ(abridged(sixteen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15 ]");
+}
+
+TEST(Abridged, WritesTheBeginningAndTheEndOfLongArrays) {
+    std::vector<int> seventeen(17);
+    std::iota(seventeen.begin(), seventeen.end(), 0);
+    EXPECT_EQ(abridged(seventeen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12 ...  15  16 ]");
+}
+
+TEST(Abridged, StaysOnALineWhenTheNumbersAreLong) {
+    EXPECT_EQ(abridged(std::vector<int>(100, -1234567890)),
+              "[ -1234567890 -1234567890 -1234567890 -1234567890 -1234567890 ... -1234567890 -1234567890 ]");
+}
+
+TEST(Report, WritesTheClassicLines) {
+    EXPECT_EQ(written([](Report& report) { report.outcome(efficientScan()); }),
+              "==== work-efficient scan, power-of-two ====\n"
+              "   elapsed time: 0.118080ms    (CUDA Measured)\n"
+              "    passed\n");
+    EXPECT_EQ(written([](Report& report) {
+                  report.outcome(passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1021, 2500));
+              }),
+              "==== cpu sort, non-power-of-two ====\n"
+              "   elapsed time: 2.500000ms    (std::chrono Measured)\n"
+              "    passed\n");
+}
+
+TEST(Report, WritesNoTimeForAWrongResult) {
+    EXPECT_EQ(written([](Report& report) {
+                  report.outcome(failed(efficientScan(), "first mismatch at index 3: expected 6, got 7"));
+              }),
+              "==== work-efficient scan, power-of-two ====\n"
+              "    FAILED: first mismatch at index 3: expected 6, got 7\n");
+}
+
+TEST(Report, SaysWhyAVariantIsSkipped) {
+    EXPECT_EQ(written([](Report& report) { report.outcome(skipped(efficientScan(), "no CUDA device is visible")); }),
+              "==== work-efficient scan, power-of-two ====\n"
+              "    skipped: no CUDA device is visible\n");
+}
+
+TEST(Report, HeadsASection) {
+    EXPECT_EQ(written([](Report& report) {
+                  report.section("SCAN TESTS", "mod:50", std::vector{38, 19, 0});
+              }),
+              "\n"
+              "****************\n"
+              "** SCAN TESTS **\n"
+              "****************\n"
+              "    3 elements, mod:50\n"
+              "    [  38  19   0 ]\n");
+}
+
+TEST(Report, ClosesWithATable) {
+    auto thrust = passed(Operation::Scan, Hardware::Gpu, "thrust", "thrust scan", 1 << 20, 20);
+    auto efficient = efficientScan();
+    thrust.copyUs = 8;
+    efficient.copyUs = 8;
+    const std::vector<Outcome> outcomes{
+        passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1000),
+        efficient,
+        thrust,
+        failed(passed(Operation::Scan, Hardware::Gpu, "cub", "cub scan", 1 << 20, 10), "wrong"),
+        skipped(passed(Operation::Scan, Hardware::Gpu, "naive", "naive scan", 1 << 20, 10), "no room"),
+        passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 50),
+    };
+    EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }),
+              "\n"
+              "operation  variant             n  median us  Gelements/s    GB/s  % of copy  x serial CPU  x Thrust\n"
+              "scan       cpu           1048576     1000.0        1.049    8.39          -          1.00      0.02\n"
+              "scan       efficient     1048576      118.1        8.880   71.04        6.8          8.47      0.17\n"
+              "scan       thrust        1048576       20.0       52.429  419.43       40.0         50.00      1.00\n"
+              "scan       cub           1048576     FAILED            -       -          -             -         -\n"
+              "\n"
+              "sort       cpu-parallel     1000       50.0        0.020    0.16          -             -         -\n");
+}
+
+TEST(Report, ComparesEqualSizesOnly) {
+    const std::vector<Outcome> outcomes{
+        passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1024, 10),
+        passed(Operation::Scan, Hardware::Cpu, "cpu-parallel", "cpu parallel scan", 1021, 5),
+    };
+    EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }), Not(HasSubstr("2.00")));
+}
+
+TEST(Report, LeavesOutATableOfNothing) {
+    const std::vector<Outcome> outcomes{skipped(efficientScan(), "no CUDA device is visible")};
+    EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }), "");
+}
+
+TEST(Report, CountsAtTheEnd) {
+    const std::vector<Outcome> outcomes{efficientScan(), efficientScan(), failed(efficientScan(), "wrong"),
+                                        skipped(efficientScan(), "no room")};
+    EXPECT_EQ(written([&](Report& report) { report.summary(outcomes); }), "\n2 passed, 1 failed, 1 skipped\n");
+}
+
+TEST(Report, ColorsOnRequestOnly) {
+    const auto write = [](Report& report) { report.outcome(efficientScan()); };
+    EXPECT_THAT(written(write), Not(HasSubstr("\x1b")));
+    EXPECT_THAT(written(write, true), HasSubstr("\x1b[32mpassed\x1b[0m"));
+}
+
+TEST(Report, DescribesTheMachine) {
+    EXPECT_EQ(written([](Report& report) {
+                  report.setting({"Card", "driver 13.0, toolkit 13.0", "Processor", "GNU 12.2.0", "0123abc"});
+              }),
+              "GPU       Card\n"
+              "CUDA      driver 13.0, toolkit 13.0\n"
+              "CPU       Processor\n"
+              "Compiler  GNU 12.2.0\n"
+              "Commit    0123abc\n");
+}
+
+}  // namespace
+}  // namespace Bench

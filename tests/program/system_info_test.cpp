@@ -1,0 +1,36 @@
+#include "system_info.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace Bench {
+namespace {
+
+TEST(CpuModel, IsTheFirstModelName) {
+    std::istringstream cpuinfo(
+        "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Some Processor @ 2.50GHz\nprocessor\t: 1\nmodel name\t: Other\n");
+    EXPECT_EQ(cpuModel(cpuinfo), "Some Processor @ 2.50GHz");
+}
+
+TEST(CpuModel, MayBeMissing) {
+    std::istringstream cpuinfo("processor\t: 0\nBogoMIPS\t: 243.75\n");
+    EXPECT_EQ(cpuModel(cpuinfo), std::nullopt);
+}
+
+TEST(CpuDescription, IsNeverEmpty) {
+    EXPECT_FALSE(cpuDescription().empty());
+}
+
+TEST(AvailableBytes, CountsKibibytes) {
+    std::istringstream meminfo("MemTotal:       24628764 kB\nMemFree:        100 kB\nMemAvailable:   2048 kB\n");
+    EXPECT_EQ(availableBytes(meminfo), 2048u * 1024);
+}
+
+TEST(AvailableBytes, MayBeMissing) {
+    std::istringstream meminfo("");
+    EXPECT_EQ(availableBytes(meminfo), std::nullopt);
+}
+
+}  // namespace
+}  // namespace Bench

@@ -1,0 +1,117 @@
+#include "tester.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+#include <vector>
+
+#include "fake_machine.h"
+
+namespace Bench {
+namespace {
+
+using StreamCompaction::CPU::compactWithoutScan;
+using StreamCompaction::CPU::scan;
+using Status = Outcome::Status;
+
+const std::vector<int> input{3, 1, 0, 4};
+const std::vector<int> sums{0, 3, 4, 4};
+const std::vector<int> kept{3, 1, 4};
+
+void wrongScan(int n, int* odata, const int* idata) {
+    scan(n, odata, idata);
+    odata[n - 1] += 1;
+}
+
+void idleScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {}
+
+void throwingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
+    throw std::runtime_error("launch failed");
+}
+
+int shortCompact(int n, int* odata, const int* idata) {
+    return compactWithoutScan(n, odata, idata) - 1;
+}
+
+TEST(FindMismatch, NamesTheFirst) {
+    EXPECT_EQ(findMismatch(sums, sums), std::nullopt);
+    EXPECT_EQ(findMismatch(sums, std::vector{0, 3, 5, 6}), "first mismatch at index 2: expected 4, got 5");
+    EXPECT_EQ(findMismatch(kept, std::vector{3, 1}), "wrong count: expected 3 elements, got 2");
+    EXPECT_EQ(findMismatch(kept, std::vector{3, 1, 4, 0}), "wrong count: expected 3 elements, got 4");
+    EXPECT_EQ(findMismatch(kept, std::vector{3, 0}), "first mismatch at index 1: expected 1, got 0");
+}
+
+class TesterTest : public testing::Test {
+  protected:
+    template <typename Function>
+    [[nodiscard]] Outcome run(Operation operation, Hardware hardware, Function* function,
+                              const std::vector<int>& expected) {
+        return Tester(access_, 1, 3).test(fakeVariant(operation, hardware, "name", "title", function), input, expected);
+    }
+
+    GpuAccess access_{std::make_unique<FakeGpu>(1000), {}};
+};
+
+TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan, sums);
+    EXPECT_EQ(outcome.status, Status::Passed);
+    EXPECT_EQ(outcome.reason, "");
+    EXPECT_EQ(outcome.mode, "cold");
+    EXPECT_EQ(outcome.time.trials, 3);
+    EXPECT_EQ(outcome.time.us.median, 10);
+    EXPECT_EQ(outcome.bytes, 32u);
+    EXPECT_EQ(outcome.percentOfCopy(), 50);
+    EXPECT_DOUBLE_EQ(outcome.gigabytesPerSecond(), 0.0032);
+    EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
+}
+
+TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
+    const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan, kept);
+    EXPECT_EQ(outcome.status, Status::Passed);
+    EXPECT_EQ(outcome.mode, "batched");
+    EXPECT_EQ(outcome.time.trials, 3);
+    EXPECT_EQ(outcome.bytes, 28u);
+    EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
+}
+
+TEST_F(TesterTest, FailsAWrongResult) {
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, wrongScan, sums);
+    EXPECT_EQ(outcome.status, Status::Failed);
+    EXPECT_EQ(outcome.reason, "first mismatch at index 3: expected 4, got 5");
+}
+
+TEST_F(TesterTest, FailsAVariantThatWritesNothing) {
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, idleScan, sums);
+    EXPECT_EQ(outcome.status, Status::Failed);
+    EXPECT_EQ(outcome.reason, "first mismatch at index 0: expected 0, got -842150451");
+}
+
+TEST_F(TesterTest, FailsAWrongCount) {
+    const Outcome outcome = run(Operation::Compact, Hardware::Cpu, shortCompact, kept);
+    EXPECT_EQ(outcome.status, Status::Failed);
+    EXPECT_EQ(outcome.reason, "wrong count: expected 3 elements, got 2");
+}
+
+TEST_F(TesterTest, FailsAVariantThatThrows) {
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, throwingScan, sums);
+    EXPECT_EQ(outcome.status, Status::Failed);
+    EXPECT_EQ(outcome.reason, "launch failed");
+}
+
+TEST_F(TesterTest, SkipsAGpuVariantWithoutAGpu) {
+    access_ = {nullptr, "no CUDA device is visible"};
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan, sums);
+    EXPECT_EQ(outcome.status, Status::Skipped);
+    EXPECT_EQ(outcome.reason, "no CUDA device is visible");
+}
+
+TEST_F(TesterTest, SkipsAGpuVariantThatDoesNotFit) {
+    access_.gpu = std::make_unique<FakeGpu>(31);
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan, sums);
+    EXPECT_EQ(outcome.status, Status::Skipped);
+    EXPECT_EQ(outcome.reason, "needs 32 bytes of device memory, 31 bytes are free");
+}
+
+}  // namespace
+}  // namespace Bench
