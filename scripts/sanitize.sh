@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Runs the GPU tests, at small sizes, under the four tools of compute-sanitizer; exit status 0 when none finds anything.
+#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER]]
+set -uo pipefail
+cd "$(dirname "$0")/.."
+program=${1:-build/release/tests/device_layer_tests}
+logs=${2:-build/sanitizers-gpu}
+mkdir -p "$logs"
+
+# Each kernel, every small size and alignment; one key type of each width stands for the sorts, whose many passes are
+# slow here, and the libraries' own kernels are theirs to check.
+export STREAM_COMPACTION_QUICK_TESTS=1
+filter='*EverySmallSize*:*UnalignedPointers*:*InPlace*:*LeavesTheInputIntact*:*SharedMemScanTest*:*SplitSortTest*'
+filter+=':*BytesInWider*'
+filter+='-*thrust*:*cub*:*Recursively*:*naive_sort_*:*optimized_sort_*:*sort_unsigned*:*sort_uint64*:*sort_float*:*sort_double*'
+
+status=0
+for tool in memcheck racecheck initcheck synccheck; do
+    log=$logs/$tool.log
+    compute-sanitizer --tool "$tool" --error-exitcode 99 "$program" --gtest_brief=1 --gtest_filter="$filter" >"$log" 2>&1
+    result=$?
+    echo "$tool: exit status $result, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" | tail -n 1)"
+    [ $result -eq 0 ] || status=1
+done
+exit $status

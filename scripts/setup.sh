@@ -1,0 +1,96 @@
+#!/usr/bin/env bash
+# Sourced by run.sh and test.sh: makes sure that what the build needs is there, then configures and builds a preset.
+# On Debian and Ubuntu missing packages are installed when that is possible without a password; elsewhere, and where it
+# is not, the script says what to install. It does nothing when all is there.
+
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+minimum_cmake=3.24
+packages=(g++ cmake ninja-build libtbb-dev libhwy-dev libfmt-dev libcli11-dev libgtest-dev libgmock-dev)
+
+# What the scripts say goes to stderr: the output of run.sh is the program's alone.
+say() {
+    echo "$*" >&2
+}
+
+die() {
+    say "error: $*"
+    exit 1
+}
+
+# Whether version $1 is at least $2.
+at_least() {
+    [ "$(printf '%s\n%s\n' "$1" "$2" | sort -V | head -n 1)" = "$2" ]
+}
+
+missing_packages() {
+    local package
+    for package in "${packages[@]}"; do
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || echo "$package"
+    done
+}
+
+install_packages() {
+    local missing
+    mapfile -t missing < <(missing_packages)
+    [ ${#missing[@]} -eq 0 ] && return
+    local as_root=()
+    if [ "$(id -u)" -ne 0 ]; then
+        as_root=(sudo -n)
+        sudo -n true 2>/dev/null || die "please install the missing packages:
+    sudo apt-get install ${missing[*]}"
+    fi
+    say "Installing ${missing[*]}"
+    "${as_root[@]}" apt-get update -qq
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${missing[@]}" >/dev/null ||
+        die "could not install ${missing[*]}"
+}
+
+# An old distribution's CMake is replaced by a newer one in the build folder.
+ensure_cmake() {
+    local version
+    version=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p' || true)
+    at_least "${version:-0}" "$minimum_cmake" && return
+    local venv=build/venv
+    if [ ! -x "$venv/bin/cmake" ]; then
+        say "CMake ${version:-is missing}: fetching a newer one into $venv"
+        python3 -m venv "$venv" && "$venv/bin/pip" install --quiet cmake ||
+            die "please install CMake $minimum_cmake or newer"
+    fi
+    PATH="$PWD/$venv/bin:$PATH"
+}
+
+# nvcc is often installed but not on the PATH.
+find_nvcc() {
+    command -v nvcc >/dev/null && return
+    local candidate
+    for candidate in "${CUDA_HOME:-}" "${CUDA_PATH:-}" /usr/local/cuda; do
+        if [ -n "$candidate" ] && [ -x "$candidate/bin/nvcc" ]; then
+            PATH="$candidate/bin:$PATH"
+            return
+        fi
+    done
+    say "nvcc was not found: building the CPU part only. For the GPU variants install the CUDA toolkit (12.4 or newer)."
+}
+
+# build PRESET [CMake options]: builds into build/PRESET, with output only when something is wrong.
+build() {
+    local preset=$1
+    shift
+    local log=build/$preset.log
+    mkdir -p build
+    say "Building build/$preset (log: $log)"
+    { cmake --preset "$preset" -G Ninja "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1 || {
+        tail -n 40 "$log" >&2
+        die "the build failed; the whole log is in $log"
+    }
+}
+
+if command -v apt-get >/dev/null; then
+    install_packages
+else
+    say "Not a Debian or Ubuntu: what is missing of oneTBB, Highway, fmt, CLI11 and GoogleTest, CMake fetches as source."
+fi
+ensure_cmake
+find_nvcc

@@ -1,0 +1,53 @@
+// What the GPU variants do on a machine without a device: say why, and touch nothing.
+#include <gtest/gtest.h>
+
+#include "stream_compaction/cub.h"
+#include "stream_compaction/efficient.h"
+#include "stream_compaction/naive.h"
+#include "stream_compaction/radix.h"
+#include "stream_compaction/shared_mem.h"
+#include "stream_compaction/thrust.h"
+
+namespace StreamCompaction {
+namespace {
+
+using Transform = void (*)(int, int*, const int*);
+using Compact = int (*)(int, int*, const int*);
+
+constexpr int untouched = -1;
+
+template <typename Call>
+void expectThrows(Call call) {
+    const int in = 1;
+    int out = untouched;
+    EXPECT_THROW(call(1, &out, &in), CudaError);
+    EXPECT_EQ(out, untouched);
+}
+
+TEST(NoDevice, EveryCallThrows) {
+    if (!Common::cudaUnavailableReason()) {
+        GTEST_SKIP() << "there is a device";
+    }
+    for (const Transform call : {Naive::scan, Naive::sort, Efficient::scan, Efficient::optimizedScan, Efficient::sort,
+                                 SharedMem::scan, SharedMem::sort, Thrust::scan, Thrust::sort, Cub::scan, Cub::sort}) {
+        expectThrows(call);
+    }
+    for (const Compact call : {Naive::compact, Efficient::compact, Efficient::optimizedCompact, SharedMem::compact,
+                               Thrust::compact, Cub::compact}) {
+        expectThrows(call);
+    }
+    expectThrows([](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); });
+    expectThrows([](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata, 8); });
+}
+
+TEST(NoDevice, TheReasonIsOneLine) {
+    const auto reason = Common::cudaUnavailableReason();
+    if (!reason) {
+        GTEST_SKIP() << "there is a device";
+    }
+    EXPECT_FALSE(reason->empty());
+    EXPECT_EQ(reason->find('\n'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace StreamCompaction
