@@ -34,7 +34,7 @@ inline void requireArray(const char* name, const void* array, std::size_t n) {
 inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
     const auto* aBegin = static_cast<const std::byte*>(a);
     const auto* bBegin = static_cast<const std::byte*>(b);
-    const std::less<const std::byte*> before;
+    const std::less<> before;
     if (before(aBegin, bBegin + bBytes) && before(bBegin, aBegin + aBytes)) {
         throw std::invalid_argument("idata, odata: expected arrays that share no memory, got overlapping ones");
     }

@@ -1,8 +1,6 @@
 #include "stream_compaction/cpu.h"
 
-#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
-#include <tbb/parallel_scan.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -17,10 +15,28 @@ namespace StreamCompaction::CPU {
 
 namespace {
 
-using Range = tbb::blocked_range<std::size_t>;
+/// An array cut into pieces that are worked on in parallel.
+class Tasks {
+  public:
+    explicit Tasks(std::span<const int> elements) : elements_(elements) {}
 
-/// Elements a parallel task takes at least: half a typical L2 cache, so that its second pass reads from there.
-constexpr std::size_t taskSize = std::size_t{1} << 16;
+    [[nodiscard]] std::size_t count() const { return (elements_.size() + taskSize - 1) / taskSize; }
+
+    /// Calls `work(task, its elements)` for each, on all cores.
+    template <typename Work>
+    void forEach(const Work& work) const {
+        tbb::parallel_for(std::size_t{0}, count(), [&](std::size_t task) {
+            const std::size_t first = task * taskSize;
+            work(task, elements_.subspan(first, std::min(taskSize, elements_.size() - first)));
+        });
+    }
+
+  private:
+    /// Elements a task: few enough for the second pass over them to find the cache warm, many enough to be worth it.
+    static constexpr std::size_t taskSize = std::size_t{1} << 14;
+
+    std::span<const int> elements_;
+};
 
 void requireArrays(int n, const int* odata, const int* idata) {
     Arguments::requireCount(n);
@@ -41,6 +57,11 @@ unsigned exclusiveSum(std::span<const int> in, int* out, unsigned sum) {
         sum += static_cast<unsigned>(x);
     }
     return sum;
+}
+
+unsigned sum(std::span<const int> elements) {
+    return std::accumulate(elements.begin(), elements.end(), 0U,
+                           [](unsigned sum, int x) { return sum + static_cast<unsigned>(x); });
 }
 
 /// Moves the nonzero elements to the front of `out`, which has room for `kept` of them, and returns their number.
@@ -68,15 +89,16 @@ void scan(int n, int* odata, const int* idata) {
 
 void parallelScan(int n, int* odata, const int* idata) {
     requireArrays(n, odata, idata);
-    // In two passes over a task's elements: their sum, then, once what lies before is known, their prefix sums.
-    const auto scanTask = [=](const Range& task, unsigned sum, bool isFinal) {
-        const std::span<const int> in(idata + task.begin(), task.size());
-        return isFinal ? exclusiveSum(in, odata + task.begin(), sum)
-                       : std::transform_reduce(in.begin(), in.end(), sum, std::plus<>{},
-                                               [](int x) { return static_cast<unsigned>(x); });
-    };
-    timer().timeCpu(
-        [&] { tbb::parallel_scan(Range(0, n, taskSize), 0U, scanTask, std::plus<>{}, tbb::simple_partitioner{}); });
+    const Tasks tasks({idata, static_cast<std::size_t>(n)});
+    std::vector<unsigned> sumsBefore(tasks.count() + 1);
+    timer().timeCpu([&] {
+        // Add up each task's elements, scan the sums, scan each task from there.
+        tasks.forEach([&](std::size_t task, std::span<const int> elements) { sumsBefore[task] = sum(elements); });
+        std::exclusive_scan(sumsBefore.begin(), sumsBefore.end(), sumsBefore.begin(), 0U);
+        tasks.forEach([&](std::size_t task, std::span<const int> elements) {
+            exclusiveSum(elements, odata + (elements.data() - idata), sumsBefore[task]);
+        });
+    });
 }
 
 int compactWithoutScan(int n, int* odata, const int* idata) {
@@ -105,24 +127,19 @@ int compactWithScan(int n, int* odata, const int* idata) {
 
 int parallelCompact(int n, int* odata, const int* idata) {
     requireDisjointArrays(n, odata, idata);
-    const std::span<const int> in(idata, n);
-    const std::size_t tasks = (in.size() + taskSize - 1) / taskSize;
-    std::vector<std::size_t> firsts(tasks + 1);
-    const auto elementsOf = [&](std::size_t task) {
-        return in.subspan(task * taskSize, std::min(taskSize, in.size() - task * taskSize));
-    };
+    const Tasks tasks({idata, static_cast<std::size_t>(n)});
+    std::vector<std::size_t> keptBefore(tasks.count() + 1);
     timer().timeCpu([&] {
         // Count what each task keeps, scan the counts, compact each task to its place.
-        tbb::parallel_for(std::size_t{0}, tasks, [&](std::size_t task) {
-            const auto elements = elementsOf(task);
-            firsts[task] = elements.size() - std::count(elements.begin(), elements.end(), 0);
+        tasks.forEach([&](std::size_t task, std::span<const int> elements) {
+            keptBefore[task] = elements.size() - std::count(elements.begin(), elements.end(), 0);
         });
-        std::exclusive_scan(firsts.begin(), firsts.end(), firsts.begin(), std::size_t{0});
-        tbb::parallel_for(std::size_t{0}, tasks, [&](std::size_t task) {
-            keepNonzero(elementsOf(task), odata + firsts[task], firsts[task + 1] - firsts[task]);
+        std::exclusive_scan(keptBefore.begin(), keptBefore.end(), keptBefore.begin(), std::size_t{0});
+        tasks.forEach([&](std::size_t task, std::span<const int> elements) {
+            keepNonzero(elements, odata + keptBefore[task], keptBefore[task + 1] - keptBefore[task]);
         });
     });
-    return static_cast<int>(firsts.back());
+    return static_cast<int>(keptBefore.back());
 }
 
 void sort(int n, int* odata, const int* idata) {

@@ -218,7 +218,7 @@ template <typename T>
 /// Every size up to two small tiles and a bit; a sample of them when quick.
 [[nodiscard]] inline std::vector<std::size_t> smallSizes() {
     std::vector<std::size_t> sizes;
-    for (std::size_t n = 0; n <= 4097; n += quick() ? 1 + n / 2 : 1) {
+    for (std::size_t n = 0; n <= 4097; n += quick() ? 1 + n : 1) {
         sizes.push_back(n);
     }
     return sizes;
