@@ -2,7 +2,7 @@
 """Writes the figures in README.md from the files that the program wrote in data/.
 
 Each block of README.md between `<!-- NAME -->` and `<!-- end -->` is generated: `ladder` from the measurements in
-data/h200.csv, `sample` from the saved report data/report_2^20.txt. With --check nothing is written; the exit status is 1
+data/h200.csv, `sample` from the saved report data/report_2pow20.txt. With --check nothing is written; the exit status is 1
 when README.md is out of date.
 """
 
@@ -15,7 +15,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
 MEASUREMENTS = ROOT / "data" / "h200.csv"
-REPORT = ROOT / "data" / "report_2^20.txt"
+REPORT = ROOT / "data" / "report_2pow20.txt"
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Radix sort"}
 SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
@@ -34,8 +34,12 @@ def read_measurements():
 
 
 def format_time(row):
-    microseconds = float(row["median_us"])
-    return f"{microseconds / 1000:.4g} ms" if microseconds >= 1000 else f"{microseconds:.4g} µs"
+    time = float(row["median_us"])
+    for unit in ("µs", "ms"):
+        if time < 1000:
+            return f"{time:.4g} {unit}"
+        time /= 1000
+    return f"{time:.4g} s"
 
 
 def format_cell(row):
@@ -71,8 +75,8 @@ def sample():
 
 def generate(text):
     for name, block in {"ladder": ladder, "sample": sample}.items():
-        pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- end -->)", re.DOTALL)
-        text, found = pattern.subn(lambda match: match[1] + block() + match[2], text)
+        pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
+        text, found = pattern.subn(lambda match: match[1] + block() + "\n" + match[2], text)
         if found != 1:
             sys.exit(f"README.md: expected one block <!-- {name} -->, found {found}")
     return text

@@ -84,7 +84,11 @@ class Table {
 }
 
 [[nodiscard]] std::string speedup(std::optional<double> baselineUs, double us) {
-    return baselineUs ? fmt::format("{:.2f}", *baselineUs / us) : std::string(nothing);
+    if (!baselineUs) {
+        return std::string(nothing);
+    }
+    const double times = *baselineUs / us;
+    return times < 0.1 ? fmt::format("{:.1g}", times) : fmt::format("{:.2f}", times);
 }
 
 [[nodiscard]] std::vector<std::string> tableRow(const Outcome& outcome, std::span<const Outcome> all) {
