@@ -26,9 +26,7 @@ namespace {
     return result + '"';
 }
 
-[[nodiscard]] std::string number(double value) {
-    return fmt::format("{:.3f}", value);
-}
+[[nodiscard]] std::string number(double value) { return fmt::format("{:.3f}", value); }
 
 enum class Contents { Empty, WholeLines, BrokenLine };
 

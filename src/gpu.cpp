@@ -71,9 +71,7 @@ class ColdStopwatch final : public Stopwatch {
 }
 
 /// `13000` as `13.0`.
-[[nodiscard]] std::string cudaVersion(int version) {
-    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
-}
+[[nodiscard]] std::string cudaVersion(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 /// Data that is not all alike: memory and buses may be faster on zeros.
 void fillWithNoise(DeviceBuffer<std::byte>& buffer) {

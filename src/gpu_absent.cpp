@@ -6,12 +6,8 @@
 
 namespace Bench {
 
-GpuAccess openGpu(int /*device*/) {
-    return {nullptr, StreamCompaction::Common::cudaUnavailableReason().value()};
-}
+GpuAccess openGpu(int /*device*/) { return {nullptr, StreamCompaction::Common::cudaUnavailableReason().value()}; }
 
-std::vector<GpuImplementation> gpuImplementations() {
-    return {};
-}
+std::vector<GpuImplementation> gpuImplementations() { return {}; }
 
 }  // namespace Bench

@@ -95,18 +95,10 @@ template <typename MakeOp>
             }};
 }
 
-[[nodiscard]] Naive::Scan naiveScan(int blockSize) {
-    return {.blockSize = blockSize};
-}
-[[nodiscard]] Efficient::TextbookScan textbookScan(int blockSize) {
-    return {.blockSize = blockSize};
-}
-[[nodiscard]] Efficient::OptimizedScan optimizedScan(int blockSize) {
-    return {.blockSize = blockSize};
-}
-[[nodiscard]] SharedMem::Scan sharedScan(int blockSize) {
-    return {.blockSize = blockSize};
-}
+[[nodiscard]] Naive::Scan naiveScan(int blockSize) { return {.blockSize = blockSize}; }
+[[nodiscard]] Efficient::TextbookScan textbookScan(int blockSize) { return {.blockSize = blockSize}; }
+[[nodiscard]] Efficient::OptimizedScan optimizedScan(int blockSize) { return {.blockSize = blockSize}; }
+[[nodiscard]] SharedMem::Scan sharedScan(int blockSize) { return {.blockSize = blockSize}; }
 [[nodiscard]] SharedMem::Scan sharedScanWithConflicts(int blockSize) {
     return {.blockSize = blockSize, .avoidBankConflicts = false};
 }

@@ -37,9 +37,7 @@ constexpr std::array plainPatterns{
     return {Kind::Modulo, modulus};
 }
 
-[[nodiscard]] std::uint32_t highBits(std::uint64_t random) {
-    return static_cast<std::uint32_t>(random >> 32);
-}
+[[nodiscard]] std::uint32_t highBits(std::uint64_t random) { return static_cast<std::uint32_t>(random >> 32); }
 
 template <typename ValueAt>
 [[nodiscard]] std::vector<int> generate(std::size_t n, ValueAt valueAt) {

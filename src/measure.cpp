@@ -11,9 +11,7 @@ double CpuStopwatch::microseconds(const Work& work) {
     return 1000.0 * StreamCompaction::CPU::timer().getCpuElapsedTimeForPreviousOperation();
 }
 
-const char* CpuStopwatch::mode() const {
-    return "batched";
-}
+const char* CpuStopwatch::mode() const { return "batched"; }
 
 Timing measure(Stopwatch& stopwatch, const TrialPlan& plan, const Work& reset, const Work& work) {
     for (int i = 0; i < plan.warmup; ++i) {

@@ -35,17 +35,11 @@ struct Description {
 
 }  // namespace
 
-std::string_view name(Operation operation) {
-    return describe(operation).name;
-}
+std::string_view name(Operation operation) { return describe(operation).name; }
 
-std::string_view heading(Operation operation) {
-    return describe(operation).heading;
-}
+std::string_view heading(Operation operation) { return describe(operation).heading; }
 
-InputPattern defaultInput(Operation operation) {
-    return describe(operation).input;
-}
+InputPattern defaultInput(Operation operation) { return describe(operation).input; }
 
 Operation parseOperation(std::string_view text) {
     std::vector<std::string_view> names;
@@ -79,8 +73,6 @@ std::vector<int> referenceResult(Operation operation, std::span<const int> input
     return result;
 }
 
-std::size_t bytesMoved(std::size_t inputSize, std::size_t resultSize) {
-    return (inputSize + resultSize) * sizeof(int);
-}
+std::size_t bytesMoved(std::size_t inputSize, std::size_t resultSize) { return (inputSize + resultSize) * sizeof(int); }
 
 }  // namespace Bench

@@ -130,9 +130,7 @@ void runSection(Operation operation, std::span<const Variant> variants, const Op
 
 }  // namespace
 
-Machine thisMachine() {
-    return {allVariants(), openGpu, availableHostMemory()};
-}
+Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory()}; }
 
 int runProgram(std::span<const char* const> arguments, Sizes sizes, const Machine& machine, Console console) {
     const auto complain = [&console](std::string_view what) {

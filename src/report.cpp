@@ -16,9 +16,7 @@ using Status = Outcome::Status;
 
 constexpr std::string_view nothing = "-";
 
-[[nodiscard]] std::string_view hardwareName(Hardware hardware) {
-    return hardware == Hardware::Cpu ? "CPU" : "GPU";
-}
+[[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
 [[nodiscard]] std::string_view sizeClass(std::size_t n) {
     return std::has_single_bit(n) ? "power-of-two" : "non-power-of-two";

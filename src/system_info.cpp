@@ -32,9 +32,7 @@ namespace {
 
 }  // namespace
 
-std::optional<std::string> cpuModel(std::istream& cpuinfo) {
-    return field(cpuinfo, "model name");
-}
+std::optional<std::string> cpuModel(std::istream& cpuinfo) { return field(cpuinfo, "model name"); }
 
 std::string cpuDescription() {
     std::ifstream cpuinfo("/proc/cpuinfo");

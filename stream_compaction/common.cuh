@@ -91,9 +91,7 @@ namespace Common {
     return static_cast<unsigned>(divideRoundUp(n, static_cast<std::size_t>(blockSize)));
 }
 
-__device__ inline std::size_t globalThreadIndex() {
-    return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
-}
+__device__ inline std::size_t globalThreadIndex() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
 /// bools[i] = 1 where `keep(idata[i])`, else 0.
 template <typename T, typename Bool, typename Predicate = IsNonzero>

@@ -19,14 +19,10 @@ class CudaError : public std::runtime_error {
 namespace Common {
 
 /// floor(log2(x)), and 0 for x == 0.
-[[nodiscard]] constexpr int ilog2(std::uint64_t x) {
-    return x == 0 ? 0 : std::bit_width(x) - 1;
-}
+[[nodiscard]] constexpr int ilog2(std::uint64_t x) { return x == 0 ? 0 : std::bit_width(x) - 1; }
 
 /// ceil(log2(x)), and 0 for x == 0: the number of doublings that take 1 to at least x.
-[[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) {
-    return x <= 1 ? 0 : std::bit_width(x - 1);
-}
+[[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) { return x <= 1 ? 0 : std::bit_width(x - 1); }
 
 /// a + b, where integers wrap around instead of overflowing.
 template <typename T>

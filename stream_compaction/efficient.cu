@@ -19,17 +19,13 @@ void setBlockSize(int blockSize) {
     classic.blockSize = blockSize;
 }
 
-int blockSize() {
-    return classic.blockSize;
-}
+int blockSize() { return classic.blockSize; }
 
 void scan(int n, int* odata, const int* idata) {
     Course::transform(timer(), TextbookScan{classic.blockSize}, n, odata, idata);
 }
 
-void optimizedScan(int n, int* odata, const int* idata) {
-    Course::transform(timer(), classic, n, odata, idata);
-}
+void optimizedScan(int n, int* odata, const int* idata) { Course::transform(timer(), classic, n, odata, idata); }
 
 int compact(int n, int* odata, const int* idata) {
     const TextbookScan textbook{classic.blockSize};

@@ -15,29 +15,21 @@ namespace StreamCompaction {
 namespace {
 constexpr const char* reason = "built without a CUDA compiler";
 
-[[noreturn]] void unavailable() {
-    throw CudaError(reason);
-}
+[[noreturn]] void unavailable() { throw CudaError(reason); }
 }  // namespace
 
 namespace Common {
 
-std::optional<std::string> cudaUnavailableReason() {
-    return reason;
-}
+std::optional<std::string> cudaUnavailableReason() { return reason; }
 
 struct PerformanceTimer::EventPair {};
 
 PerformanceTimer::PerformanceTimer() = default;
 PerformanceTimer::~PerformanceTimer() = default;
 
-void PerformanceTimer::startGpuTimer() {
-    unavailable();
-}
+void PerformanceTimer::startGpuTimer() { unavailable(); }
 
-void PerformanceTimer::endGpuTimer() {
-    gpu_.requireRunning("GPU");
-}
+void PerformanceTimer::endGpuTimer() { gpu_.requireRunning("GPU"); }
 
 }  // namespace Common
 
@@ -46,21 +38,11 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) {
-    unavailable();
-}
-int blockSize() {
-    return defaultBlockSize;
-}
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
+void setBlockSize(int /*blockSize*/) { unavailable(); }
+int blockSize() { return defaultBlockSize; }
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 }  // namespace Naive
 
 namespace Efficient {
@@ -68,27 +50,13 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) {
-    unavailable();
-}
-int blockSize() {
-    return defaultBlockSize;
-}
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void optimizedScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-int optimizedCompact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
+void setBlockSize(int /*blockSize*/) { unavailable(); }
+int blockSize() { return defaultBlockSize; }
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void optimizedScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int optimizedCompact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 }  // namespace Efficient
 
 namespace SharedMem {
@@ -96,27 +64,13 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) {
-    unavailable();
-}
-int blockSize() {
-    return defaultBlockSize;
-}
-void setBankConflictAvoidance(bool /*avoid*/) {
-    unavailable();
-}
-bool bankConflictAvoidance() {
-    return true;
-}
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
+void setBlockSize(int /*blockSize*/) { unavailable(); }
+int blockSize() { return defaultBlockSize; }
+void setBankConflictAvoidance(bool /*avoid*/) { unavailable(); }
+bool bankConflictAvoidance() { return true; }
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 }  // namespace SharedMem
 
 namespace Radix {
@@ -124,18 +78,10 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) {
-    unavailable();
-}
-int blockSize() {
-    return defaultBlockSize;
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/, int /*bits*/) {
-    unavailable();
-}
+void setBlockSize(int /*blockSize*/) { unavailable(); }
+int blockSize() { return defaultBlockSize; }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/, int /*bits*/) { unavailable(); }
 }  // namespace Radix
 
 namespace Thrust {
@@ -143,15 +89,9 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 }  // namespace Thrust
 
 namespace Cub {
@@ -159,15 +99,9 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    unavailable();
-}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 }  // namespace Cub
 
 }  // namespace StreamCompaction

@@ -4,8 +4,6 @@
 
 namespace StreamCompaction::CPU {
 
-void sortInPlace(std::span<int> keys) {
-    tbb::parallel_sort(keys.begin(), keys.end());
-}
+void sortInPlace(std::span<int> keys) { tbb::parallel_sort(keys.begin(), keys.end()); }
 
 }  // namespace StreamCompaction::CPU

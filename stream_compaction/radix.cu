@@ -19,9 +19,7 @@ void setBlockSize(int blockSize) {
     classic.blockSize = blockSize;
 }
 
-int blockSize() {
-    return classic.blockSize;
-}
+int blockSize() { return classic.blockSize; }
 
 void sort(int n, int* odata, const int* idata) {
     Course::transform(timer(), SplitSort{.scan = classic, .blockSize = classic.blockSize}, n, odata, idata);

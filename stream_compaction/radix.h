@@ -19,9 +19,7 @@ Common::PerformanceTimer& timer();
 inline constexpr int defaultBlockSize = 256;
 void setBlockSize(int blockSize);
 [[nodiscard]] int blockSize();
-[[nodiscard]] inline std::span<const int> allowedBlockSizes() {
-    return powerOfTwoBlockSizes;
-}
+[[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
 /// Ascending. `odata` may be `idata`.
 void sort(int n, int* odata, const int* idata);

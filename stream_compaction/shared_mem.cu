@@ -19,21 +19,13 @@ void setBlockSize(int blockSize) {
     classic.blockSize = blockSize;
 }
 
-int blockSize() {
-    return classic.blockSize;
-}
+int blockSize() { return classic.blockSize; }
 
-void setBankConflictAvoidance(bool avoid) {
-    classic.avoidBankConflicts = avoid;
-}
+void setBankConflictAvoidance(bool avoid) { classic.avoidBankConflicts = avoid; }
 
-bool bankConflictAvoidance() {
-    return classic.avoidBankConflicts;
-}
+bool bankConflictAvoidance() { return classic.avoidBankConflicts; }
 
-void scan(int n, int* odata, const int* idata) {
-    Course::transform(timer(), classic, n, odata, idata);
-}
+void scan(int n, int* odata, const int* idata) { Course::transform(timer(), classic, n, odata, idata); }
 
 int compact(int n, int* odata, const int* idata) {
     return Course::compact(timer(), MapScanScatter{classic, classic.blockSize}, n, odata, idata);

@@ -19,9 +19,7 @@ Common::PerformanceTimer& timer();
 inline constexpr int defaultBlockSize = 256;
 void setBlockSize(int blockSize);
 [[nodiscard]] int blockSize();
-[[nodiscard]] inline std::span<const int> allowedBlockSizes() {
-    return powerOfTwoBlockSizes;
-}
+[[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
 /// Whether shared-memory arrays are padded so that the threads of a warp hit different banks (the default).
 void setBankConflictAvoidance(bool avoid);

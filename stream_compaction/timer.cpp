@@ -42,12 +42,8 @@ void PerformanceTimer::endCpuTimer() {
     cpu_.stop(std::chrono::duration<float, std::milli>(end - cpuStart_).count());
 }
 
-float PerformanceTimer::getCpuElapsedTimeForPreviousOperation() const {
-    return cpu_.read("CPU");
-}
+float PerformanceTimer::getCpuElapsedTimeForPreviousOperation() const { return cpu_.read("CPU"); }
 
-float PerformanceTimer::getGpuElapsedTimeForPreviousOperation() const {
-    return gpu_.read("GPU");
-}
+float PerformanceTimer::getGpuElapsedTimeForPreviousOperation() const { return gpu_.read("GPU"); }
 
 }  // namespace StreamCompaction::Common

@@ -40,9 +40,7 @@ struct Variant {
     std::vector<Transform> sorts;
 };
 
-void PrintTo(const Variant& variant, std::ostream* out) {
-    *out << variant.name;
-}
+void PrintTo(const Variant& variant, std::ostream* out) { *out << variant.name; }
 
 const std::vector<Variant> variants{
     {"Naive", Naive::timer, {Naive::scan}, {Naive::compact}, {Naive::sort}},

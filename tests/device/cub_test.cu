@@ -13,9 +13,7 @@ namespace {
 
 class CubScanTest : public DeviceTest {};
 
-TEST_F(CubScanTest, AccumulatesBytesInWiderTypes) {
-    expectBytesAccumulateWider(Cub::Scan{});
-}
+TEST_F(CubScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(Cub::Scan{}); }
 
 }  // namespace
 }  // namespace StreamCompaction::Testing

@@ -211,9 +211,7 @@ template <typename T>
 }
 
 /// Whether the run is meant to be short: under a sanitizer every launch costs milliseconds.
-[[nodiscard]] inline bool quick() {
-    return std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr;
-}
+[[nodiscard]] inline bool quick() { return std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr; }
 
 /// Every size up to two small tiles and a bit; a sample of them when quick.
 [[nodiscard]] inline std::vector<std::size_t> smallSizes() {

@@ -15,9 +15,7 @@ namespace {
 
 class NaiveScanTest : public DeviceTest {};
 
-TEST_F(NaiveScanTest, AccumulatesBytesInWiderTypes) {
-    expectBytesAccumulateWider(Naive::Scan{});
-}
+TEST_F(NaiveScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(Naive::Scan{}); }
 
 }  // namespace
 }  // namespace StreamCompaction::Testing

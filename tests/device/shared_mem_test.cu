@@ -16,9 +16,7 @@ namespace {
 
 class SharedMemScanTest : public DeviceTest {};
 
-TEST_F(SharedMemScanTest, AccumulatesBytesInWiderTypes) {
-    expectBytesAccumulateWider(SharedMem::Scan{});
-}
+TEST_F(SharedMemScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(SharedMem::Scan{}); }
 
 TEST_F(SharedMemScanTest, PaddingChangesNoResult) {
     const auto in = hostArray(quick() ? 30011 : 1000003, Summand<int>{20});

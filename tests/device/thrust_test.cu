@@ -14,9 +14,7 @@ namespace {
 
 class ThrustScanTest : public DeviceTest {};
 
-TEST_F(ThrustScanTest, AccumulatesBytesInWiderTypes) {
-    expectBytesAccumulateWider(Thrust::Scan{});
-}
+TEST_F(ThrustScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(Thrust::Scan{}); }
 
 }  // namespace
 }  // namespace StreamCompaction::Testing

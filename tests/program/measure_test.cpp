@@ -18,9 +18,7 @@ TEST(Summarize, TakesTheMiddleOfAnOddNumber) {
     EXPECT_EQ(summary.max, 9);
 }
 
-TEST(Summarize, TakesTheMeanOfTheTwoInTheMiddleOfAnEvenNumber) {
-    EXPECT_EQ(summarize({8, 2, 4, 100}).median, 6);
-}
+TEST(Summarize, TakesTheMeanOfTheTwoInTheMiddleOfAnEvenNumber) { EXPECT_EQ(summarize({8, 2, 4, 100}).median, 6); }
 
 TEST(Summarize, TakesOneSample) {
     const Summary summary = summarize({3.5});
@@ -29,9 +27,7 @@ TEST(Summarize, TakesOneSample) {
     EXPECT_EQ(summary.max, 3.5);
 }
 
-TEST(Summarize, RefusesNoSamples) {
-    EXPECT_THROW((void)summarize({}), std::invalid_argument);
-}
+TEST(Summarize, RefusesNoSamples) { EXPECT_THROW((void)summarize({}), std::invalid_argument); }
 
 /// Says that the runs take the given times.
 class FakeStopwatch final : public Stopwatch {

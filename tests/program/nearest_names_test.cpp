@@ -19,9 +19,7 @@ TEST(NearestNames, FindsTypingMistakes) {
     EXPECT_THAT(nearestNames("eficient", known), ElementsAre("efficient"));
 }
 
-TEST(NearestNames, PutsTheNearestFirst) {
-    EXPECT_THAT(nearestNames("cpb", known), ElementsAre("cpu", "cub"));
-}
+TEST(NearestNames, PutsTheNearestFirst) { EXPECT_THAT(nearestNames("cpb", known), ElementsAre("cpu", "cub")); }
 
 TEST(NearestNames, FindsPartsOfNames) {
     EXPECT_THAT(nearestNames("optimized", known), ElementsAre("efficient-optimized"));
@@ -32,9 +30,7 @@ TEST(NearestNames, GivesAtMostThree) {
     EXPECT_THAT(nearestNames("a", alike), ElementsAre("a1", "a2", "a3"));
 }
 
-TEST(NearestNames, FindsNothingForSomethingElse) {
-    EXPECT_THAT(nearestNames("quicksort", known), IsEmpty());
-}
+TEST(NearestNames, FindsNothingForSomethingElse) { EXPECT_THAT(nearestNames("quicksort", known), IsEmpty()); }
 
 TEST(UnknownName, SuggestsOrLists) {
     EXPECT_EQ(unknownName("variant", "naiv", known), "unknown variant 'naiv': did you mean naive?");

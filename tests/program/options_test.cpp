@@ -15,9 +15,7 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-[[nodiscard]] Options parse(const std::vector<const char*>& arguments) {
-    return parseOptions(arguments, {1024, 1021});
-}
+[[nodiscard]] Options parse(const std::vector<const char*>& arguments) { return parseOptions(arguments, {1024, 1021}); }
 
 TEST(ParseOptions, HasDefaults) {
     const Options options = parse({});

@@ -18,9 +18,7 @@ TEST(CpuModel, MayBeMissing) {
     EXPECT_EQ(cpuModel(cpuinfo), std::nullopt);
 }
 
-TEST(CpuDescription, IsNeverEmpty) {
-    EXPECT_FALSE(cpuDescription().empty());
-}
+TEST(CpuDescription, IsNeverEmpty) { EXPECT_FALSE(cpuDescription().empty()); }
 
 TEST(AvailableBytes, CountsKibibytes) {
     std::istringstream meminfo("MemTotal:       24628764 kB\nMemFree:        100 kB\nMemAvailable:   2048 kB\n");

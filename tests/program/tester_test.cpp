@@ -26,13 +26,9 @@ void wrongScan(int n, int* odata, const int* idata) {
 
 void idleScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {}
 
-void throwingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {
-    throw std::runtime_error("launch failed");
-}
+void throwingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::runtime_error("launch failed"); }
 
-int shortCompact(int n, int* odata, const int* idata) {
-    return compactWithoutScan(n, odata, idata) - 1;
-}
+int shortCompact(int n, int* odata, const int* idata) { return compactWithoutScan(n, odata, idata) - 1; }
 
 TEST(FindMismatch, NamesTheFirst) {
     EXPECT_EQ(findMismatch(sums, sums), std::nullopt);
