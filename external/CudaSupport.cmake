@@ -6,13 +6,13 @@ if(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
         if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-            # The card in this machine, or else machine code for Turing, Ampere and Hopper and their kin, and code that
-            # the driver compiles for anything newer.
+            # The card in this machine, or else machine code for Turing and Hopper, and code that the driver compiles
+            # for what lies between and beyond.
             execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE cards ERROR_QUIET RESULT_VARIABLE status)
             if(status EQUAL 0 AND cards MATCHES "GPU 0")
                 set(CMAKE_CUDA_ARCHITECTURES native)
             else()
-                set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 90)
+                set(CMAKE_CUDA_ARCHITECTURES 75 90)
             endif()
         endif()
         enable_language(CUDA)

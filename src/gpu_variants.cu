@@ -7,6 +7,7 @@
 #include <stream_compaction/map_scan_scatter.cuh>
 #include <stream_compaction/naive.cuh>
 #include <stream_compaction/shared_mem.cuh>
+#include <stream_compaction/single_pass.cuh>
 #include <stream_compaction/split_sort.cuh>
 #include <stream_compaction/thrust.cuh>
 #include <string>
@@ -132,6 +133,7 @@ std::vector<GpuImplementation> gpuImplementations() {
         implement(Operation::Scan, "efficient-optimized", optimizedScan),
         implement(Operation::Scan, "shared", sharedScan),
         implement(Operation::Scan, "shared-conflicts", sharedScanWithConflicts),
+        implement(Operation::Scan, "single-pass", fixed<SinglePass::Scan>),
         implement(Operation::Scan, "thrust", fixed<Thrust::Scan>),
         implement(Operation::Scan, "cub", fixed<Cub::Scan>),
 
@@ -139,6 +141,7 @@ std::vector<GpuImplementation> gpuImplementations() {
         implement(Operation::Compact, "efficient", compactionOver(textbookScan)),
         implement(Operation::Compact, "efficient-optimized", compactionOver(optimizedScan)),
         implement(Operation::Compact, "shared", compactionOver(sharedScan)),
+        implement(Operation::Compact, "single-pass", fixed<SinglePass::Compact>),
         implement(Operation::Compact, "thrust", fixed<Thrust::Compact>),
         implement(Operation::Compact, "cub", fixed<Cub::Compact>),
 

@@ -80,6 +80,7 @@ std::vector<Variant> allVariants() {
         gpu(Operation::Scan, "efficient-optimized", "optimized work-efficient scan", Efficient::defaultBlockSize),
         gpu(Operation::Scan, "shared-conflicts", "shared-memory scan with bank conflicts", SharedMem::defaultBlockSize),
         gpu(Operation::Scan, "shared", "shared-memory scan", SharedMem::defaultBlockSize),
+        gpu(Operation::Scan, "single-pass", "single-pass scan"),
         gpu(Operation::Scan, "thrust", "thrust scan"),
         gpu(Operation::Scan, "cub", "cub scan"),
 
@@ -90,6 +91,7 @@ std::vector<Variant> allVariants() {
         gpu(Operation::Compact, "efficient", "work-efficient compact", Efficient::defaultBlockSize),
         gpu(Operation::Compact, "efficient-optimized", "optimized work-efficient compact", Efficient::defaultBlockSize),
         gpu(Operation::Compact, "shared", "shared-memory compact", SharedMem::defaultBlockSize),
+        gpu(Operation::Compact, "single-pass", "single-pass compact"),
         gpu(Operation::Compact, "thrust", "thrust compact"),
         gpu(Operation::Compact, "cub", "cub compact"),
 

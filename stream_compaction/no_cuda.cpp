@@ -8,6 +8,7 @@
 #include "stream_compaction/naive.h"
 #include "stream_compaction/radix.h"
 #include "stream_compaction/shared_mem.h"
+#include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
 
 namespace StreamCompaction {
@@ -72,6 +73,15 @@ void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
 }  // namespace SharedMem
+
+namespace SinglePass {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+}  // namespace SinglePass
 
 namespace Radix {
 Common::PerformanceTimer& timer() {

@@ -14,6 +14,7 @@
 #include "stream_compaction/naive.h"
 #include "stream_compaction/radix.h"
 #include "stream_compaction/shared_mem.h"
+#include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
 
 namespace StreamCompaction {
@@ -50,6 +51,7 @@ const std::vector<Variant> variants{
      {Efficient::compact, Efficient::optimizedCompact},
      {Efficient::sort}},
     {"SharedMem", SharedMem::timer, {SharedMem::scan}, {SharedMem::compact}, {SharedMem::sort}},
+    {"SinglePass", SinglePass::timer, {SinglePass::scan}, {SinglePass::compact}, {}},
     {"Thrust", Thrust::timer, {Thrust::scan}, {Thrust::compact}, {Thrust::sort}},
     {"Cub", Cub::timer, {Cub::scan}, {Cub::compact}, {Cub::sort}},
     {"Radix", Radix::timer, {}, {}, {[](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); }}},

@@ -6,6 +6,7 @@
 #include "stream_compaction/naive.h"
 #include "stream_compaction/radix.h"
 #include "stream_compaction/shared_mem.h"
+#include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
 
 namespace StreamCompaction {
@@ -28,12 +29,13 @@ TEST(NoDevice, EveryCallThrows) {
     if (!Common::cudaUnavailableReason()) {
         GTEST_SKIP() << "there is a device";
     }
-    for (const Transform call : {Naive::scan, Naive::sort, Efficient::scan, Efficient::optimizedScan, Efficient::sort,
-                                 SharedMem::scan, SharedMem::sort, Thrust::scan, Thrust::sort, Cub::scan, Cub::sort}) {
+    for (const Transform call :
+         {Naive::scan, Naive::sort, Efficient::scan, Efficient::optimizedScan, Efficient::sort, SharedMem::scan,
+          SharedMem::sort, SinglePass::scan, Thrust::scan, Thrust::sort, Cub::scan, Cub::sort}) {
         expectThrows(call);
     }
     for (const Compact call : {Naive::compact, Efficient::compact, Efficient::optimizedCompact, SharedMem::compact,
-                               Thrust::compact, Cub::compact}) {
+                               SinglePass::compact, Thrust::compact, Cub::compact}) {
         expectThrows(call);
     }
     expectThrows([](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); });

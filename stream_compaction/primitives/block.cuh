@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "stream_compaction/primitives/warp.cuh"
+
+/// What the warps of a block compute together.
+namespace StreamCompaction::Block {
+
+template <typename T>
+struct WarpPlace {
+    T before;  ///< the sum of the warps before this one
+    T all;     ///< the sum of all warps
+};
+
+/// Exclusive scan of one value a warp, which every lane passes, for up to 32 warps. Every warp scans the values of all,
+/// which takes one barrier; `slots` is shared memory for a value a warp, free again after the next barrier.
+template <int warps, typename T, typename Op>
+__device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
+    static_assert(warps <= Warp::lanes);
+    if (Warp::lane() == 0) {
+        slots[Warp::index()] = value;
+    }
+    __syncthreads();
+    const T identity = op.template identity<T>();
+    const T mine = Warp::lane() < warps ? slots[Warp::lane()] : identity;
+    const T upTo = Warp::inclusiveScan(mine, op);
+    const T before = Warp::broadcast(upTo, Warp::index() == 0 ? 0 : Warp::index() - 1);
+    return {Warp::index() == 0 ? identity : before, Warp::broadcast(upTo, warps - 1)};
+}
+
+}  // namespace StreamCompaction::Block

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cuda/ptx>
+
+/// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread orders a copy; the copy
+/// engine carries it out past registers and the load/store pipes and counts the bytes that have arrived in a barrier,
+/// at which all threads wait.
+namespace StreamCompaction {
+
+class BulkCopy {
+  public:
+    /// Whether the code is compiled for a card that can; if not, the other functions do nothing.
+    [[nodiscard]] __device__ static constexpr bool isAvailable() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+        return true;
+#else
+        return false;
+#endif
+    }
+
+    static constexpr unsigned alignment = 16;  ///< of both addresses and the number of bytes
+
+    /// By one thread; the others may wait only after a barrier of the block.
+    __device__ void initialize() {
+        if constexpr (isAvailable()) {
+            cuda::ptx::mbarrier_init(&barrier_, 1);
+            cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+        }
+    }
+
+    /// By one thread.
+    __device__ void start(void* shared, const void* global, unsigned bytes) {
+        if constexpr (isAvailable()) {
+            cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
+                                                 &barrier_, bytes);
+            cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, shared, global, bytes,
+                                     &barrier_);
+        }
+    }
+
+    /// By all threads: waits until the copy has arrived; `parity` is 0 for the first, 1 for the second, 0 again ...
+    __device__ void wait(unsigned parity) {
+        if constexpr (isAvailable()) {
+            while (!cuda::ptx::mbarrier_try_wait_parity(&barrier_, parity)) {
+            }
+        }
+    }
+
+    /// By every thread that has used the shared memory, before the barrier after which a next copy may overwrite it:
+    /// the copy engine sees memory by a way of its own.
+    __device__ static void fence() {
+        if constexpr (isAvailable()) {
+            cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+        }
+    }
+
+  private:
+    std::uint64_t barrier_;
+};
+
+}  // namespace StreamCompaction

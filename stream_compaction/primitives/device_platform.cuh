@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cuda/atomic>
+
+#include "stream_compaction/primitives/look_back.cuh"
+#include "stream_compaction/primitives/warp.cuh"
+
+namespace StreamCompaction::LookBack {
+
+/// Look-back by a warp through global memory.
+///
+/// A word is read by an atomic addition of zero. A load would do and means the same, but a word that one part of the
+/// second-level cache was written through and another is polled from travels between the two; an atomic operation is
+/// carried out where the word lives. On an H200 that alone took a scan of 2^28 ints from 805 to 621 us.
+struct DevicePlatform {
+    static constexpr int lanes = Warp::lanes;
+
+    __device__ static int lane() { return Warp::lane(); }
+    __device__ static std::uint32_t ballot(bool vote) { return __ballot_sync(Warp::allLanes, vote); }
+
+    template <typename T, typename Op>
+    __device__ static T reduce(const T& x, const Op& op) {
+        return Warp::reduce(x, op);
+    }
+
+    using Word = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_device>;
+    __device__ static std::uint64_t load(std::uint64_t* word) {
+        return Word(*word).fetch_add(0, cuda::std::memory_order_relaxed);
+    }
+    __device__ static void store(std::uint64_t* word, std::uint64_t value) {
+        Word(*word).store(value, cuda::std::memory_order_relaxed);
+    }
+};
+
+}  // namespace StreamCompaction::LookBack

@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/warp.cuh"
+
+/// Scan of a warp's part of a tile. Each lane holds the sum of its vector in every row.
+namespace StreamCompaction::TileScan {
+
+/// The sum of a vector's elements, as a T.
+template <typename T, typename In, int length, typename Op>
+__device__ T sumOf(const Vector<In, length>& vector, const Op& op) {
+    T sum = static_cast<T>(vector.items[0]);
+#pragma unroll
+    for (int i = 1; i < length; ++i) {
+        sum = op(sum, static_cast<T>(vector.items[i]));
+    }
+    return sum;
+}
+
+/// The sum of all rows, sooner than `scan` knows it: where the order is free, lanes add up their own vectors first.
+template <typename T, int rows, typename Op>
+__device__ T sumOfRows(const T (&vectorSums)[rows], const Op& op) {
+    const auto reduceRow = [&](const T& x) { return isCommutative<Op>() ? x : Warp::reduce(x, op); };
+    T sum = reduceRow(vectorSums[0]);
+#pragma unroll
+    for (int row = 1; row < rows; ++row) {
+        sum = op(sum, reduceRow(vectorSums[row]));
+    }
+    return isCommutative<Op>() ? Warp::reduce(sum, op) : sum;
+}
+
+/// Turns the sums of the vectors into the sums of all that stands before each in the warp's rows. A row is scanned by
+/// the warp; the totals of the rows are chained.
+template <typename T, int rows, typename Op>
+__device__ void scan(T (&sums)[rows], const Op& op) {
+    T carry = op.template identity<T>();
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+        const T upTo = Warp::inclusiveScan(sums[row], op);
+        const T before = Warp::shiftUp(upTo, 1);
+        sums[row] = Warp::lane() == 0 ? carry : op(carry, before);
+        carry = op(carry, Warp::broadcast(upTo, Warp::lanes - 1));
+    }
+}
+
+/// The scanned vector, given the sum of all before it.
+template <typename In, int length, typename T, typename Op>
+__device__ Vector<T, length> scanned(const Vector<In, length>& vector, const T& before, bool inclusive, const Op& op) {
+    Vector<T, length> result;
+    T sum = before;
+#pragma unroll
+    for (int i = 0; i < length; ++i) {
+        const T upTo = op(sum, static_cast<T>(vector.items[i]));
+        result.items[i] = inclusive ? upTo : sum;
+        sum = upTo;
+    }
+    return result;
+}
+
+/// Stores the tile, row by row: `vectors(row)` is what was scanned, `sums[row]` with `before` the sum of all before it.
+template <typename Shape, typename T, typename Vectors, typename Op>
+__device__ void store(const TileOf<T>& out, const T (&sums)[Shape::rows], const T& before, bool inclusive, const Op& op,
+                      Vectors vectors) {
+    const auto storeRow = [&](int row, const T& sum) {
+        storeVector(out, Shape::offset(row), scanned(vectors(row), op(before, sum), inclusive, op));
+    };
+    if (out.isWhole) {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeRow(row, sums[row]);
+        }
+    } else {
+        // Element by element; kept small, since unrolled code would cost the way above registers.
+#pragma unroll 1
+        for (int row = 0; row < Shape::rows; ++row) {
+            T sum = sums[0];
+#pragma unroll
+            for (int i = 1; i < Shape::rows; ++i) {
+                sum = i == row ? sums[i] : sum;
+            }
+            storeRow(row, sum);
+        }
+    }
+}
+
+}  // namespace StreamCompaction::TileScan

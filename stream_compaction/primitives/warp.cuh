@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "stream_compaction/primitives/operators.cuh"
+
+/// What the 32 lanes of a warp compute together, without shared memory or a barrier. All lanes must call; operators
+/// need not commute, for operands keep their order; values have up to 16 bytes.
+namespace StreamCompaction::Warp {
+
+inline constexpr int lanes = 32;
+inline constexpr std::uint32_t allLanes = 0xffffffffu;
+
+__device__ inline int lane() { return static_cast<int>(threadIdx.x) % lanes; }
+
+/// The warp's place in its block.
+__device__ inline int index() { return static_cast<int>(threadIdx.x) / lanes; }
+
+/// Applies a shuffle of 32-bit words to a value of any type.
+template <typename T, typename ShuffleWord>
+__device__ T shuffleWords(const T& x, ShuffleWord shuffleWord) {
+    constexpr int words = (sizeof(T) + 3) / 4;
+    std::uint32_t pieces[words] = {};
+    memcpy(pieces, &x, sizeof(T));
+#pragma unroll
+    for (std::uint32_t& piece : pieces) {
+        piece = shuffleWord(piece);
+    }
+    T result;
+    memcpy(&result, pieces, sizeof(T));
+    return result;
+}
+
+/// The value of one lane.
+template <typename T>
+__device__ T broadcast(const T& x, int fromLane) {
+    return shuffleWords(x, [=](std::uint32_t word) { return __shfl_sync(allLanes, word, fromLane); });
+}
+
+/// The value of the lane `distance` before this one; lanes that have none keep their own.
+template <typename T>
+__device__ T shiftUp(const T& x, int distance) {
+    return shuffleWords(x, [=](std::uint32_t word) { return __shfl_up_sync(allLanes, word, distance); });
+}
+
+/// The sum over all lanes, in every lane, by a butterfly of 5 steps; sums of integers in one instruction where the card
+/// has it.
+template <typename T, typename Op>
+__device__ T reduce(T x, const Op& op) {
+    if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) <= 4) {
+        const auto warp = cooperative_groups::tiled_partition<lanes>(cooperative_groups::this_thread_block());
+        return static_cast<T>(
+            cooperative_groups::reduce(warp, static_cast<std::uint32_t>(x), cooperative_groups::plus<std::uint32_t>()));
+    } else {
+#pragma unroll
+        for (int distance = 1; distance < lanes; distance *= 2) {
+            const T other =
+                shuffleWords(x, [=](std::uint32_t word) { return __shfl_xor_sync(allLanes, word, distance); });
+            x = (lane() & distance) != 0 ? op(other, x) : op(x, other);
+        }
+        return x;
+    }
+}
+
+/// The sum of the lanes up to and including this one (Hillis and Steele, 5 steps).
+template <typename T, typename Op>
+__device__ T inclusiveScan(T x, const Op& op) {
+#pragma unroll
+    for (int distance = 1; distance < lanes; distance *= 2) {
+        const T before = shiftUp(x, distance);
+        if (lane() >= distance) {
+            x = op(before, x);
+        }
+    }
+    return x;
+}
+
+}  // namespace StreamCompaction::Warp

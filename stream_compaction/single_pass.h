@@ -1,0 +1,21 @@
+#pragma once
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/timer.h"
+
+/// Scan and compaction in one pass over the data, with decoupled look-back.
+/// Course layer: arrays of `n` ints in host memory, copied to the device and back around the timed work; allocates and
+/// synchronises. n < 0 or a null array throws std::invalid_argument, a failing device CudaError. The device layer is in
+/// single_pass.cuh.
+namespace StreamCompaction::SinglePass {
+
+/// Device time of the last call below, without allocation and copies.
+Common::PerformanceTimer& timer();
+
+/// Exclusive prefix sum; sums wrap. `odata` may be `idata`.
+void scan(int n, int* odata, const int* idata);
+
+/// Keeps the nonzero elements in order and returns how many there are; writes nothing past them.
+int compact(int n, int* odata, const int* idata);
+
+}  // namespace StreamCompaction::SinglePass
