@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 minimum_cmake=3.24
-packages=(g++ cmake ninja-build libtbb-dev libhwy-dev libfmt-dev libcli11-dev libgtest-dev libgmock-dev)
+packages=(g++ cmake ninja-build git ca-certificates libtbb-dev libhwy-dev libfmt-dev libcli11-dev)
 
 # What the scripts say goes to stderr: the output of run.sh is the program's alone.
 say() {
@@ -26,14 +26,16 @@ at_least() {
 
 missing_packages() {
     local package
-    for package in "${packages[@]}"; do
+    for package in "$@"; do
         dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'install ok installed' || echo "$package"
     done
 }
 
+# install_packages NAME...: those of them that are missing.
 install_packages() {
+    command -v apt-get >/dev/null || return 0
     local missing
-    mapfile -t missing < <(missing_packages)
+    mapfile -t missing < <(missing_packages "$@")
     [ ${#missing[@]} -eq 0 ] && return
     local as_root=()
     if [ "$(id -u)" -ne 0 ]; then
@@ -42,8 +44,8 @@ install_packages() {
     sudo apt-get install ${missing[*]}"
     fi
     say "Installing ${missing[*]}"
-    "${as_root[@]}" apt-get update -qq
-    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq "${missing[@]}" >/dev/null ||
+    "${as_root[@]}" apt-get update -qq || say "warning: apt-get update failed; trying with the lists that are there"
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq "${missing[@]}" >/dev/null ||
         die "could not install ${missing[*]}"
 }
 
@@ -55,6 +57,7 @@ ensure_cmake() {
     local venv=build/venv
     if [ ! -x "$venv/bin/cmake" ]; then
         say "CMake ${version:-is missing}: fetching a newer one into $venv"
+        install_packages python3-venv
         python3 -m venv "$venv" && "$venv/bin/pip" install --quiet cmake ||
             die "please install CMake $minimum_cmake or newer"
     fi
@@ -71,26 +74,28 @@ find_nvcc() {
             return
         fi
     done
-    say "nvcc was not found: building the CPU part only. For the GPU variants install the CUDA toolkit (12.4 or newer)."
+    say "nvcc was not found: building the CPU part only. For the GPU variants install the CUDA toolkit (12.9 or newer)."
 }
 
-# build PRESET [CMake options]: builds into build/PRESET, with output only when something is wrong.
+# build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds into build/PRESET, with output only when something is wrong.
 build() {
     local preset=$1
     shift
     local log=build/$preset.log
     mkdir -p build
     say "Building build/$preset (log: $log)"
-    { cmake --preset "$preset" -G Ninja "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1 || {
+    # shellcheck disable=SC2086  # options, separated by spaces
+    { cmake --preset "$preset" -G Ninja ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1 || {
         tail -n 40 "$log" >&2
         die "the build failed; the whole log is in $log"
     }
 }
 
 if command -v apt-get >/dev/null; then
-    install_packages
+    install_packages "${packages[@]}"
 else
-    say "Not a Debian or Ubuntu: what is missing of oneTBB, Highway, fmt, CLI11 and GoogleTest, CMake fetches as source."
+    say "Not a Debian or Ubuntu: what is missing of oneTBB, fmt, CLI11 and GoogleTest, CMake fetches as source."
+    command -v ninja >/dev/null || die "please install ninja"
 fi
 ensure_cmake
 find_nvcc

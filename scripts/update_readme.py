@@ -14,7 +14,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 README = ROOT / "README.md"
-MEASUREMENTS = ROOT / "data" / "h200.csv"
+MEASUREMENTS = sorted((ROOT / "data").glob("h200*.csv"))
 REPORT = ROOT / "data" / "report_2pow20.txt"
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Radix sort"}
@@ -22,15 +22,20 @@ SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
 
 
 def read_measurements():
-    """The last verified measurement of each (operation, variant, n), and the columns that name the card."""
+    """All verified measurements, in the order of the files."""
+    rows = []
+    for path in MEASUREMENTS:
+        with path.open(newline="") as file:
+            rows += [row | {"file": path.name} for row in csv.DictReader(file) if row["verified"] == "true"]
+    return rows
+
+
+def by_variant(rows):
+    """The first measurement of each (operation, variant, n)."""
     measured = {}
-    setting = {}
-    with MEASUREMENTS.open(newline="") as file:
-        for row in csv.DictReader(file):
-            if row["verified"] == "true":
-                measured[row["operation"], row["variant"], int(row["n"])] = row
-                setting = row
-    return measured, setting
+    for row in rows:
+        measured.setdefault((row["operation"], row["variant"], int(row["n"])), row)
+    return measured
 
 
 def format_time(row):
@@ -49,8 +54,14 @@ def format_cell(row):
     return format_time(row) + (f" ({float(percent):.3g} %)" if percent else "")
 
 
+def source(rows):
+    files = ", ".join(f"[`data/{name}`](data/{name})" for name in dict.fromkeys(row["file"] for row in rows))
+    return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, int32, median times, GPU cold and CPU warm. From {files}."
+
+
 def ladder():
-    measured, setting = read_measurements()
+    rows = read_measurements()
+    measured = by_variant(rows)
     lines = []
     for operation, title in OPERATIONS.items():
         variants = list(dict.fromkeys(variant for op, variant, _ in measured if op == operation))
@@ -60,11 +71,25 @@ def ladder():
             lines.append(f"| `{variant}` | " + " | ".join(cells) + " |")
         lines.append("")
     lines.append(
-        f"{setting['gpu']}, CUDA {setting['toolkit']}, int32, cold: median time, and in brackets the percentage of the "
-        "speed at which `cudaMemcpyAsync` copies as many bytes on the card. From "
-        f"[`{MEASUREMENTS.relative_to(ROOT)}`]({MEASUREMENTS.relative_to(ROOT)})."
+        "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the card. " + source(rows)
     )
     return "\n".join(lines)
+
+
+def against_cub():
+    """Both measured in the same run, on the same input."""
+    rows = [row for row in read_measurements() if row["file"] == "h200_single_pass.csv"]
+    measured = by_variant(rows)
+    sizes = sorted({n for _, _, n in measured if n & (n - 1) == 0})
+    lines = ["| n | " + " | ".join(f"{title}: ours | CUB | ratio" for title in ("Scan", "Compaction")) + " |"]
+    lines.append("| ---: |" + " ---: |" * 6)
+    for n in sizes:
+        cells = []
+        for operation in ("scan", "compact"):
+            ours, cub = (measured[operation, variant, n] for variant in ("single-pass", "cub"))
+            cells += [format_time(ours), format_time(cub), f"{float(cub['median_us']) / float(ours['median_us']):.2f}"]
+        lines.append(f"| 2^{n.bit_length() - 1} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", source(rows)])
 
 
 def sample():
@@ -74,7 +99,7 @@ def sample():
 
 
 def generate(text):
-    for name, block in {"ladder": ladder, "sample": sample}.items():
+    for name, block in {"ladder": ladder, "against-cub": against_cub, "sample": sample}.items():
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text, found = pattern.subn(lambda match: match[1] + block() + "\n" + match[2], text)
         if found != 1:

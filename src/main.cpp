@@ -9,6 +9,7 @@
 constexpr std::size_t SIZE = 1 << 20;
 // A size that is not a power of two, where careless code fails.
 constexpr std::size_t NPOT = SIZE - 3;
+static_assert(SIZE > 3);
 
 // The run itself is in program.cpp; the list of what is run is in variants.cpp.
 int main(int argc, char* argv[]) {

@@ -113,7 +113,7 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
         "Only these implementations, for example naive,cub");
     app.add_flag("--list", options.list, "List the implementations and stop");
     addNumberOption(app, "--trials", options.trials, 1, largestCount,
-                    "Timed runs, of which the median is shown; on the CPU fewer after 2 s [15]");
+                    "Timed runs, of which the median is shown; fewer where they take over 2 s [15]");
     addNumberOption(app, "--warmup", options.warmup, 1, largestCount, "Untimed runs before them [1]");
     addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
                     "Seed of the random inputs [42]");

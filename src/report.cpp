@@ -99,7 +99,7 @@ class Table {
     }
     const double us = outcome.time.us.median;
     const auto percent = outcome.percentOfCopy();
-    cells.push_back(fmt::format("{:.1f}", us));
+    cells.push_back(us < 10 ? fmt::format("{:.3g}", us) : fmt::format("{:.1f}", us));
     cells.push_back(fmt::format("{:.3f}", outcome.gigaelementsPerSecond()));
     cells.push_back(fmt::format("{:.2f}", outcome.gigabytesPerSecond()));
     cells.push_back(percent ? fmt::format("{:.1f}", *percent) : std::string(nothing));

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
+#include <new>
 
 #include "sizes.h"
 
@@ -43,6 +44,8 @@ Outcome Tester::test(const Variant& variant, std::span<const int> input, std::sp
     }
     try {
         run(outcome, input, expected);
+    } catch (const std::bad_alloc&) {
+        outcome.reason = "ran out of memory: it allocates inside the call";
     } catch (const std::exception& error) {
         outcome.status = Outcome::Status::Failed;
         outcome.reason = error.what();

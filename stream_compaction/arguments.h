@@ -30,13 +30,20 @@ inline void requireArray(const char* name, const void* array, std::size_t n) {
     }
 }
 
+/// The arrays of the course layer.
+inline void requireHostArrays(int n, const int* odata, const int* idata) {
+    requireCount(n);
+    requireArray("odata", odata, static_cast<std::size_t>(n));
+    requireArray("idata", idata, static_cast<std::size_t>(n));
+}
+
 /// Two arrays may not share memory.
 inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
     const auto* aBegin = static_cast<const std::byte*>(a);
     const auto* bBegin = static_cast<const std::byte*>(b);
     const std::less<> before;
     if (before(aBegin, bBegin + bBytes) && before(bBegin, aBegin + aBytes)) {
-        throw std::invalid_argument("idata, odata: expected arrays that share no memory, got overlapping ones");
+        throw std::invalid_argument("input and output: expected arrays that share no memory, got overlapping ones");
     }
 }
 

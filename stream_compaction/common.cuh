@@ -60,13 +60,19 @@ void requireSameOrDisjointArrays(const In* in, Out* out, std::size_t n) {
     Arguments::requireSameOrDisjoint(in, n * sizeof(In), out, n * sizeof(Out));
 }
 
+/// Checks the arrays of an operation that may not.
+template <typename T>
+void requireDisjointArrays(const T* in, T* out, std::size_t n) {
+    Arguments::requireArray("in", in, n);
+    Arguments::requireArray("out", out, n);
+    Arguments::requireDisjoint(in, n * sizeof(T), out, n * sizeof(T));
+}
+
 /// Checks the arrays of a compaction, which cannot run in place: a block may overwrite what another has yet to read.
 template <typename T>
 void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n) {
-    Arguments::requireArray("in", in, n);
-    Arguments::requireArray("out", out, n);
+    requireDisjointArrays(in, out, n);
     Arguments::requireArray("count", count, 1);
-    Arguments::requireDisjoint(in, n * sizeof(T), out, n * sizeof(T));
 }
 
 /// Calls `work` with a zero of the narrowest index type that can count to n, so that offsets cost four bytes where

@@ -8,12 +8,6 @@
 /// The course layer, once for every variant: check, allocate, copy in, time the device layer, copy out.
 namespace StreamCompaction::Course {
 
-inline void requireHostArrays(int n, const int* odata, const int* idata) {
-    Arguments::requireCount(n);
-    Arguments::requireArray("odata", odata, n);
-    Arguments::requireArray("idata", idata, n);
-}
-
 [[nodiscard]] inline DeviceBuffer<int> upload(int n, const int* idata) {
     return DeviceBuffer<int>(std::span(idata, static_cast<std::size_t>(n)));
 }
@@ -21,7 +15,7 @@ inline void requireHostArrays(int n, const int* odata, const int* idata) {
 /// `operation` is a scan or a sort: n elements in, n out.
 template <typename Operation>
 void transform(Common::PerformanceTimer& timer, const Operation& operation, int n, int* odata, const int* idata) {
-    requireHostArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     if (n == 0) {
         return;
     }
@@ -34,7 +28,7 @@ void transform(Common::PerformanceTimer& timer, const Operation& operation, int 
 
 template <CompactOperation Operation>
 int compact(Common::PerformanceTimer& timer, const Operation& operation, int n, int* odata, const int* idata) {
-    requireHostArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     if (n == 0) {
         return 0;
     }

@@ -38,14 +38,8 @@ class Tasks {
     std::span<const int> elements_;
 };
 
-void requireArrays(int n, const int* odata, const int* idata) {
-    Arguments::requireCount(n);
-    Arguments::requireArray("odata", odata, n);
-    Arguments::requireArray("idata", idata, n);
-}
-
 void requireDisjointArrays(int n, const int* odata, const int* idata) {
-    requireArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     const std::size_t bytes = n * sizeof(int);
     Arguments::requireDisjoint(idata, bytes, odata, bytes);
 }
@@ -83,12 +77,12 @@ Common::PerformanceTimer& timer() {
 }
 
 void scan(int n, int* odata, const int* idata) {
-    requireArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     timer().timeCpu([&] { exclusiveSum({idata, static_cast<std::size_t>(n)}, odata, 0); });
 }
 
 void parallelScan(int n, int* odata, const int* idata) {
-    requireArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     const Tasks tasks({idata, static_cast<std::size_t>(n)});
     std::vector<unsigned> sumsBefore(tasks.count() + 1);
     timer().timeCpu([&] {
@@ -102,7 +96,7 @@ void parallelScan(int n, int* odata, const int* idata) {
 }
 
 int compactWithoutScan(int n, int* odata, const int* idata) {
-    requireArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     std::size_t kept = 0;
     timer().timeCpu([&] { kept = keepNonzero({idata, static_cast<std::size_t>(n)}, odata, n); });
     return static_cast<int>(kept);
@@ -143,13 +137,13 @@ int parallelCompact(int n, int* odata, const int* idata) {
 }
 
 void sort(int n, int* odata, const int* idata) {
-    requireArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     std::copy_n(idata, idata == odata ? 0 : n, odata);
     timer().timeCpu([&] { std::sort(odata, odata + n); });
 }
 
 void parallelSort(int n, int* odata, const int* idata) {
-    requireArrays(n, odata, idata);
+    Arguments::requireHostArrays(n, odata, idata);
     std::copy_n(idata, idata == odata ? 0 : n, odata);
     timer().timeCpu([&] { sortInPlace({odata, static_cast<std::size_t>(n)}); });
 }

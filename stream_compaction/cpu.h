@@ -5,7 +5,7 @@
 
 /// Scan, compaction and sorting on the host: the serial loops every other variant is checked against, and versions on
 /// all cores for a fair comparison. Arrays hold `n` elements; n < 0 or a null array throws std::invalid_argument.
-/// Sums wrap. `scan`, `compactWithoutScan` and the sorts allocate nothing.
+/// Sums wrap. `scan`, `compactWithoutScan` and `sort` allocate nothing.
 namespace StreamCompaction::CPU {
 
 /// The time of the last call below.

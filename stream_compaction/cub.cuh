@@ -3,6 +3,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
+#include <cuda/std/functional>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/cub.h"
@@ -81,8 +82,7 @@ struct Sort {
 
     template <typename T>
     void operator()(const T* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        requireSameOrDisjointArrays(in, out, n);
-        Arguments::requireDisjoint(in, n * sizeof(T), out, n * sizeof(T));
+        requireDisjointArrays(in, out, n);
         if (n == 0) {
             return;
         }

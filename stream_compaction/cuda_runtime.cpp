@@ -73,6 +73,7 @@ void PerformanceTimer::startGpuTimer() {
 
 void PerformanceTimer::endGpuTimer() {
     gpu_.requireRunning("GPU");
+    const Abandon onFailure(gpu_.running);
     checkCUDAError(cudaEventRecord(events_->end), "cudaEventRecord");
     checkCUDAError(cudaEventSynchronize(events_->end), "cudaEventSynchronize");
     float milliseconds = 0;

@@ -64,6 +64,8 @@ class DeviceBuffer {
         requireFits(source.size());
         Common::checkCUDAError(cudaMemcpy(data_, source.data(), source.size_bytes(), cudaMemcpyHostToDevice),
                                "cudaMemcpy to the device");
+        // The copy from pageable memory may still be on its way from a staging buffer.
+        Common::checkCUDAError(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
     }
     void copyTo(std::span<T> destination) const {
         requireFits(destination.size());

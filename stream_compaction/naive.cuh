@@ -1,5 +1,7 @@
 #pragma once
 
+#include <utility>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/naive.h"
 

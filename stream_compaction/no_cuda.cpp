@@ -2,6 +2,7 @@
 // device throws CudaError with the reason.
 #include <span>
 
+#include "stream_compaction/arguments.h"
 #include "stream_compaction/common.h"
 #include "stream_compaction/cub.h"
 #include "stream_compaction/efficient.h"
@@ -17,6 +18,15 @@ namespace {
 constexpr const char* reason = "built without a CUDA compiler";
 
 [[noreturn]] void unavailable() { throw CudaError(reason); }
+
+/// What every operation does here: check its arguments, and fail unless there is nothing to do.
+int refuse(int n, const int* odata, const int* idata) {
+    Arguments::requireHostArrays(n, odata, idata);
+    if (n > 0) {
+        unavailable();
+    }
+    return 0;
+}
 }  // namespace
 
 namespace Common {
@@ -39,11 +49,11 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) { unavailable(); }
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Naive
 
 namespace Efficient {
@@ -51,13 +61,13 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) { unavailable(); }
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void optimizedScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int optimizedCompact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+void optimizedScan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+int optimizedCompact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Efficient
 
 namespace SharedMem {
@@ -65,13 +75,13 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) { unavailable(); }
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
-void setBankConflictAvoidance(bool /*avoid*/) { unavailable(); }
+void setBankConflictAvoidance(bool /*avoid*/) {}
 bool bankConflictAvoidance() { return true; }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace SharedMem
 
 namespace SinglePass {
@@ -79,8 +89,8 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
 }  // namespace SinglePass
 
 namespace Radix {
@@ -88,10 +98,10 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void setBlockSize(int /*blockSize*/) { unavailable(); }
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/, int /*bits*/) { unavailable(); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata, int /*bits*/) { refuse(n, odata, idata); }
 }  // namespace Radix
 
 namespace Thrust {
@@ -99,9 +109,9 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Thrust
 
 namespace Cub {
@@ -109,9 +119,9 @@ Common::PerformanceTimer& timer() {
     static Common::PerformanceTimer timer;
     return timer;
 }
-void scan(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-int compact(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
-void sort(int /*n*/, int* /*odata*/, const int* /*idata*/) { unavailable(); }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Cub
 
 }  // namespace StreamCompaction

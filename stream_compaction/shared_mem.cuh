@@ -11,8 +11,8 @@
 /// before it.
 ///
 /// In the tree the threads of a warp step through shared memory with strides that are powers of two, and so does a
-/// thread that reads consecutive elements: up to 32 of them want the same bank. One unused word after every 32 spreads
-/// them over all banks.
+/// thread that reads consecutive elements: up to 32 of them want the same bank. One unused element after every 32
+/// spreads 4-byte ones over all banks.
 ///
 /// Work O(n), steps O(log tile) in shared memory and three launches for up to a tile of tiles. 16 bytes an int through
 /// DRAM: each is read and written by the tile scan, and again by the addition.

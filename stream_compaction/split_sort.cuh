@@ -1,5 +1,8 @@
 #pragma once
 
+#include <stdexcept>
+#include <string>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/ordered_bits.cuh"
 

@@ -70,7 +70,7 @@ class CourseLayer : public testing::TestWithParam<Variant> {
   protected:
     void SetUp() override {
         if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << *reason;
+            GTEST_SKIP() << "no GPU: " << *reason;
         }
     }
     const std::vector<int> sizes{0, 1, 2, 3, 255, 256, 257, 4097, 1 << 16, (1 << 20) - 3};
@@ -168,6 +168,20 @@ TEST_P(RadixCourseLayer, SmallKeysTakeFewerPasses) {
 
 INSTANTIATE_TEST_SUITE_P(Variants, RadixCourseLayer, testing::Values(variants.back()), nameOf);
 
+class SharedMemCourseLayer : public CourseLayer {};
+
+TEST_P(SharedMemCourseLayer, BankConflictsChangeNoResult) {
+    const std::vector<int> in = randomInts(100003, 4);
+    EXPECT_TRUE(SharedMem::bankConflictAvoidance());
+    const std::vector<int> expected = outputOf(SharedMem::scan, in);
+    SharedMem::setBankConflictAvoidance(false);
+    EXPECT_FALSE(SharedMem::bankConflictAvoidance());
+    EXPECT_EQ(outputOf(SharedMem::scan, in), expected);
+    SharedMem::setBankConflictAvoidance(true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Variants, SharedMemCourseLayer, testing::Values(variants[2]), nameOf);
+
 struct BlockSizes {
     const char* name;
     int byDefault;
@@ -180,7 +194,7 @@ class BlockSize : public testing::TestWithParam<BlockSizes> {
   protected:
     void SetUp() override {
         if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << *reason;
+            GTEST_SKIP() << "no GPU: " << *reason;
         }
     }
     void TearDown() override {

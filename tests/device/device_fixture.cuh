@@ -21,7 +21,7 @@ class DeviceTest : public testing::Test {
   protected:
     void SetUp() override {
         if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << *reason;
+            GTEST_SKIP() << "no GPU: " << *reason;
         }
     }
 };

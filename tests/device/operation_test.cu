@@ -115,7 +115,7 @@ class OperationTest : public testing::TestWithParam<AnyOperation> {
   protected:
     void SetUp() override {
         if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << *reason;
+            GTEST_SKIP() << "no GPU: " << *reason;
         }
     }
 
@@ -317,7 +317,7 @@ TEST_P(OperationTest, RefusesBadArguments) {
 
 INSTANTIATE_TEST_SUITE_P(Device, OperationTest,
                          testing::ValuesIn(joined(naiveOperations(), efficientOperations(), sharedMemOperations(),
-                                                  thrustOperations(), cubOperations())),
+                                                  singlePassOperations(), thrustOperations(), cubOperations())),
                          [](const auto& info) {
                              return std::visit([](const auto& op) { return op.name; }, info.param);
                          });

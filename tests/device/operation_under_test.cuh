@@ -83,6 +83,7 @@ template <typename Op>
 [[nodiscard]] std::vector<AnyOperation> naiveOperations();
 [[nodiscard]] std::vector<AnyOperation> efficientOperations();
 [[nodiscard]] std::vector<AnyOperation> sharedMemOperations();
+[[nodiscard]] std::vector<AnyOperation> singlePassOperations();
 [[nodiscard]] std::vector<AnyOperation> thrustOperations();
 [[nodiscard]] std::vector<AnyOperation> cubOperations();
 

@@ -43,6 +43,82 @@ TEST_F(SharedMemScanTest, TotalsAreScannedRecursively) {
     EXPECT_TRUE(Oracle::equal(out.data(), expected.data(), n));
 }
 
+/// More elements than 32 bits can count.
+class SharedMemHugeTest : public DeviceTest {
+  protected:
+    static constexpr std::size_t n = (std::size_t{1} << 32) + 7;
+
+    void SetUp() override {
+        DeviceTest::SetUp();
+        std::size_t free = 0;
+        std::size_t total = 0;
+        if (!IsSkipped()) {
+            Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+        }
+        if (quick() || free < std::size_t{64} << 30) {
+            GTEST_SKIP() << "takes 64 GiB of device memory and a while";
+        }
+    }
+
+    /// Elements `from` and on of an array in device memory.
+    template <typename T>
+    static std::vector<T> tail(const DeviceBuffer<T>& array, std::size_t from, std::size_t end) {
+        std::vector<T> elements(end - from);
+        Common::checkCUDAError(
+            cudaMemcpy(elements.data(), array.data() + from, elements.size() * sizeof(T), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+        return elements;
+    }
+};
+
+struct IsOdd {
+    __host__ __device__ std::uint8_t operator()(std::size_t i) const { return i % 2; }
+};
+
+struct NonzeroAtOdd {
+    __host__ __device__ std::uint8_t operator()(std::size_t i) const { return i % 2 == 0 ? 0 : i / 2 % 255 + 1; }
+};
+
+TEST_F(SharedMemHugeTest, Scan) {
+    const SharedMem::Scan scan;
+    const DeviceBuffer<std::uint8_t> in = deviceArray(n, IsOdd{});
+    DeviceBuffer<std::uint64_t> out(n);
+    DeviceBuffer<std::byte> scratch(scan.scratchBytes<std::uint64_t, std::uint8_t>(n));
+    scan(in.data(), out.data(), n, scratch.bytes(), nullptr);
+    const std::size_t from = n - 1000000;
+    const auto last = tail(out, from, n);
+    for (std::size_t i = 0; i < last.size(); ++i) {
+        ASSERT_EQ(last[i], (from + i) / 2) << "element " << from + i;
+    }
+}
+
+TEST_F(SharedMemHugeTest, Compact) {
+    const MapScanScatter<SharedMem::Scan> operation;
+    const DeviceBuffer<std::uint8_t> in = deviceArray(n, NonzeroAtOdd{});
+    DeviceBuffer<std::uint8_t> out(n);
+    DeviceBuffer<std::size_t> count(1);
+    DeviceBuffer<std::byte> scratch(operation.scratchBytes<std::uint8_t>(n));
+    operation(in.data(), out.data(), count.data(), n, scratch.bytes(), nullptr);
+    std::size_t kept = 0;
+    count.copyTo({&kept, 1});
+    ASSERT_EQ(kept, n / 2);
+    const auto all = tail(out, 0, kept);
+    for (std::size_t i = 0; i < kept; ++i) {
+        ASSERT_EQ(all[i], i % 255 + 1) << "element " << i;
+    }
+}
+
+TEST_F(SharedMemHugeTest, Sort) {
+    const SplitSort<SharedMem::Scan> sort{.bits = 1};
+    const DeviceBuffer<std::uint8_t> in = deviceArray(n, IsOdd{});
+    DeviceBuffer<std::uint8_t> out(n);
+    DeviceBuffer<std::byte> scratch(sort.scratchBytes<std::uint8_t>(n));
+    sort(in.data(), out.data(), n, scratch.bytes(), nullptr);
+    const auto all = tail(out, 0, n);
+    ASSERT_TRUE(std::ranges::is_sorted(all));
+    EXPECT_EQ(std::ranges::count(all, 1), static_cast<std::ptrdiff_t>(n / 2));
+}
+
 class SplitSortTest : public DeviceTest {
   protected:
     template <typename T>

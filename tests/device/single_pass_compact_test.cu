@@ -1,0 +1,313 @@
+#include "../primitives/noncommutative.cuh"
+#include "operation_under_test.cuh"
+#include "stream_compaction/single_pass.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using SinglePass::Compact;
+using SinglePass::KeepFlagged;
+using SinglePass::Partition;
+
+/// An element of so many bytes, aligned as its size allows or not at all.
+template <int size, int alignment>
+struct alignas(alignment) Blob {
+    std::uint8_t bytes[size];
+};
+
+/// Bytes that tell an element's index.
+template <typename T>
+struct Numbered {
+    __host__ __device__ T operator()(std::size_t i) const {
+        T value;
+        for (std::size_t byte = 0; byte < sizeof(T); ++byte) {
+            reinterpret_cast<std::uint8_t*>(&value)[byte] =
+                static_cast<std::uint8_t>(byte < 4 ? i >> 8 * byte : byte + i);
+        }
+        return value;
+    }
+};
+
+/// Whether element i is kept: so many in a million, or whole runs of elements.
+struct Fraction {
+    unsigned inAMillion;
+    bool isClustered = false;
+
+    __host__ __device__ bool operator()(std::size_t i) const {
+        return randomBits(50, isClustered ? i / 5000 : i) % 1000000 < inAMillion;
+    }
+};
+
+/// The predicate that asks only for the index.
+struct KeepByIndex {
+    Fraction fraction;
+    template <typename T>
+    __device__ bool operator()(const T&, std::size_t i) const {
+        return fraction(i);
+    }
+};
+
+template <typename T>
+struct Parts {
+    std::vector<T> kept;
+    std::vector<T> rejected;
+};
+
+template <typename T>
+[[nodiscard]] Parts<T> expectedParts(const std::vector<T>& in, Fraction fraction) {
+    Parts<T> parts;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        (fraction(i) ? parts.kept : parts.rejected).push_back(in[i]);
+    }
+    return parts;
+}
+
+[[nodiscard]] std::vector<std::size_t> sizesOfEveryPath() {
+    std::vector<std::size_t> sizes{1, 100, 1000, 4000, 30001, 200003};
+    if (!quick()) {
+        sizes.insert(sizes.end(), {700001, 5000003});
+    }
+    return sizes;
+}
+
+const std::vector<Fraction> fractions{{0},      {1000},    {250000},       {500000},
+                                      {750000}, {1000000}, {500000, true}, {50000, true}};
+
+struct Counter {
+    DeviceBuffer<std::size_t> memory{1};
+    [[nodiscard]] std::size_t read() const {
+        std::size_t count = 0;
+        memory.copyTo({&count, 1});
+        return count;
+    }
+};
+
+template <typename T, typename Operation>
+[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Operation& operation, std::size_t n) {
+    DeviceBuffer<std::byte> scratch(operation.template scratchBytes<T>(n));
+    Common::checkCUDAError(cudaMemset(scratch.data(), 0x55, scratch.size()), "cudaMemset");
+    return scratch;
+}
+
+class SinglePassCompactTest : public DeviceTest {
+  protected:
+    template <typename T>
+    static void expectCompacted(const std::vector<T>& in, Fraction fraction, const Compact& compact = {},
+                                std::size_t misalignment = 0) {
+        const std::size_t n = in.size();
+        const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+        GuardedArray<T> out(n, misalignment);
+        out.poison(n, nullptr);
+        Counter count;
+        auto scratch = garbageScratch<T>(compact, n);
+        compact(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, KeepByIndex{fraction});
+        const auto expected = expectedParts(in, fraction).kept;
+        ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
+        ASSERT_TRUE(bytesEqual(out.read(expected.size()), expected)) << "n = " << n;
+    }
+
+    template <typename T>
+    static void expectPartitioned(const std::vector<T>& in, Fraction fraction) {
+        const std::size_t n = in.size();
+        const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+        const Parts<T> expected = expectedParts(in, fraction);
+        Counter count;
+        auto scratch = garbageScratch<T>(Partition{}, n);
+
+        GuardedArray<T> out(n, 1);
+        out.poison(n, nullptr);
+        Partition{}(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr,
+                    KeepByIndex{fraction});
+        std::vector<T> both = expected.kept;
+        both.insert(both.end(), expected.rejected.begin(), expected.rejected.end());
+        ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
+        ASSERT_TRUE(bytesEqual(out.read(n), both)) << "n = " << n;
+
+        GuardedArray<T> kept(expected.kept.size(), 2);
+        GuardedArray<T> rejected(expected.rejected.size(), 3);
+        kept.poison(expected.kept.size(), nullptr);
+        rejected.poison(expected.rejected.size(), nullptr);
+        Partition{}(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n, scratch.bytes(), nullptr,
+                    KeepByIndex{fraction});
+        ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
+        ASSERT_TRUE(bytesEqual(kept.read(expected.kept.size()), expected.kept)) << "n = " << n;
+        ASSERT_TRUE(bytesEqual(rejected.read(expected.rejected.size()), expected.rejected)) << "n = " << n;
+    }
+
+    template <typename T>
+    static void expectCompactedAtEverySize() {
+        for (const std::size_t n :
+             {std::size_t{999}, std::size_t{50001}, quick() ? std::size_t{140001} : std::size_t{600011}}) {
+            expectCompacted(hostArray(n, Numbered<T>{}), {500000});
+        }
+    }
+};
+
+TEST_F(SinglePassCompactTest, EveryKeptFraction) {
+    for (const std::size_t n : sizesOfEveryPath()) {
+        for (const Fraction fraction : fractions) {
+            expectCompacted(hostArray(n, Numbered<int>{}), fraction);
+            expectCompacted(hostArray(n, Numbered<int>{}), fraction, {.order = TileOrder::RoundRobin});
+        }
+    }
+}
+
+TEST_F(SinglePassCompactTest, EveryAlignmentOfTheOutput) {
+    const std::size_t n = quick() ? 600001 : 3000001;
+    for (std::size_t misalignment = 0; misalignment < 16; misalignment += quick() ? 5 : 1) {
+        expectCompacted(hostArray(n, Numbered<std::uint8_t>{}), {750000}, {}, misalignment);
+        expectCompacted(hostArray(n, Numbered<std::uint16_t>{}), {750000}, {}, misalignment);
+        expectCompacted(hostArray(n, Numbered<int>{}), {250000}, {}, misalignment);
+    }
+}
+
+TEST_F(SinglePassCompactTest, ElementsOfEverySize) {
+    expectCompactedAtEverySize<Blob<1, 1>>();
+    expectCompactedAtEverySize<Blob<2, 2>>();
+    expectCompactedAtEverySize<Blob<3, 1>>();
+    expectCompactedAtEverySize<Blob<4, 1>>();
+    expectCompactedAtEverySize<Blob<6, 2>>();
+    expectCompactedAtEverySize<Blob<7, 1>>();
+    expectCompactedAtEverySize<Blob<8, 4>>();
+    expectCompactedAtEverySize<Blob<12, 4>>();
+    expectCompactedAtEverySize<Blob<16, 16>>();
+    expectCompactedAtEverySize<Blob<20, 4>>();
+    expectCompactedAtEverySize<Blob<24, 8>>();
+    expectCompactedAtEverySize<Blob<32, 16>>();
+    expectCompactedAtEverySize<Blob<44, 4>>();
+    expectCompactedAtEverySize<Blob<48, 16>>();
+    expectCompactedAtEverySize<Blob<60, 4>>();
+    expectCompactedAtEverySize<Blob<64, 16>>();
+}
+
+TEST_F(SinglePassCompactTest, PartitionIsStable) {
+    for (const std::size_t n : sizesOfEveryPath()) {
+        for (const Fraction fraction : fractions) {
+            expectPartitioned(hostArray(n, Numbered<int>{}), fraction);
+        }
+    }
+    for (const std::size_t n :
+         {std::size_t{999}, std::size_t{50001}, quick() ? std::size_t{140001} : std::size_t{600011}}) {
+        expectPartitioned(hostArray(n, Numbered<std::uint8_t>{}), {250000});
+        expectPartitioned(hostArray(n, Numbered<Blob<12, 4>>{}), {250000});
+        expectPartitioned(hostArray(n, Numbered<Blob<48, 16>>{}), {750000});
+    }
+}
+
+template <typename Flag>
+struct FlagOf {
+    Fraction fraction;
+    __host__ __device__ Flag operator()(std::size_t i) const { return static_cast<Flag>(fraction(i) ? 2 : 0); }
+};
+
+template <typename Flag>
+void expectCompactedByFlags(std::size_t n) {
+    const Fraction fraction{400000};
+    const auto in = hostArray(n, Numbered<int>{});
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    const DeviceBuffer<Flag> flags = deviceArray(n, FlagOf<Flag>{fraction});
+    GuardedArray<int> out(n);
+    out.poison(n, nullptr);
+    Counter count;
+    auto scratch = garbageScratch<int>(Compact{}, n);
+    Compact{}(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr,
+              KeepFlagged<Flag>{flags.data()});
+    const auto expected = expectedParts(in, fraction).kept;
+    ASSERT_EQ(count.read(), expected.size());
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
+TEST_F(SinglePassCompactTest, ByFlags) {
+    for (const std::size_t n : sizesOfEveryPath()) {
+        expectCompactedByFlags<std::uint8_t>(n);
+        expectCompactedByFlags<bool>(n);
+        expectCompactedByFlags<int>(n);
+    }
+}
+
+/// Takes milliseconds over one of the elements.
+struct SlowPredicate {
+    __device__ bool operator()(int x) const {
+        for (int i = 0; x == -1 && i < 50; ++i) {
+            __nanosleep(100000);
+        }
+        return x % 3 != 0;
+    }
+};
+
+// The first tile is late, so all others that are resident look back across the whole distance.
+TEST_F(SinglePassCompactTest, FirstTileLate) {
+    auto in = hostArray(9000001, [](std::size_t i) { return static_cast<int>(i); });
+    in[7] = -1;
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    DeviceBuffer<int> out(in.size());
+    Counter count;
+    auto scratch = garbageScratch<int>(Compact{}, in.size());
+    Compact{}(deviceIn.data(), out.data(), count.memory.data(), in.size(), scratch.bytes(), nullptr, SlowPredicate{});
+    std::vector<int> expected;
+    std::ranges::copy_if(in, std::back_inserter(expected), [](int x) { return x % 3 != 0; });
+    ASSERT_EQ(count.read(), expected.size());
+    std::vector<int> actual(expected.size());
+    out.copyTo(actual);
+    EXPECT_TRUE(sameBits(actual, expected));
+}
+
+struct NotAThird {
+    __device__ bool operator()(std::uint32_t, std::size_t i) const { return i % 3 != 0; }
+};
+
+__global__ void kernCountWrongKept(std::size_t n, const std::uint32_t* kept, unsigned long long* wrong) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n && kept[i] != static_cast<std::uint32_t>(i + i / 2 + 1)) {
+        atomicAdd(wrong, 1ULL);
+    }
+}
+
+TEST_F(SinglePassCompactTest, MoreThanTwoToThe32Elements) {
+    const std::size_t n = (std::size_t{1} << 32) + 7;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    if (quick() || free < 2 * n * sizeof(int) + (std::size_t{1} << 30)) {
+        GTEST_SKIP() << "takes " << 2 * n * sizeof(int) << " bytes of device memory and a while";
+    }
+    const DeviceBuffer<std::uint32_t> in = deviceArray(n, Numbered<std::uint32_t>{});
+    DeviceBuffer<std::uint32_t> out(n);
+    Counter count;
+    auto scratch = garbageScratch<std::uint32_t>(Compact{}, n);
+    Compact{}(in.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, NotAThird{});
+    const std::size_t expected = n - (n + 2) / 3;
+    ASSERT_EQ(count.read(), expected);
+    const unsigned long long none = 0;
+    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
+    kernCountWrongKept<<<Common::blocksFor(expected, 256), 256>>>(expected, out.data(), wrong.data());
+    unsigned long long result = 0;
+    wrong.copyTo({&result, 1});
+    EXPECT_EQ(result, 0U);
+}
+
+TEST_F(SinglePassCompactTest, RefusesBadArguments) {
+    const std::size_t n = 1000;
+    DeviceBuffer<int> in(2 * n);
+    DeviceBuffer<int> out(n);
+    DeviceBuffer<int> rejected(n);
+    Counter count;
+    auto scratch = garbageScratch<int>(Partition{}, n);
+    const auto expectRefused = [&](const int* from, int* kept, int* others, std::size_t* counter, Scratch lent) {
+        EXPECT_THROW(Partition{}(from, kept, others, counter, n, lent, nullptr), std::invalid_argument);
+    };
+    std::size_t* const counter = count.memory.data();
+    expectRefused(nullptr, out.data(), rejected.data(), counter, scratch.bytes());
+    expectRefused(in.data(), nullptr, rejected.data(), counter, scratch.bytes());
+    expectRefused(in.data(), out.data(), nullptr, counter, scratch.bytes());
+    expectRefused(in.data(), out.data(), rejected.data(), nullptr, scratch.bytes());
+    expectRefused(in.data(), in.data(), rejected.data(), counter, scratch.bytes());
+    expectRefused(in.data(), out.data(), in.data() + n - 1, counter, scratch.bytes());
+    expectRefused(in.data(), out.data(), rejected.data(), counter, scratch.bytes().first(scratch.size() - 1));
+    EXPECT_THROW(Partition{}(in.data(), in.data() + 1, counter, n, scratch.bytes(), nullptr), std::invalid_argument);
+    Partition{}(in.data(), out.data(), rejected.data(), counter, 0, {}, nullptr);
+    EXPECT_EQ(count.read(), 0U);
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

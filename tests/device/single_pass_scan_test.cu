@@ -1,0 +1,342 @@
+#include <array>
+#include <memory>
+
+#include "../primitives/noncommutative.cuh"
+#include "operation_under_test.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/single_pass.cuh"
+
+namespace StreamCompaction::Testing {
+
+std::vector<AnyOperation> singlePassOperations() {
+    return joined(withEveryType<SinglePass::Scan>("single_pass_scan", Kind::Scan),
+                  withEveryType<SinglePass::Compact>("single_pass_compact", Kind::Compact, {.inPlace = false}));
+}
+
+namespace {
+
+using SinglePass::Scan;
+using SinglePass::ScanKind;
+
+/// One size for each way that a scan can go, for elements of any size.
+[[nodiscard]] std::vector<std::size_t> sizesOfEveryPath() {
+    std::vector<std::size_t> sizes{1, 2, 255, 1000, 4097, 8000, 30001, 100000, 500000};
+    if (!quick()) {
+        sizes.insert(sizes.end(), {2200003, 6000000});
+    }
+    return sizes;
+}
+
+template <typename T, typename In, typename Op>
+[[nodiscard]] std::vector<T> expectedSums(const std::vector<In>& in, ScanKind kind, const Op& op) {
+    std::vector<T> sums;
+    T sum = op.template identity<T>();
+    for (const In& x : in) {
+        const T upTo = op(sum, static_cast<T>(x));
+        sums.push_back(kind == ScanKind::Inclusive ? upTo : sum);
+        sum = upTo;
+    }
+    return sums;
+}
+
+/// Scratch filled with bytes that are no valid state, or that look like publications of an earlier call.
+template <typename T, typename In>
+[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Scan& scan, std::size_t n, int byte) {
+    DeviceBuffer<std::byte> scratch(scan.scratchBytes<T, In>(n));
+    Common::checkCUDAError(cudaMemset(scratch.data(), byte, scratch.size()), "cudaMemset");
+    return scratch;
+}
+
+template <typename T, typename In, typename Op>
+[[nodiscard]] std::vector<T> scanned(const Scan& scan, const std::vector<In>& in, const Op& op) {
+    const DeviceBuffer<In> deviceIn{std::span<const In>(in)};
+    GuardedArray<T> out(in.size());
+    out.poison(in.size(), nullptr);
+    auto scratch = garbageScratch<T, In>(scan, in.size(), 0x55);
+    scan(deviceIn.data(), out.data(), in.size(), scratch.bytes(), nullptr, op);
+    return out.read(in.size());
+}
+
+class SinglePassScanTest : public DeviceTest {
+  protected:
+    template <typename T, typename In, typename Op>
+    static void expectRight(const Op& op) {
+        for (const std::size_t n : sizesOfEveryPath()) {
+            const auto in = hostArray(n, RandomValue<In>{31});
+            for (const ScanKind kind : {ScanKind::Exclusive, ScanKind::Inclusive}) {
+                const auto expected = expectedSums<T>(in, kind, op);
+                ASSERT_TRUE(bytesEqual(scanned<T>(Scan{.kind = kind}, in, op), expected)) << "n = " << n;
+                if (n > 1000000) {
+                    const Scan roundRobin{.kind = kind, .order = TileOrder::RoundRobin};
+                    const Scan reproducible{.kind = kind, .reproducible = true};
+                    ASSERT_TRUE(bytesEqual(scanned<T>(roundRobin, in, op), expected)) << "n = " << n;
+                    ASSERT_TRUE(bytesEqual(scanned<T>(reproducible, in, op), expected)) << "n = " << n;
+                }
+            }
+        }
+    }
+};
+
+TEST_F(SinglePassScanTest, OperatorsThatDoNotCommute) {
+    expectRight<AffineMap, AffineMap>(Compose{});
+    expectRight<Matrix, Matrix>(Multiply{});
+}
+
+TEST_F(SinglePassScanTest, Extremes) {
+    expectRight<int, int>(Max{});
+    expectRight<float, float>(Min{});
+    expectRight<std::int64_t, std::int8_t>(Max{});
+}
+
+TEST_F(SinglePassScanTest, SumsWiderThanElements) {
+    expectRight<int, std::int8_t>(Sum{});
+    expectRight<std::int64_t, int>(Sum{});
+    expectRight<double, float>(Sum{});
+    expectBytesAccumulateWider(Scan{});
+}
+
+TEST_F(SinglePassScanTest, SmallElements) {
+    expectRight<std::uint8_t, std::uint8_t>(Sum{});
+    expectRight<std::int16_t, std::int16_t>(Sum{});
+}
+
+/// 16 bytes, made from an int.
+struct Moments {
+    std::int64_t sum;
+    std::int64_t squares;
+
+    Moments() = default;
+    __host__ __device__ Moments(std::int64_t sum, std::int64_t squares) : sum(sum), squares(squares) {}
+    __host__ __device__ explicit Moments(std::int8_t x) : sum(x), squares(x * x) {}
+    friend __host__ __device__ Moments operator+(Moments a, Moments b) {
+        return {a.sum + b.sum, a.squares + b.squares};
+    }
+};
+
+/// 12 bytes.
+struct Vector3 {
+    int x, y, z;
+    friend __host__ __device__ Vector3 operator+(Vector3 a, Vector3 b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+};
+
+TEST_F(SinglePassScanTest, StructsWithAPlus) {
+    expectRight<Moments, std::int8_t>(Sum{});
+    for (const std::size_t n : sizesOfEveryPath()) {
+        const auto in = hostArray(n, [](std::size_t i) { return Vector3{static_cast<int>(i % 7), 1, -2}; });
+        ASSERT_TRUE(
+            bytesEqual(scanned<Vector3>(Scan{}, in, Sum{}), expectedSums<Vector3>(in, ScanKind::Exclusive, Sum{})))
+            << "n = " << n;
+    }
+}
+
+struct BitwiseAnd {
+    __host__ __device__ unsigned operator()(unsigned a, unsigned b) const { return a & b; }
+};
+
+TEST_F(SinglePassScanTest, OperatorMadeOfAFunctionAndItsIdentity) {
+    expectRight<unsigned, unsigned>(AssociativeOperator(~0u, BitwiseAnd{}));
+}
+
+TEST_F(SinglePassScanTest, AnyAlignmentInAndOutOfPlace) {
+    for (const std::size_t n :
+         {std::size_t{3001}, std::size_t{200001}, quick() ? std::size_t{600001} : std::size_t{3000017}}) {
+        for (std::size_t inOffset = 0; inOffset < 4; ++inOffset) {
+            for (std::size_t outOffset = 0; outOffset < 4; ++outOffset) {
+                const auto in = hostArray(n + inOffset, RandomValue<int>{32});
+                DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+                GuardedArray<int> out(n, outOffset);
+                out.poison(n, nullptr);
+                auto scratch = garbageScratch<int, int>(Scan{}, n, 0xFF);
+                const auto expected = expectedScan<int>(std::span(in).subspan(inOffset));
+                Scan{}(deviceIn.data() + inOffset, out.data(), n, scratch.bytes(), nullptr);
+                ASSERT_TRUE(sameBits(out.read(n), expected)) << inOffset << " to " << outOffset;
+                out.write(std::span(in).subspan(inOffset));
+                Scan{}(static_cast<const int*>(out.data()), out.data(), n, scratch.bytes(), nullptr);
+                ASSERT_TRUE(sameBits(out.read(n), expected)) << "in place at " << outOffset;
+            }
+        }
+    }
+}
+
+/// A sum that takes milliseconds when it meets a certain element.
+struct SlowSum {
+    static constexpr bool isCommutative = true;
+    static constexpr std::int64_t marker = std::int64_t{1} << 62;
+
+    template <typename T>
+    [[nodiscard]] __host__ __device__ T identity() const {
+        return T{};
+    }
+    __host__ __device__ std::int64_t operator()(std::int64_t a, std::int64_t b) const {
+#ifdef __CUDA_ARCH__
+        for (int i = 0; b == marker && i < 50; ++i) {
+            __nanosleep(100000);
+        }
+#endif
+        return a + b;
+    }
+};
+
+// The first tile is late, so all others that are resident look back across the whole distance.
+TEST_F(SinglePassScanTest, FirstTileLate) {
+    auto in = hostArray(4000003, [](std::size_t i) { return static_cast<std::int64_t>(i % 100); });
+    in[5] = SlowSum::marker;
+    const auto expected = expectedSums<std::int64_t>(in, ScanKind::Exclusive, Sum{});
+    for (const TileOrder order : {TileOrder::Ticket, TileOrder::RoundRobin}) {
+        EXPECT_TRUE(bytesEqual(scanned<std::int64_t>(Scan{.order = order}, in, SlowSum{}), expected));
+    }
+    EXPECT_TRUE(bytesEqual(scanned<std::int64_t>(Scan{.reproducible = true}, in, SlowSum{}), expected));
+}
+
+/// Counts in `wrong` the elements that are not `expected(i)`.
+template <typename T, typename Expected>
+__global__ void kernCountWrong(std::size_t n, const T* actual, Expected expected, unsigned long long* wrong) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n && actual[i] != expected(i)) {
+        atomicAdd(wrong, 1ULL);
+    }
+}
+
+template <typename T, typename Expected>
+[[nodiscard]] unsigned long long wrongElements(std::size_t n, const T* actual, Expected expected) {
+    const unsigned long long none = 0;
+    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
+    kernCountWrong<<<Common::blocksFor(n, 256), 256>>>(n, actual, expected, wrong.data());
+    Common::checkCUDAError("kernCountWrong");
+    unsigned long long result = 0;
+    wrong.copyTo({&result, 1});
+    return result;
+}
+
+/// i, and the sum of what comes before it.
+struct Index {
+    template <typename T>
+    struct As {
+        __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(i); }
+    };
+    template <typename T>
+    struct SumBefore {
+        __host__ __device__ T operator()(std::size_t i) const {
+            return static_cast<T>(i % 2 == 0 ? i / 2 * (i - 1) : (i - 1) / 2 * i);
+        }
+    };
+};
+
+template <typename T>
+void expectSumsOfIndices(std::size_t n) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    if (quick() || free < n * sizeof(T) + (std::size_t{1} << 30)) {
+        GTEST_SKIP() << "takes " << n * sizeof(T) << " bytes of device memory and a while";
+    }
+    DeviceBuffer<T> data = deviceArray(n, Index::As<T>{});
+    auto scratch = garbageScratch<T, T>(Scan{}, n, 0x55);
+    Scan{}(static_cast<const T*>(data.data()), data.data(), n, scratch.bytes(), nullptr);
+    EXPECT_EQ(wrongElements(n, data.data(), Index::SumBefore<T>{}), 0U);
+}
+
+TEST_F(SinglePassScanTest, MoreThanTwoToThe31Elements) {
+    expectSumsOfIndices<std::uint32_t>((std::size_t{1} << 31) + 5);
+}
+
+TEST_F(SinglePassScanTest, MoreThanTwoToThe32Elements) {
+    expectSumsOfIndices<std::uint32_t>((std::size_t{1} << 32) + 7);
+}
+
+TEST_F(SinglePassScanTest, TwoToThe33Bytes) { expectSumsOfIndices<std::uint8_t>(std::size_t{1} << 33); }
+
+// All paths in turn on the same scratch, each of which finds there what another left.
+TEST_F(SinglePassScanTest, AMillionCallsOnTheSameScratch) {
+    const int calls = quick() ? 200 : 1000000;
+    const std::size_t most = 1500000;
+    const DeviceBuffer<std::uint32_t> in = deviceArray(most, Index::As<std::uint32_t>{});
+    DeviceBuffer<std::uint32_t> out(most);
+    auto scratch = garbageScratch<std::uint32_t, std::uint32_t>(Scan{}, most, 0xA7);
+    const unsigned long long none = 0;
+    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
+    for (int call = 0; call < calls; ++call) {
+        const std::size_t n = call % 500 == 0 ? most : call % 50 == 0 ? 100000 : 1 + call % 4000;
+        Scan{}(in.data(), out.data(), n, scratch.bytes(), nullptr);
+        if (call % 20 == 0) {
+            kernCountWrong<<<Common::blocksFor(n, 256), 256>>>(n, out.data(), Index::SumBefore<std::uint32_t>{},
+                                                               wrong.data());
+        }
+    }
+    Common::checkCUDAError("calls");
+    unsigned long long result = 0;
+    wrong.copyTo({&result, 1});
+    EXPECT_EQ(result, 0U);
+}
+
+TEST_F(SinglePassScanTest, FourStreamsAtOnce) {
+    const std::size_t n = quick() ? 600000 : 5000000;
+    struct Lane {
+        DeviceBuffer<std::uint32_t> in;
+        DeviceBuffer<std::uint32_t> out;
+        DeviceBuffer<std::byte> scratch;
+        Stream stream;
+    };
+    std::array<Lane, 4> lanes;
+    for (Lane& lane : lanes) {
+        lane.in = deviceArray(n, Index::As<std::uint32_t>{});
+        lane.out = DeviceBuffer<std::uint32_t>(n);
+        lane.scratch = garbageScratch<std::uint32_t, std::uint32_t>(Scan{}, n, 0x55);
+    }
+    Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    for (int round = 0; round < 20; ++round) {
+        for (std::size_t i = 0; i < lanes.size(); ++i) {
+            Lane& lane = lanes[i];
+            Scan{}(lane.in.data(), lane.out.data(), round % 3 == 0 ? n / 50 : n - i, lane.scratch.bytes(), lane.stream);
+        }
+    }
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        lanes[i].stream.synchronize();
+        EXPECT_EQ(wrongElements(n - i, lanes[i].out.data(), Index::SumBefore<std::uint32_t>{}), 0U);
+    }
+}
+
+TEST_F(SinglePassScanTest, LargeGraphReplay) {
+    const std::size_t n = quick() ? 600000 : 5000000;
+    const DeviceBuffer<std::uint32_t> in = deviceArray(n, Index::As<std::uint32_t>{});
+    DeviceBuffer<std::uint32_t> out(n);
+    auto scratch = garbageScratch<std::uint32_t, std::uint32_t>(Scan{}, n, 0x55);
+    Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+    replay(5, [&](cudaStream_t stream) {
+        Common::checkCUDAError(cudaMemsetAsync(out.data(), 0, out.byteCount(), stream), "cudaMemsetAsync");
+        Scan{}(in.data(), out.data(), n, scratch.bytes(), stream);
+    });
+    EXPECT_EQ(wrongElements(n, out.data(), Index::SumBefore<std::uint32_t>{}), 0U);
+}
+
+struct RandomFloat {
+    __host__ __device__ float operator()(std::size_t i) const {
+        return static_cast<float>(randomBits(40, i) >> 40) * 0x1p-24f - 0.25f;
+    }
+};
+
+TEST_F(SinglePassScanTest, ReproducibleFloatsAreTheSameInEveryRun) {
+    for (const std::size_t n :
+         {std::size_t{3000}, std::size_t{300001}, quick() ? std::size_t{600000} : std::size_t{20000003}}) {
+        const Scan scan{.reproducible = true};
+        const DeviceBuffer<float> in = deviceArray(n, RandomFloat{});
+        DeviceBuffer<float> first(n);
+        DeviceBuffer<float> other(n);
+        auto scratch = garbageScratch<float, float>(scan, n, 0x55);
+        scan(in.data(), first.data(), n, scratch.bytes(), nullptr);
+        for (int run = 1; run < 20; ++run) {
+            scan(in.data(), other.data(), n, scratch.bytes(), nullptr);
+            ASSERT_TRUE(Oracle::equal(first.data(), other.data(), n)) << "run " << run;
+        }
+        std::vector<float> sums(n);
+        first.copyTo(sums);
+        double expected = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+            ASSERT_NEAR(sums[i], expected, 1 + 1e-5 * expected) << "element " << i << " of " << n;
+            expected += RandomFloat{}(i);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

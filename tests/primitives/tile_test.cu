@@ -1,0 +1,128 @@
+#include "../device/device_fixture.cuh"
+#include "noncommutative.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+/// Copies an array tile by tile, each block all tiles from its own on: by registers, or through shared memory.
+template <typename Shape, typename T>
+__global__ void kernCopyByRegisters(std::size_t n, T* out, const T* in) {
+    const auto source = Shape::tileOf(in, blockIdx.x, n);
+    const auto target = Shape::tileOf(out, blockIdx.x, n);
+    for (int row = 0; row < Shape::rows; ++row) {
+        storeVector(target, Shape::offset(row), loadVector<Shape::vectorLength>(source, Shape::offset(row)));
+    }
+}
+
+template <typename Shape, typename T>
+__global__ void kernCopyByLoader(std::size_t n, T* out, const T* in) {
+    __shared__ typename TileLoader<T, Shape>::Storage storage;
+    TileLoader<T, Shape> loader(storage, in, n);
+    __syncthreads();
+    const int tiles = static_cast<int>(Common::divideRoundUp(n, Shape::elements));
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
+        loader.start(tile);
+        loader.finish(tile);
+        const auto target = Shape::tileOf(out, tile, n);
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeVector(target, Shape::offset(row), loader.row(row));
+        }
+        BulkCopy::fence();
+        __syncthreads();
+    }
+}
+
+/// Copies elements first .. first + count of a tile from shared memory to `out`.
+template <typename T>
+__global__ void kernCopyRun(T* out, const T* in, int n, unsigned first, unsigned count) {
+    __shared__ alignas(16) std::byte shared[4096];
+    for (int i = threadIdx.x; i < n; i += blockDim.x) {
+        reinterpret_cast<T*>(shared)[i] = in[i];
+    }
+    __syncthreads();
+    copyRun(out, shared, first, count);
+}
+
+struct ThreeFloats {
+    float x, y, z;
+};
+
+struct ThreeBytes {
+    std::uint8_t x, y, z;
+};
+
+template <typename T>
+struct AnyBytes {
+    std::uint64_t seed;
+    __host__ __device__ T operator()(std::size_t i) const {
+        T value;
+        for (std::size_t byte = 0; byte < sizeof(T); ++byte) {
+            reinterpret_cast<std::uint8_t*>(&value)[byte] = static_cast<std::uint8_t>(randomBits(seed, i * 16 + byte));
+        }
+        return value;
+    }
+};
+
+template <typename T>
+class TileTest : public DeviceTest {
+  protected:
+    template <typename Copy>
+    static void expectCopies(std::size_t n, Copy copy) {
+        for (std::size_t inOffset = 0; inOffset < 4; ++inOffset) {
+            for (std::size_t outOffset = 0; outOffset < 4; ++outOffset) {
+                const auto in = hostArray(n + inOffset, AnyBytes<T>{5});
+                const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+                GuardedArray<T> out(n, outOffset);
+                out.poison(n, nullptr);
+                copy(n, out.data(), deviceIn.data() + inOffset);
+                Common::checkCUDAError("copy");
+                ASSERT_TRUE(bytesEqual(out.read(n), std::vector<T>(in.begin() + inOffset, in.end())))
+                    << "n = " << n << ", offsets " << inOffset << " and " << outOffset;
+            }
+        }
+    }
+};
+
+using Types = testing::Types<std::uint8_t, std::uint16_t, ThreeBytes, int, double, ThreeFloats, Matrix>;
+TYPED_TEST_SUITE(TileTest, Types);
+
+TYPED_TEST(TileTest, RegistersAtEveryAlignmentAndSize) {
+    using Shape = TileShape<64, 3, vectorLength<TypeParam>>;
+    for (const std::size_t n : {1, 15, 64, 1000, Shape::elements, Shape::elements + 1, 5 * Shape::elements - 1}) {
+        this->expectCopies(n, [](std::size_t n, TypeParam* out, const TypeParam* in) {
+            const auto tiles = static_cast<unsigned>(Common::divideRoundUp(n, Shape::elements));
+            kernCopyByRegisters<Shape><<<tiles, Shape::threads>>>(n, out, in);
+        });
+    }
+}
+
+TYPED_TEST(TileTest, LoaderAtEveryAlignmentAndSize) {
+    using Shape = TileShape<64, 3, vectorLength<TypeParam>>;
+    for (const std::size_t n : {1, 15, 64, 1000, Shape::elements, Shape::elements + 1, 9 * Shape::elements - 1}) {
+        this->expectCopies(n, [](std::size_t n, TypeParam* out, const TypeParam* in) {
+            kernCopyByLoader<Shape><<<2, Shape::threads>>>(n, out, in);
+        });
+    }
+}
+
+TYPED_TEST(TileTest, RunsOfEveryPlaceAndLength) {
+    const int n = 200;
+    const auto in = hostArray(n, AnyBytes<TypeParam>{6});
+    const DeviceBuffer<TypeParam> deviceIn{std::span<const TypeParam>(in)};
+    for (std::size_t offset = 0; offset < 16; offset += quick() ? 5 : 1) {
+        for (unsigned first = 0; first < 17; first += quick() ? 7 : 1) {
+            for (const unsigned count : {0, 1, 2, 15, 16, 17, 33, 150}) {
+                GuardedArray<TypeParam> out(count, offset);
+                out.poison(count, nullptr);
+                kernCopyRun<<<1, 64>>>(out.data(), deviceIn.data(), n, first, count);
+                Common::checkCUDAError("kernCopyRun");
+                const std::vector<TypeParam> expected(in.begin() + first, in.begin() + first + count);
+                ASSERT_TRUE(bytesEqual(out.read(count), expected)) << offset << ", " << first << ", " << count;
+            }
+        }
+    }
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
