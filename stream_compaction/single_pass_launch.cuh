@@ -97,13 +97,24 @@ template <typename Launch>
                                                  : 0;
 }
 
+/// Threads that a multiprocessor of the card that is compiled for has room for, at least.
+[[nodiscard]] constexpr std::size_t threadsPerMultiprocessor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    return 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+    return 1536;
+#else
+    return 2048;
+#endif
+}
+
 /// Blocks that an SM of compute capability 9.0 has room for: in its 227 KiB of shared memory, of which a block takes
-/// some 1.5 KiB beside its tile, its 64 Ki registers and its 2048 threads.
+/// some 1.5 KiB beside its tile, its 64 Ki registers and its threads.
 [[nodiscard]] constexpr int blocksPerMultiprocessor(std::size_t threads, std::size_t tileBytes,
                                                     std::size_t registersPerThread) {
     const std::size_t byMemory = (std::size_t{227} << 10) / (tileBytes + 1536);
     const std::size_t byRegisters = (std::size_t{64} << 10) / (threads * registersPerThread);
-    return static_cast<int>(std::min({byMemory, byRegisters, 2048 / threads}));
+    return static_cast<int>(std::min({byMemory, byRegisters, threadsPerMultiprocessor() / threads}));
 }
 
 }  // namespace StreamCompaction::SinglePass
