@@ -77,7 +77,8 @@ find_nvcc() {
     say "nvcc was not found: building the CPU part only. For the GPU variants install the CUDA toolkit (12.9 or newer)."
 }
 
-# build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds into build/PRESET, with output only when something is wrong.
+# build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds into build/PRESET, with output
+# only when something is wrong.
 build() {
     local preset=$1
     shift

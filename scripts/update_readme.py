@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Writes the figures in README.md from the files that the program wrote in data/.
 
-Each block of README.md between `<!-- NAME -->` and `<!-- end -->` is generated: `ladder` from the measurements in
-data/h200.csv, `sample` from the saved report data/report_2pow20.txt. With --check nothing is written; the exit status is 1
-when README.md is out of date.
+Each block of README.md between `<!-- NAME -->` and `<!-- end -->` is generated: `ladder` and `against-cub` from the
+measurements in data/h200*.csv, `sample` from the saved report data/report_2pow20.txt. With --check nothing is written;
+the exit status is 1 when README.md is out of date.
 """
 
 import argparse

@@ -109,8 +109,8 @@ class CudaGpu final : public Gpu {
 
     [[nodiscard]] Timing measureCopy(std::size_t bytes, const TrialPlan& plan) override {
         // Whole 512-byte rows: the ceiling of a ragged size should not be the copy's own slow path for it.
-        const std::size_t rows = (bytes / 2 + 511) / 512;
-        DeviceBuffer<std::byte> from(rows * 512);
+        constexpr std::size_t row = 512;
+        DeviceBuffer<std::byte> from(StreamCompaction::Common::divideRoundUp(bytes / 2, row) * row);
         DeviceBuffer<std::byte> to(from.size());
         fillWithNoise(from);
         return measure(

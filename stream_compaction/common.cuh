@@ -88,10 +88,6 @@ void withIndexType(std::size_t n, Work&& work) {
 
 namespace Common {
 
-[[nodiscard]] constexpr std::size_t divideRoundUp(std::size_t n, std::size_t divisor) {
-    return (n + divisor - 1) / divisor;
-}
-
 /// Blocks of a grid with at least one thread for each of `n` elements.
 [[nodiscard]] inline unsigned blocksFor(std::size_t n, int blockSize) {
     return static_cast<unsigned>(divideRoundUp(n, static_cast<std::size_t>(blockSize)));

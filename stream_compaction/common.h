@@ -24,6 +24,11 @@ namespace Common {
 /// ceil(log2(x)), and 0 for x == 0: the number of doublings that take 1 to at least x.
 [[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) { return x <= 1 ? 0 : std::bit_width(x - 1); }
 
+/// ceil(n / divisor).
+[[nodiscard]] constexpr std::size_t divideRoundUp(std::size_t n, std::size_t divisor) {
+    return (n + divisor - 1) / divisor;
+}
+
 /// a + b, where integers wrap around instead of overflowing.
 template <typename T>
 [[nodiscard]] constexpr T wrappingAdd(T a, T b) {

@@ -20,7 +20,7 @@ class Tasks {
   public:
     explicit Tasks(std::span<const int> elements) : elements_(elements) {}
 
-    [[nodiscard]] std::size_t count() const { return (elements_.size() + taskSize - 1) / taskSize; }
+    [[nodiscard]] std::size_t count() const { return Common::divideRoundUp(elements_.size(), taskSize); }
 
     /// Calls `work(task, its elements)` for each, on all cores.
     template <typename Work>
@@ -58,7 +58,7 @@ unsigned sum(std::span<const int> elements) {
                            [](unsigned sum, int x) { return sum + static_cast<unsigned>(x); });
 }
 
-/// Moves the nonzero elements to the front of `out`, which has room for `kept` of them, and returns their number.
+/// Moves the nonzero elements to the front of `out`, which has room for `capacity` of them, and returns their number.
 /// Each element is written and the next one overwrites it if it was zero: no branch to mispredict.
 std::size_t keepNonzero(std::span<const int> in, int* out, std::size_t capacity) {
     std::size_t kept = 0;

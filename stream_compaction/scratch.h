@@ -6,13 +6,14 @@
 #include <string>
 
 #include "stream_compaction/arguments.h"
+#include "stream_compaction/common.h"
 
 namespace StreamCompaction {
 
 /// Bytes that `ScratchArena::take<T>(n)` uses up.
 template <typename T>
 [[nodiscard]] constexpr std::size_t scratchBytesFor(std::size_t n) {
-    return (n * sizeof(T) + scratchAlignment - 1) / scratchAlignment * scratchAlignment;
+    return Common::divideRoundUp(n * sizeof(T), scratchAlignment) * scratchAlignment;
 }
 
 /// Hands out consecutive typed arrays from scratch memory.

@@ -41,8 +41,8 @@ __device__ T sumOfBlocksBefore(const T& mine, T* places, const Op& op) {
 /// Every block loads a tile and scans it. Blocks exchange their totals around one barrier of the grid and each adds up
 /// those before it; a block alone has nobody to wait for. The order of additions depends on n only.
 ///
-/// Work O(n + blocks^2 / 32), steps O(log n). 8 bytes an int; what counts at this size is latency: the launch (2.8 us
-/// on an H200), a load, the grid's barrier (about 1.2 us), a store.
+/// Work O(n + blocks^2 / 32), steps O(log n). 8 bytes an int; what counts at this size is latency: the launch, a
+/// load, the grid's barrier, a store.
 template <typename Shape, typename In, typename T, typename Op>
 __global__ void __launch_bounds__(Shape::threads)
     kernScanResident(std::size_t n, T* odata, T* blockTotals, const In* idata, bool inclusive, Op op) {

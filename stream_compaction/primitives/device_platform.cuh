@@ -13,7 +13,7 @@ namespace StreamCompaction::LookBack {
 ///
 /// A word is read by an atomic addition of zero. A load would do and means the same, but a word that one part of the
 /// second-level cache was written through and another is polled from travels between the two; an atomic operation is
-/// carried out where the word lives. On an H200 that alone took a scan of 2^28 ints from 805 to 621 us.
+/// carried out where the word lives.
 struct DevicePlatform {
     static constexpr int lanes = Warp::lanes;
 

@@ -203,8 +203,11 @@ template <typename T>
     }
     for (std::size_t i = 0; i < actual.size(); ++i) {
         if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0) {
-            return testing::AssertionFailure() << "first mismatch of " << actual.size() << " elements at " << i << ": "
-                                               << +actual[i] << ", expected " << +expected[i];
+            auto failure = testing::AssertionFailure() << "first mismatch of " << actual.size() << " elements at " << i;
+            if constexpr (std::is_arithmetic_v<T>) {
+                failure << ": " << +actual[i] << ", expected " << +expected[i];
+            }
+            return failure;
         }
     }
     return testing::AssertionSuccess();

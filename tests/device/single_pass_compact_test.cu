@@ -103,7 +103,7 @@ class SinglePassCompactTest : public DeviceTest {
         compact(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, KeepByIndex{fraction});
         const auto expected = expectedParts(in, fraction).kept;
         ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
-        ASSERT_TRUE(bytesEqual(out.read(expected.size()), expected)) << "n = " << n;
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
     }
 
     template <typename T>
@@ -121,7 +121,7 @@ class SinglePassCompactTest : public DeviceTest {
         std::vector<T> both = expected.kept;
         both.insert(both.end(), expected.rejected.begin(), expected.rejected.end());
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
-        ASSERT_TRUE(bytesEqual(out.read(n), both)) << "n = " << n;
+        ASSERT_TRUE(sameBits(out.read(n), both)) << "n = " << n;
 
         GuardedArray<T> kept(expected.kept.size(), 2);
         GuardedArray<T> rejected(expected.rejected.size(), 3);
@@ -130,8 +130,8 @@ class SinglePassCompactTest : public DeviceTest {
         Partition{}(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n, scratch.bytes(), nullptr,
                     KeepByIndex{fraction});
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
-        ASSERT_TRUE(bytesEqual(kept.read(expected.kept.size()), expected.kept)) << "n = " << n;
-        ASSERT_TRUE(bytesEqual(rejected.read(expected.rejected.size()), expected.rejected)) << "n = " << n;
+        ASSERT_TRUE(sameBits(kept.read(expected.kept.size()), expected.kept)) << "n = " << n;
+        ASSERT_TRUE(sameBits(rejected.read(expected.rejected.size()), expected.rejected)) << "n = " << n;
     }
 
     template <typename T>

@@ -65,12 +65,12 @@ class SinglePassScanTest : public DeviceTest {
             const auto in = hostArray(n, RandomValue<In>{31});
             for (const ScanKind kind : {ScanKind::Exclusive, ScanKind::Inclusive}) {
                 const auto expected = expectedSums<T>(in, kind, op);
-                ASSERT_TRUE(bytesEqual(scanned<T>(Scan{.kind = kind}, in, op), expected)) << "n = " << n;
+                ASSERT_TRUE(sameBits(scanned<T>(Scan{.kind = kind}, in, op), expected)) << "n = " << n;
                 if (n > 1000000) {
                     const Scan roundRobin{.kind = kind, .order = TileOrder::RoundRobin};
                     const Scan reproducible{.kind = kind, .reproducible = true};
-                    ASSERT_TRUE(bytesEqual(scanned<T>(roundRobin, in, op), expected)) << "n = " << n;
-                    ASSERT_TRUE(bytesEqual(scanned<T>(reproducible, in, op), expected)) << "n = " << n;
+                    ASSERT_TRUE(sameBits(scanned<T>(roundRobin, in, op), expected)) << "n = " << n;
+                    ASSERT_TRUE(sameBits(scanned<T>(reproducible, in, op), expected)) << "n = " << n;
                 }
             }
         }
@@ -124,7 +124,7 @@ TEST_F(SinglePassScanTest, StructsWithAPlus) {
     for (const std::size_t n : sizesOfEveryPath()) {
         const auto in = hostArray(n, [](std::size_t i) { return Vector3{static_cast<int>(i % 7), 1, -2}; });
         ASSERT_TRUE(
-            bytesEqual(scanned<Vector3>(Scan{}, in, Sum{}), expectedSums<Vector3>(in, ScanKind::Exclusive, Sum{})))
+            sameBits(scanned<Vector3>(Scan{}, in, Sum{}), expectedSums<Vector3>(in, ScanKind::Exclusive, Sum{})))
             << "n = " << n;
     }
 }
@@ -183,9 +183,9 @@ TEST_F(SinglePassScanTest, FirstTileLate) {
     in[5] = SlowSum::marker;
     const auto expected = expectedSums<std::int64_t>(in, ScanKind::Exclusive, Sum{});
     for (const TileOrder order : {TileOrder::Ticket, TileOrder::RoundRobin}) {
-        EXPECT_TRUE(bytesEqual(scanned<std::int64_t>(Scan{.order = order}, in, SlowSum{}), expected));
+        EXPECT_TRUE(sameBits(scanned<std::int64_t>(Scan{.order = order}, in, SlowSum{}), expected));
     }
-    EXPECT_TRUE(bytesEqual(scanned<std::int64_t>(Scan{.reproducible = true}, in, SlowSum{}), expected));
+    EXPECT_TRUE(sameBits(scanned<std::int64_t>(Scan{.reproducible = true}, in, SlowSum{}), expected));
 }
 
 /// Counts in `wrong` the elements that are not `expected(i)`.

@@ -87,7 +87,7 @@ class LookBackTest : public DeviceTest {
                 expected.push_back(sum);
                 sum = op(sum, aggregate);
             }
-            ASSERT_TRUE(bytesEqual(prefixesOf(aggregates, op, chain), expected)) << tiles << " tiles";
+            ASSERT_TRUE(sameBits(prefixesOf(aggregates, op, chain), expected)) << tiles << " tiles";
         }
     }
 

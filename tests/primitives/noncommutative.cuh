@@ -65,17 +65,4 @@ struct RandomValue<Matrix> {
     }
 };
 
-template <typename T>
-[[nodiscard]] testing::AssertionResult bytesEqual(const std::vector<T>& actual, const std::vector<T>& expected) {
-    if (actual.size() != expected.size()) {
-        return testing::AssertionFailure() << actual.size() << " elements, expected " << expected.size();
-    }
-    for (std::size_t i = 0; i < actual.size(); ++i) {
-        if (std::memcmp(&actual[i], &expected[i], sizeof(T)) != 0) {
-            return testing::AssertionFailure() << "first mismatch of " << actual.size() << " elements at " << i;
-        }
-    }
-    return testing::AssertionSuccess();
-}
-
 }  // namespace StreamCompaction::Testing

@@ -77,7 +77,7 @@ class TileTest : public DeviceTest {
                 out.poison(n, nullptr);
                 copy(n, out.data(), deviceIn.data() + inOffset);
                 Common::checkCUDAError("copy");
-                ASSERT_TRUE(bytesEqual(out.read(n), std::vector<T>(in.begin() + inOffset, in.end())))
+                ASSERT_TRUE(sameBits(out.read(n), std::vector<T>(in.begin() + inOffset, in.end())))
                     << "n = " << n << ", offsets " << inOffset << " and " << outOffset;
             }
         }
@@ -118,7 +118,7 @@ TYPED_TEST(TileTest, RunsOfEveryPlaceAndLength) {
                 kernCopyRun<<<1, 64>>>(out.data(), deviceIn.data(), n, first, count);
                 Common::checkCUDAError("kernCopyRun");
                 const std::vector<TypeParam> expected(in.begin() + first, in.begin() + first + count);
-                ASSERT_TRUE(bytesEqual(out.read(count), expected)) << offset << ", " << first << ", " << count;
+                ASSERT_TRUE(sameBits(out.read(count), expected)) << offset << ", " << first << ", " << count;
             }
         }
     }

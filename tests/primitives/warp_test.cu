@@ -50,7 +50,7 @@ class WarpTest : public DeviceTest {
         }
         expected[3].assign(in.size(), block);
         for (std::size_t i = 0; i < results.size(); ++i) {
-            EXPECT_TRUE(bytesEqual(actual[i], expected[i])) << "result " << i << ", " << warps << " warps";
+            EXPECT_TRUE(sameBits(actual[i], expected[i])) << "result " << i << ", " << warps << " warps";
         }
     }
 

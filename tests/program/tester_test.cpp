@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <new>
 #include <stdexcept>
 #include <vector>
 
@@ -27,6 +28,8 @@ void wrongScan(int n, int* odata, const int* idata) {
 void idleScan(int /*n*/, int* /*odata*/, const int* /*idata*/) {}
 
 void throwingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::runtime_error("launch failed"); }
+
+void exhaustingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::bad_alloc(); }
 
 int shortCompact(int n, int* odata, const int* idata) { return compactWithoutScan(n, odata, idata) - 1; }
 
@@ -93,6 +96,12 @@ TEST_F(TesterTest, FailsAVariantThatThrows) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, throwingScan, sums);
     EXPECT_EQ(outcome.status, Status::Failed);
     EXPECT_EQ(outcome.reason, "launch failed");
+}
+
+TEST_F(TesterTest, SkipsAVariantThatRunsOutOfMemoryInsideTheCall) {
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, exhaustingScan, sums);
+    EXPECT_EQ(outcome.status, Status::Skipped);
+    EXPECT_EQ(outcome.reason, "ran out of memory: it allocates inside the call");
 }
 
 TEST_F(TesterTest, SkipsAGpuVariantWithoutAGpu) {
