@@ -34,40 +34,73 @@ __device__ bool isKept(const Predicate& keep, const T& x, std::size_t i) {
     }
 }
 
-/// Which elements of its rows a thread keeps, and their ranks among the kept elements of the warp.
-template <int rows, int length>
+/// Makes the compiler take the word as it is. It would rather keep in registers, one by one, the bits that the word was
+/// put together from.
+__device__ inline void forgetHowItWasMade(std::uint32_t& word) { asm("" : "+r"(word)); }
+
+/// Which elements of its rows of a tile a thread keeps.
+template <typename Shape>
 class KeptElements {
   public:
-    __device__ void keep(int row, int item, bool isKept) {
-        flags_[bit(row, item) / 32] |= static_cast<std::uint32_t>(isKept) << bit(row, item) % 32;
-    }
-    [[nodiscard]] __device__ bool isKept(int row, int item) const {
-        return (flags_[bit(row, item) / 32] >> bit(row, item) % 32 & 1) != 0;
+    static constexpr int length = Shape::vectorLength;
+
+    /// Asks the predicate about the elements before the end of the tile, `row(r)` being the thread's vector in row r
+    /// and `begin` the tile's first index. Returns how many the warp keeps.
+    template <typename Row, typename Predicate>
+    __device__ std::uint32_t decide(Row row, std::size_t begin, int size, const Predicate& keep) {
+#pragma unroll
+        for (int r = 0; r < Shape::rows; ++r) {
+            const auto vector = row(r);
+#pragma unroll
+            for (int i = 0; i < length; ++i) {
+                const int at = Shape::offset(r) + i;
+                const bool isKept = at < size && SinglePass::isKept(keep, vector.items[i], begin + at);
+                flags_[bit(r, i) / 32] |= static_cast<std::uint32_t>(isKept) << bit(r, i) % 32;
+            }
+        }
+        std::uint32_t count = 0;
+#pragma unroll
+        for (std::uint32_t& word : flags_) {
+            forgetHowItWasMade(word);
+            count += __popc(word);
+        }
+        return Warp::reduce(count, Sum{});
     }
 
-    /// Ranks the kept elements; returns how many the warp keeps. Several rows share a word, and with it a scan.
-    __device__ std::uint32_t rank() {
-        std::uint32_t start = 0;
+    /// Calls `take(element, rank)` for the kept elements, `leave(element, rank)` for the others, `rank` among the
+    /// tile's kept and left elements respectively; `before` is the number that earlier warps of the block keep.
+    ///
+    /// Several rows share a word, a field each, and with it a scan.
+    template <typename T, typename Take, typename Leave>
+    __device__ void distribute(const Vector<T, length> (&rows)[Shape::rows], std::uint32_t before, int size, Take take,
+                               Leave leave) const {
+        std::uint32_t beforeRow = before;
 #pragma unroll
-        for (int first = 0; first < rows; first += rowsPerWord) {
+        for (int first = 0; first < Shape::rows; first += rowsPerWord) {
+            const int end = min(first + rowsPerWord, Shape::rows);
             std::uint32_t counts = 0;
 #pragma unroll
-            for (int row = first; row < first + rowsPerWord && row < rows; ++row) {
-                counts |= count(row) << fieldOf(row);
+            for (int r = first; r < end; ++r) {
+                counts |= countIn(r) << shiftOf(r);
             }
             const std::uint32_t upTo = Warp::inclusiveScan(counts, Sum{});
             const std::uint32_t totals = Warp::broadcast(upTo, Warp::lanes - 1);
 #pragma unroll
-            for (int row = first; row < first + rowsPerWord && row < rows; ++row) {
-                ranks_[row] = start + ((upTo - counts) >> fieldOf(row) & fieldMask);
-                start += totals >> fieldOf(row) & fieldMask;
+            for (int r = first; r < end; ++r) {
+                std::uint32_t rank = beforeRow + ((upTo - counts) >> shiftOf(r) & fieldMask);
+                beforeRow += totals >> shiftOf(r) & fieldMask;
+#pragma unroll
+                for (int i = 0; i < length; ++i) {
+                    const int at = Shape::offset(r) + i;
+                    if ((flags_[bit(r, i) / 32] >> bit(r, i) % 32 & 1) != 0) {
+                        take(rows[r].items[i], rank++);
+                    } else if (at < size) {
+                        leave(rows[r].items[i], at - rank);
+                    }
+                }
             }
         }
-        return start;
     }
-
-    /// The rank of the thread's first kept element of the row.
-    [[nodiscard]] __device__ std::uint32_t rankOf(int row) const { return ranks_[row]; }
 
   private:
     static constexpr int fieldBits = Warp::lanes * length < 256 ? 8 : 16;
@@ -75,57 +108,23 @@ class KeptElements {
     static constexpr std::uint32_t fieldMask = (1u << fieldBits) - 1;
 
     [[nodiscard]] __device__ static constexpr int bit(int row, int item) { return row * length + item; }
-    [[nodiscard]] __device__ static constexpr int fieldOf(int row) { return row % rowsPerWord * fieldBits; }
-    [[nodiscard]] __device__ std::uint32_t count(int row) const {
+    [[nodiscard]] __device__ static constexpr int shiftOf(int row) { return row % rowsPerWord * fieldBits; }
+    [[nodiscard]] __device__ std::uint32_t countIn(int row) const {
         return __popc(flags_[bit(row, 0) / 32] >> bit(row, 0) % 32 & ((1u << length) - 1));
     }
 
-    std::uint32_t flags_[(rows * length + 31) / 32] = {};
-    std::uint32_t ranks_[rows];
+    std::uint32_t flags_[(Shape::rows * length + 31) / 32] = {};
 };
 
-/// The elements of a tile in registers, and which of them are kept.
+/// Registers that hold a vector: what has no access of its size is moved in pieces of its alignment, a register each.
+template <typename T>
+inline constexpr int registersPerVector = isAccessSize(sizeof(T))
+                                              ? std::max<int>(1, sizeof(T) * vectorLength<T> / 4)
+                                              : static_cast<int>(sizeof(T) / std::min<std::size_t>(alignof(T), 4));
+
+/// Registers of a thread for its elements and their flags.
 template <typename T, typename Shape>
-struct TileInRegisters {
-    static constexpr int length = Shape::vectorLength;
-
-    Vector<T, length> rows[Shape::rows];
-    KeptElements<Shape::rows, length> kept;
-
-    /// Asks the predicate about the elements before the end of the tile; `begin` is the tile's first index. Returns how
-    /// many the warp keeps.
-    template <typename Predicate>
-    __device__ std::uint32_t decide(std::size_t begin, int size, const Predicate& keep) {
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-#pragma unroll
-            for (int i = 0; i < length; ++i) {
-                const int at = Shape::offset(row) + i;
-                kept.keep(row, i, at < size && SinglePass::isKept(keep, rows[row].items[i], begin + at));
-            }
-        }
-        return kept.rank();
-    }
-
-    /// Calls `take(element, rank)` for the kept elements, `leave(element, rank)` for the others, `rank` among the
-    /// tile's kept and left elements respectively; `before` is the number that earlier warps of the block keep.
-    template <typename Take, typename Leave>
-    __device__ void distribute(std::uint32_t before, int size, Take take, Leave leave) const {
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            std::uint32_t rank = before + kept.rankOf(row);
-#pragma unroll
-            for (int i = 0; i < length; ++i) {
-                const int at = Shape::offset(row) + i;
-                if (kept.isKept(row, i)) {
-                    take(rows[row].items[i], rank++);
-                } else if (at < size) {
-                    leave(rows[row].items[i], at - rank);
-                }
-            }
-        }
-    }
-};
+inline constexpr std::size_t registersToHold = Shape::rows* registersPerVector<T> + sizeof(KeptElements<Shape>) / 4;
 
 /// What becomes of the elements that are not kept.
 enum class Rejects {
@@ -163,7 +162,8 @@ __device__ inline GridCounts exchangeCounts(std::uint32_t mine, std::uint32_t* p
 ///
 /// Work O(n + blocks^2), steps O(log n). Latency counts at this size: launch, load, barrier, store.
 template <typename Shape, Rejects rejects, typename T, typename Predicate>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads,
+                                  blocksPerMultiprocessor(Shape::threads, 0, 20 + registersToHold<T, Shape>))
     kernCompactResident(std::size_t n, T* odata, T* rejected, std::size_t* count, std::uint32_t* blockCounts,
                         const T* idata, Predicate keep) {
     __shared__ std::uint32_t warpCounts[Shape::warps];
@@ -171,12 +171,13 @@ __global__ void __launch_bounds__(Shape::threads)
     const TileOf<const T> in = Shape::tileOf(idata, tile, n);
 
     // Load, and decide what to keep.
-    TileInRegisters<T, Shape> elements;
+    Vector<T, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        elements.rows[row] = loadVector<Shape::vectorLength>(in, Shape::offset(row));
+        rows[row] = loadVector<Shape::vectorLength>(in, Shape::offset(row));
     }
-    const std::uint32_t warpCount = elements.decide(Shape::begin(tile), in.size, keep);
+    KeptElements<Shape> kept;
+    const std::uint32_t warpCount = kept.decide([&](int row) { return rows[row]; }, Shape::begin(tile), in.size, keep);
 
     // Count: within the block, within the grid.
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
@@ -190,8 +191,8 @@ __global__ void __launch_bounds__(Shape::threads)
     T* const keptHere = odata + grid.before;
     T* const rejectedHere =
         (rejects == Rejects::Behind ? odata + grid.all : rejected) + (Shape::begin(tile) - grid.before);
-    elements.distribute(
-        place.before, in.size, [&](const T& x, std::uint32_t rank) { keptHere[rank] = x; },
+    kept.distribute(
+        rows, place.before, in.size, [&](const T& x, std::uint32_t rank) { keptHere[rank] = x; },
         [&](const T& x, std::uint32_t rank) {
             if constexpr (rejects != Rejects::Dropped) {
                 rejectedHere[rank] = x;
@@ -205,12 +206,19 @@ struct CompactWords {
     std::size_t tiles;
 
     [[nodiscard]] static constexpr std::size_t count(std::size_t tiles) {
-        return TileQueue::counterWords + LookBack::Statuses<LookBack::Count>::wordsFor(tiles);
+        return ticketWords + LookBack::Statuses<LookBack::Count>::wordsFor(tiles);
     }
     [[nodiscard]] __device__ LookBack::Statuses<LookBack::Count> statuses() const {
-        return LookBack::Statuses<LookBack::Count>(words + TileQueue::counterWords);
+        return LookBack::Statuses<LookBack::Count>(words + ticketWords);
     }
 };
+
+/// Registers a thread that hold a tile without spilling, by the compiler's reports. Spills are dear here: they go
+/// through the little first-level cache that the tiles leave.
+template <typename T, typename Shape>
+[[nodiscard]] constexpr std::size_t registersToCompact(Rejects rejects) {
+    return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
+}
 
 /// Compaction fused with the chained scan of its counts (see kernScanLookBack), for arrays of any size, in one pass.
 ///
@@ -225,87 +233,76 @@ struct CompactWords {
 /// Work O(n), steps O(n / resident elements). 4 bytes an int read and 4 bytes a kept one written: DRAM bandwidth limits
 /// it.
 template <typename Shape, Rejects rejects, typename T, typename Predicate>
-__global__ void __launch_bounds__(Shape::threads,
-                                  blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(T),
-                                                          24 + Shape::rows / 2 +
-                                                              Shape::rows * Shape::vectorLength * sizeof(T) / 4))
+__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(T),
+                                                                          registersToCompact<T, Shape>(rejects)))
     kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, CompactWords scratch, const T* idata,
                         TileOrder order, Predicate keep) {
     using Platform = LookBack::DevicePlatform;
     __shared__ typename TileLoader<T, Shape>::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ std::uint64_t keptBefore;
-    __shared__ int nextTile;
+    __shared__ int sharedTile;
     TileLoader<T, Shape> loader(storage, idata, n);
-    const TileQueue queue(order, scratch.words, nextTile);
     const auto statuses = scratch.statuses();
     const int tiles = static_cast<int>(scratch.tiles);
 
-    // The first tile is on its way while the scratch is cleared.
-    int tile = TileQueue::first();
-    loader.start(tile);
-    clearTogether(scratch.words, CompactWords::count(scratch.tiles));
+    const int tile = beginTile(order, scratch.words, sharedTile, loader);
 
-    while (tile < tiles) {
-        const std::size_t begin = Shape::begin(tile);
-        const int size = Shape::tileOf(idata, tile, n).size;
+    const std::size_t begin = Shape::begin(tile);
+    const int size = Shape::tileOf(idata, tile, n).size;
 
-        // Take the tile out of shared memory and decide what to keep.
-        loader.finish(tile);
-        TileInRegisters<T, Shape> elements;
+    // Decide what to keep, count it and publish the number.
+    loader.finish(tile);
+    KeptElements<Shape> kept;
+    const std::uint32_t warpCount = kept.decide([&](int row) { return loader.row(row); }, begin, size, keep);
+    const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+    const LookBack::Count tileCount{place.all};
+    if (Warp::index() == 0) {
+        waitForClearing();
+    }
+    if (threadIdx.x == 0) {
+        statuses.publish(Platform{}, tile, LookBack::State::Aggregate, tileCount);
+    }
+
+    // Pack, in the tile's place: the kept elements, and behind them, if they are wanted, the others.
+    Vector<T, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            elements.rows[row] = loader.row(row);
-        }
-        const std::uint32_t warpCount = elements.decide(begin, size, keep);
+    for (int row = 0; row < Shape::rows; ++row) {
+        rows[row] = loader.row(row);
+    }
+    __syncthreads();
+    T* const packed = reinterpret_cast<T*>(loader.memory());
+    kept.distribute(
+        rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
+        [&](const T& x, std::uint32_t rank) {
+            if constexpr (rejects == Rejects::Apart) {
+                packed[place.all + rank] = x;
+            } else if constexpr (rejects == Rejects::Behind) {
+                packed[size - 1 - rank] = x;
+            }
+        });
 
-        // Count and publish. After the barrier inside the tile's memory is free.
-        const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
-        const LookBack::Count tileCount{place.all};
+    // Look back.
+    if (Warp::index() == 0) {
+        const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
+        const LookBack::Count upTo{before.value + tileCount.value};
         if (threadIdx.x == 0) {
-            statuses.publish(Platform{}, tile, LookBack::State::Aggregate, tileCount);
-        }
-
-        // Pack: the kept elements, and behind them, if they are wanted, the others.
-        T* const packed = reinterpret_cast<T*>(loader.memory());
-        elements.distribute(
-            place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
-            [&](const T& x, std::uint32_t rank) {
-                if constexpr (rejects == Rejects::Apart) {
-                    packed[place.all + rank] = x;
-                } else if constexpr (rejects == Rejects::Behind) {
-                    packed[size - 1 - rank] = x;
-                }
-            });
-
-        // Look back.
-        if (Warp::index() == 0) {
-            const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
-            const LookBack::Count upTo{before.value + tileCount.value};
-            if (threadIdx.x == 0) {
-                statuses.publish(Platform{}, tile, LookBack::State::Prefix, upTo);
-                keptBefore = before.value;
-                if (tile == tiles - 1) {
-                    *count = upTo.value;
-                }
+            statuses.publish(Platform{}, tile, LookBack::State::Prefix, upTo);
+            keptBefore = before.value;
+            if (tile == tiles - 1) {
+                *count = upTo.value;
             }
         }
-        __syncthreads();
+    }
+    __syncthreads();
 
-        // Store, with the next tile already asked for.
-        const int answer = queue.ask(tile);
-        const std::uint32_t rejectedCount = size - place.all;
-        copyRun(odata + keptBefore, loader.memory(), 0, place.all);
-        if constexpr (rejects == Rejects::Apart) {
-            copyRun(rejected + (begin - keptBefore), loader.memory(), place.all, rejectedCount);
-        } else if constexpr (rejects == Rejects::Behind) {
-            copyRun(odata + (n - (begin - keptBefore) - rejectedCount), loader.memory(), place.all, rejectedCount);
-        }
-        BulkCopy::fence();
-        tile = queue.tell(answer);
-        if (tile < tiles) {
-            loader.start(tile);
-        }
+    // Store.
+    const std::uint32_t rejectedCount = size - place.all;
+    copyRun(odata + keptBefore, loader.memory(), 0, place.all);
+    if constexpr (rejects == Rejects::Apart) {
+        copyRun(rejected + (begin - keptBefore), loader.memory(), place.all, rejectedCount);
+    } else if constexpr (rejects == Rejects::Behind) {
+        copyRun(odata + (n - (begin - keptBefore) - rejectedCount), loader.memory(), place.all, rejectedCount);
     }
 }
 
@@ -321,21 +318,32 @@ __global__ void kernReverseRest(std::size_t n, T* data, const std::size_t* count
     }
 }
 
+/// The shape of the tiles that wait for how many are kept before them, of which a thread has 64 registers and 64
+/// elements at most; the best of those that scripts/tune.sh tried on an H200.
+template <typename T>
+struct CompactShape {
+    static constexpr int rows = std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}));
+    using Block = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128, rows>;
+};
+template <typename T>
+using CompactBlock = typename CompactShape<T>::Block;
+
+/// The sizes below which no tile has to wait, likewise.
+inline constexpr ResidentLimits residentCompactLimits{
+    .tiny = std::size_t{1} << 16, .small = std::size_t{1} << 17, .large = std::size_t{1} << 17};
+
 /// The launches that compaction and partition share.
 template <Rejects rejects>
 struct CompactLauncher {
     TileOrder order;
 
-    /// A thread holds 256 bytes of a large tile, in at most 16 rows.
-    template <typename T>
-    using LargeTile = TileShape<128, std::min<int>(16, 256 / (sizeof(T) * vectorLength<T>)), vectorLength<T>>;
-
     template <typename T>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<T>);
-        const std::size_t tiles = Common::divideRoundUp(n, LargeTile<T>::elements);
-        return scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors)) +
-               scratchBytesFor<std::uint64_t>(n == 0 ? 0 : CompactWords::count(tiles));
+        const std::size_t tiles = Common::divideRoundUp(vectors, CompactBlock<T>::vectors);
+        return n == 0 ? 0
+                      : std::max(scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors, residentCompactLimits)),
+                                 scratchBytesFor<std::uint64_t>(CompactWords::count(tiles)));
     }
 
     template <typename T, typename Predicate>
@@ -347,40 +355,45 @@ struct CompactLauncher {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
-        if (!compactResident(in, out, rejected, count, n, arena, stream, keep)) {
-            compactByLookBack(in, out, rejected, count, n, arena, stream, keep);
+        const bool isDone = launchResident(
+            Common::divideRoundUp(n, vectorLength<T>), residentCompactLimits,
+            [&](auto block) { return compactResident(block, in, out, rejected, count, n, arena, stream, keep); });
+        if (!isDone) {
+            compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, arena, stream, keep);
         }
     }
 
-  private:
-    /// Returns false when the array is too large.
-    template <typename T, typename Predicate>
-    [[nodiscard]] bool compactResident(const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
+    /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
+    /// that.
+    template <typename Block, typename T, typename Predicate>
+    [[nodiscard]] bool compactResident(Block, const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
                                        ScratchArena arena, cudaStream_t stream, Predicate keep) const {
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<T>);
-        return launchResident(vectors, [&]<typename Block>(Block) {
-            using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
+        constexpr std::size_t mostRegisters = 128;
+        if constexpr (registersToHold < T, Tile >> mostRegisters) {
+            return false;
+        } else {
             constexpr auto kernel = kernCompactResident<Tile, rejects, T, Predicate>;
-            const std::size_t blocks = Common::divideRoundUp(vectors, Block::vectors);
-            if (blocks > residentBlocks<kernel>(Block::threads)) {
+            const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
+            if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
                 return false;
             }
-            launchTogether<kernel>("kernCompactResident", static_cast<unsigned>(blocks), Block::threads, stream, n, out,
-                                   rejected, count, arena.take<std::uint32_t>(residentBlocksFor(vectors)), in, keep);
+            launchTogether<kernel>("kernCompactResident", static_cast<unsigned>(blocks), Tile::threads, stream, n, out,
+                                   rejected, count, arena.take<std::uint32_t>(blocks), in, keep);
             return true;
-        });
+        }
     }
 
-    template <typename T, typename Predicate>
-    void compactByLookBack(const T* in, T* out, T* rejected, std::size_t* count, std::size_t n, ScratchArena arena,
-                           cudaStream_t stream, Predicate keep) const {
-        using Tile = LargeTile<T>;
+    /// By look-back over tiles of the given shape.
+    template <typename Block, typename T, typename Predicate>
+    void compactByLookBack(Block, const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
+                           ScratchArena arena, cudaStream_t stream, Predicate keep) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
         constexpr auto kernel = kernCompactLookBack<Tile, rejects, T, Predicate>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
-        const std::size_t blocks = std::min<std::size_t>(tiles, residentBlocks<kernel>(Tile::threads));
         const CompactWords words{arena.take<std::uint64_t>(CompactWords::count(tiles)), tiles};
-        launchTogether<kernel>("kernCompactLookBack", static_cast<unsigned>(blocks), Tile::threads, stream, n, out,
-                               rejected, count, words, in, order, keep);
+        launchAfterClearing<kernel>("kernCompactLookBack", words.words, CompactWords::count(tiles), tiles,
+                                    Tile::threads, stream, n, out, rejected, count, words, in, order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
             kernReverseRest<<<Common::blocksFor(n / 2, threads), threads, 0, stream>>>(n, out, count);
@@ -396,7 +409,7 @@ struct CompactLauncher {
 /// element, with it or with it and its index. The scratch may hold anything and keeps nothing from call to call.
 struct Compact {
     /// How the blocks of large compactions share out the tiles.
-    TileOrder order = TileOrder::Ticket;
+    TileOrder order = TileOrder::BlockIndex;
 
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
@@ -414,7 +427,7 @@ struct Compact {
 /// Stable partition: the elements that a compaction would keep, then the others, each in their order; `count` is the
 /// number of the former. Not in place.
 struct Partition {
-    TileOrder order = TileOrder::Ticket;
+    TileOrder order = TileOrder::BlockIndex;
 
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {

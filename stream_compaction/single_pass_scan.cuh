@@ -36,6 +36,11 @@ __device__ T sumOfBlocksBefore(const T& mine, T* places, const Op& op) {
     return sum;
 }
 
+/// Registers of a thread that holds its part of a tile and the sums of its vectors; bytes are worked on one a register.
+template <typename Shape, typename T>
+inline constexpr std::size_t registersToScan = std::max<std::size_t>(
+    64, 16 + Shape::rows * (std::max(4, Shape::vectorLength) + Common::divideRoundUp(sizeof(T), 4)));
+
 /// Scan in registers, for arrays that fit into those of one block or of all blocks together.
 ///
 /// Every block loads a tile and scans it. Blocks exchange their totals around one barrier of the grid and each adds up
@@ -44,7 +49,7 @@ __device__ T sumOfBlocksBefore(const T& mine, T* places, const Op& op) {
 /// Work O(n + blocks^2 / 32), steps O(log n). 8 bytes an int; what counts at this size is latency: the launch, a
 /// load, the grid's barrier, a store.
 template <typename Shape, typename In, typename T, typename Op>
-__global__ void __launch_bounds__(Shape::threads)
+__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
     kernScanResident(std::size_t n, T* odata, T* blockTotals, const In* idata, bool inclusive, Op op) {
     constexpr int length = Shape::vectorLength;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
@@ -80,32 +85,32 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 }
 
-/// Where the look-back scan keeps its words in scratch.
+/// Where the look-back scan keeps its words in scratch: the ticket counter, the tiles' statuses, the groups' prefixes.
 template <typename T>
 struct ScanWords {
+    using Statuses = LookBack::Statuses<T>;
+
     std::uint64_t* words;
     std::size_t tiles;
 
     [[nodiscard]] static constexpr std::size_t count(std::size_t tiles) {
-        return TileQueue::counterWords + 2 * LookBack::Statuses<T>::wordsFor(tiles + 1);
+        const std::size_t groups = tiles / LookBack::groupSize<LookBack::DevicePlatform> + 1;
+        return ticketWords + Statuses::wordsFor(tiles) + Statuses::wordsFor(groups + 1);
     }
-    [[nodiscard]] __device__ LookBack::Statuses<T> statuses() const {
-        return LookBack::Statuses<T>(words + TileQueue::counterWords);
-    }
-    [[nodiscard]] __device__ LookBack::Statuses<T> groups() const {
-        return LookBack::Statuses<T>(words + TileQueue::counterWords + LookBack::Statuses<T>::wordsFor(tiles + 1));
+    [[nodiscard]] __device__ Statuses statuses() const { return Statuses(words + ticketWords); }
+    [[nodiscard]] __device__ Statuses groups() const {
+        return Statuses(words + ticketWords + Statuses::wordsFor(tiles));
     }
 };
 
 /// Chained scan with decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
 /// Look-back", 2016), for arrays of any size, in one pass.
 ///
-/// A persistent grid works through the tiles in order. A block adds up its tile, publishes the sum and, while one warp
-/// looks back for the sum of all tiles before, scans it; then it adds the one to the other and stores.
+/// A block takes a tile, adds it up, publishes the sum and, while one warp looks back for the sum of all tiles before,
+/// scans it; then it adds the one to the other and stores.
 ///
-/// A tile waits in shared memory for its prefix, where the copy engine puts it while the block still stores the one
-/// before: what hides the latency of look-back is the number of bytes that are under way, and an SM has room for six
-/// tiles of 32 KiB. Registers would hold fewer, and the status words would queue behind the loads of the data.
+/// A tile waits in shared memory for its prefix, where the copy engine puts it: what hides the latency of look-back is
+/// the number of bytes that are under way, and an SM has room for six tiles of 32 KiB.
 ///
 /// Work O(n), steps O(n / resident elements). 8 bytes an int, each read and written once: DRAM bandwidth limits it.
 template <typename Shape, typename In, typename T, typename Op>
@@ -117,60 +122,56 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     __shared__ typename TileLoader<In, Shape>::Storage storage;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     __shared__ SharedArray<T, 1> tilePrefix;
-    __shared__ int nextTile;
+    __shared__ int sharedTile;
     TileLoader<In, Shape> loader(storage, idata, n);
-    const TileQueue queue(order, scratch.words, nextTile);
     const auto statuses = scratch.statuses();
-    const int tiles = static_cast<int>(scratch.tiles);
 
-    // The first tile is on its way while the scratch is cleared.
-    int tile = TileQueue::first();
-    loader.start(tile);
-    clearTogether(scratch.words, ScanWords<T>::count(scratch.tiles));
+    const int tile = beginTile(order, scratch.words, sharedTile, loader);
 
-    while (tile < tiles) {
-        loader.finish(tile);
+    loader.finish(tile);
 
-        // Add up the tile and publish its sum.
-        T sums[Shape::rows];
+    // Add up the tile and publish its sum.
+    T sums[Shape::rows];
 #pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            sums[row] = TileScan::sumOf<T>(loader.row(row), op);
-        }
-        const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
-        if (threadIdx.x == 0) {
-            statuses.publish(Platform{}, tile, LookBack::State::Aggregate, place.all);
-        }
+    for (int row = 0; row < Shape::rows; ++row) {
+        sums[row] = TileScan::sumOf<T>(loader.row(row), op);
+    }
+    const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
+    if (Warp::index() == 0) {
+        waitForClearing();
+    }
+    if (threadIdx.x == 0) {
+        statuses.publish(Platform{}, tile, LookBack::State::Aggregate, place.all);
+    }
 
-        // Scan the rows; meanwhile the first warp finds the sum of all tiles before this one.
-        TileScan::scan(sums, op);
-        if (Warp::index() == 0) {
-            T prefix;
-            if (reproducible) {
-                prefix = LookBack::lookBackInOrder(Platform{}, statuses, scratch.groups(), tile, place.all, op);
-            } else {
-                prefix = LookBack::lookBack(Platform{}, statuses, tile, op);
-                if (threadIdx.x == 0) {
-                    statuses.publish(Platform{}, tile, LookBack::State::Prefix, op(prefix, place.all));
-                }
-            }
+    // Scan the rows; meanwhile the first warp finds the sum of all tiles before this one.
+    TileScan::scan(sums, op);
+    if (Warp::index() == 0) {
+        T prefix;
+        if (reproducible) {
+            prefix = LookBack::lookBackInOrder(Platform{}, statuses, scratch.groups(), tile, place.all, op);
+        } else {
+            prefix = LookBack::lookBack(Platform{}, statuses, tile, op);
             if (threadIdx.x == 0) {
-                *tilePrefix.data() = prefix;
+                statuses.publish(Platform{}, tile, LookBack::State::Prefix, op(prefix, place.all));
             }
         }
-        __syncthreads();
-
-        // Store, with the next tile already asked for.
-        const int answer = queue.ask(tile);
-        TileScan::store<Shape>(Shape::tileOf(odata, tile, n), sums, op(*tilePrefix.data(), place.before), inclusive, op,
-                               [&](int row) { return loader.row(row); });
-        BulkCopy::fence();
-        tile = queue.tell(answer);
-        if (tile < tiles) {
-            loader.start(tile);
+        if (threadIdx.x == 0) {
+            *tilePrefix.data() = prefix;
         }
     }
+    __syncthreads();
+
+    // Store.
+    TileScan::store<Shape>(Shape::tileOf(odata, tile, n), sums, op(*tilePrefix.data(), place.before), inclusive, op,
+                           [&](int row) { return loader.row(row); });
 }
+
+/// The shape of the tiles that wait for a prefix, and the sizes below which none has to; the best of those that
+/// scripts/tune.sh tried on an H200.
+using ScanBlock = BlockShape<128, 16>;
+inline constexpr ResidentLimits residentScanLimits{
+    .tiny = std::size_t{1} << 14, .small = std::size_t{1} << 16, .large = std::size_t{1} << 20};
 
 /// Prefix sum of `in` with any associative operator, accumulated in the type of `out`, which may be wider.
 ///
@@ -179,18 +180,19 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 struct Scan {
     ScanKind kind = ScanKind::Exclusive;
 
-    /// Whether floating-point sums come out bit for bit the same in every run (and on every card with as much room).
+    /// Whether floating-point sums come out bit for bit the same in every run on a card.
     bool reproducible = false;
 
     /// How the blocks of large scans share out the tiles.
-    TileOrder order = TileOrder::Ticket;
+    TileOrder order = TileOrder::BlockIndex;
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<In, T>);
-        const std::size_t tiles = Common::divideRoundUp(n, LargeTile<In, T>::elements);
-        return scratchBytesFor<T>(residentBlocksFor(vectors)) +
-               scratchBytesFor<std::uint64_t>(n == 0 ? 0 : ScanWords<T>::count(tiles));
+        const std::size_t tiles = Common::divideRoundUp(vectors, ScanBlock::vectors);
+        return n == 0 ? 0
+                      : std::max(scratchBytesFor<T>(residentBlocksFor(vectors, residentScanLimits)),
+                                 scratchBytesFor<std::uint64_t>(ScanWords<T>::count(tiles)));
     }
 
     template <typename In, typename T, typename Op = Sum>
@@ -202,42 +204,40 @@ struct Scan {
         if (n == 0) {
             return;
         }
-        if (!scanResident(in, out, n, arena, stream, op)) {
-            scanByLookBack(in, out, n, arena, stream, op);
+        const bool isDone =
+            launchResident(Common::divideRoundUp(n, vectorLength<In, T>), residentScanLimits,
+                           [&](auto block) { return scanResident(block, in, out, n, arena, stream, op); });
+        if (!isDone) {
+            scanByLookBack(ScanBlock{}, in, out, n, arena, stream, op);
         }
     }
 
-  private:
-    template <typename In, typename T>
-    using LargeTile = TileShape<256, 8, vectorLength<In, T>>;
-
-    /// Returns false when the array is too large.
-    template <typename In, typename T, typename Op>
-    [[nodiscard]] bool scanResident(const In* in, T* out, std::size_t n, ScratchArena arena, cudaStream_t stream,
+    /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
+    /// that.
+    template <typename Block, typename In, typename T, typename Op>
+    [[nodiscard]] bool scanResident(Block, const In* in, T* out, std::size_t n, ScratchArena arena, cudaStream_t stream,
                                     Op op) const {
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<In, T>);
-        return launchResident(vectors, [&]<typename Block>(Block) {
-            constexpr auto kernel =
-                kernScanResident<TileShape<Block::threads, Block::rows, vectorLength<In, T>>, In, T, Op>;
-            const std::size_t blocks = Common::divideRoundUp(vectors, Block::vectors);
-            if (blocks > residentBlocks<kernel>(Block::threads)) {
-                return false;
-            }
-            launchTogether<kernel>("kernScanResident", static_cast<unsigned>(blocks), Block::threads, stream, n, out,
-                                   arena.take<T>(residentBlocksFor(vectors)), in, kind == ScanKind::Inclusive, op);
-            return true;
-        });
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<In, T>>;
+        constexpr auto kernel = kernScanResident<Tile, In, T, Op>;
+        const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
+        if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
+            return false;
+        }
+        launchTogether<kernel>("kernScanResident", static_cast<unsigned>(blocks), Tile::threads, stream, n, out,
+                               arena.take<T>(blocks), in, kind == ScanKind::Inclusive, op);
+        return true;
     }
 
-    template <typename In, typename T, typename Op>
-    void scanByLookBack(const In* in, T* out, std::size_t n, ScratchArena arena, cudaStream_t stream, Op op) const {
-        using Tile = LargeTile<In, T>;
+    /// By look-back over tiles of the given shape.
+    template <typename Block, typename In, typename T, typename Op>
+    void scanByLookBack(Block, const In* in, T* out, std::size_t n, ScratchArena arena, cudaStream_t stream,
+                        Op op) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<In, T>>;
         constexpr auto kernel = kernScanLookBack<Tile, In, T, Op>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
-        const std::size_t blocks = std::min<std::size_t>(tiles, residentBlocks<kernel>(Tile::threads));
         const ScanWords<T> words{arena.take<std::uint64_t>(ScanWords<T>::count(tiles)), tiles};
-        launchTogether<kernel>("kernScanLookBack", static_cast<unsigned>(blocks), Tile::threads, stream, n, out, words,
-                               in, kind == ScanKind::Inclusive, reproducible, order, op);
+        launchAfterClearing<kernel>("kernScanLookBack", words.words, ScanWords<T>::count(tiles), tiles, Tile::threads,
+                                    stream, n, out, words, in, kind == ScanKind::Inclusive, reproducible, order, op);
     }
 };
 

@@ -27,7 +27,7 @@ struct DevicePlatform {
 
     using Word = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_device>;
     __device__ static std::uint64_t load(std::uint64_t* word) {
-        return Word(*word).fetch_add(0, cuda::std::memory_order_relaxed);
+        return atomicAdd(reinterpret_cast<unsigned long long*>(word), 0ULL);
     }
     __device__ static void store(std::uint64_t* word, std::uint64_t value) {
         Word(*word).store(value, cuda::std::memory_order_relaxed);

@@ -86,13 +86,16 @@ struct Coding<Count> {
 };
 
 /// The statuses of all tiles, in words that the caller provides, `wordsFor` of them, and clears before the first
-/// publication: a word of zero is Empty.
+/// publication: a word of zero is Empty. The first words of a run of tiles lie side by side, behind them their second
+/// ones and so on, so that a warp's access to one word of each of its tiles touches as little memory as can be.
 template <typename T>
 class Statuses {
   public:
     explicit __host__ __device__ Statuses(std::uint64_t* words) : words_(words) {}
 
-    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) { return tiles * Coding<T>::words; }
+    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
+        return (tiles + run - 1) / run * run * Coding<T>::words;
+    }
 
     template <typename Platform>
     __device__ void publish(const Platform& platform, int tile, State state, const T& value) const {
@@ -118,9 +121,10 @@ class Statuses {
 
   private:
     static constexpr int stateBits = 2;
+    static constexpr int run = 32;
 
     __device__ std::uint64_t* wordOf(int tile, int piece) const {
-        return words_ + static_cast<std::size_t>(tile) * Coding<T>::words + piece;
+        return words_ + (static_cast<std::size_t>(tile / run) * Coding<T>::words + piece) * run + tile % run;
     }
 
     std::uint64_t* words_;

@@ -129,9 +129,9 @@ struct SharedArray {
     alignas(std::max<std::size_t>(alignof(T), 8)) std::byte bytes[n * sizeof(T)];
 };
 
-/// A block's tiles on their way through shared memory, one after the other: `start` a tile early, do something else,
-/// `finish` it. Whole tiles of aligned arrays come by bulk copy, where the card has that; others by way of registers,
-/// in `finish`.
+/// A block's tile on its way into shared memory: one thread starts it, all finish it. What the copy engine can take
+/// comes by bulk copy: of an array aligned to 16 bytes all but the last few bytes, where the card has such an engine.
+/// The rest goes through registers, in `finish`.
 template <typename T, typename Shape>
 class TileLoader {
   public:
@@ -142,30 +142,29 @@ class TileLoader {
         BulkCopy copy;
     };
 
-    /// Followed by a barrier before the first `finish`.
-    __device__ TileLoader(Storage& storage, const T* in, std::size_t n)
-        : storage_(storage),
-          in_(in),
-          n_(n),
-          isAligned_(reinterpret_cast<std::uintptr_t>(in) % BulkCopy::alignment == 0) {
+    /// By all threads of the block, for there is a barrier in it.
+    __device__ TileLoader(Storage& storage, const T* in, std::size_t n) : storage_(storage), in_(in), n_(n) {
         if (threadIdx.x == 0) {
             storage_.copy.initialize();
         }
+        __syncthreads();
     }
 
+    /// By one thread.
     __device__ void start(int tile) {
-        if (threadIdx.x == 0 && comesInBulk(tile)) {
-            storage_.copy.start(storage_.elements, in_ + Shape::begin(tile), sizeof(storage_.elements));
+        if (const unsigned bytes = bytesInBulk(tile); bytes > 0) {
+            storage_.copy.start(storage_.elements, in_ + Shape::begin(tile), bytes);
         }
     }
 
-    /// Returns once all of the tile is there.
+    /// By all threads, after a barrier behind `start`; returns once all of the tile is there.
     __device__ void finish(int tile) {
-        if (comesInBulk(tile)) {
-            storage_.copy.wait(parity_);
-            parity_ ^= 1;
-        } else {
-            loadByThreads(Shape::tileOf(in_, tile, n_));
+        const unsigned bytes = bytesInBulk(tile);
+        if (bytes > 0) {
+            storage_.copy.wait(0);
+        }
+        if (bytes < sizeof(storage_.elements)) {
+            loadByThreads(Shape::tileOf(in_, tile, n_), static_cast<int>(bytes / sizeof(T)));
         }
     }
 
@@ -175,16 +174,18 @@ class TileLoader {
         return vector;
     }
 
-    /// The tile's memory, for other use until the next `start`, before which there has to be a barrier.
+    /// The tile's memory, free for other use once it has been read.
     [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
 
   private:
-    [[nodiscard]] __device__ bool comesInBulk(int tile) const {
-        return BulkCopy::isAvailable() && isAligned_ && n_ - Shape::begin(tile) >= Shape::elements;
+    [[nodiscard]] __device__ unsigned bytesInBulk(int tile) const {
+        const bool isAligned = reinterpret_cast<std::uintptr_t>(in_) % BulkCopy::alignment == 0;
+        const auto bytes = static_cast<unsigned>(Shape::tileOf(in_, tile, n_).size * sizeof(T));
+        return BulkCopy::isAvailable() && isAligned ? bytes / BulkCopy::alignment * BulkCopy::alignment : 0;
     }
 
-    /// In place of elements past the end of the array the last one.
-    __device__ void loadByThreads(const TileOf<const T>& tile) {
+    /// From element `first` of the tile on; in place of elements past the end of the array the last one.
+    __device__ void loadByThreads(const TileOf<const T>& tile, int first) {
         if (tile.isWhole && !BulkCopy::isAvailable()) {
             auto* const rows = reinterpret_cast<Row*>(storage_.elements);
             for (int i = static_cast<int>(threadIdx.x); i < Shape::vectors; i += Shape::threads) {
@@ -192,8 +193,8 @@ class TileLoader {
             }
         } else {
             auto* const elements = reinterpret_cast<T*>(storage_.elements);
-#pragma unroll 1
-            for (int i = static_cast<int>(threadIdx.x); i < Shape::elements; i += Shape::threads) {
+#pragma unroll 4
+            for (int i = first + static_cast<int>(threadIdx.x); i < Shape::elements; i += Shape::threads) {
                 elements[i] = tile.elements[min(i, tile.size - 1)];
             }
         }
@@ -203,8 +204,6 @@ class TileLoader {
     Storage& storage_;
     const T* in_;
     std::size_t n_;
-    bool isAligned_;
-    unsigned parity_ = 0;
 };
 
 /// The 16 bytes from byte `shift` of two vectors that follow one another; shift < 16.

@@ -147,7 +147,7 @@ TEST_F(SinglePassCompactTest, EveryKeptFraction) {
     for (const std::size_t n : sizesOfEveryPath()) {
         for (const Fraction fraction : fractions) {
             expectCompacted(hostArray(n, Numbered<int>{}), fraction);
-            expectCompacted(hostArray(n, Numbered<int>{}), fraction, {.order = TileOrder::RoundRobin});
+            expectCompacted(hostArray(n, Numbered<int>{}), fraction, {.order = TileOrder::BlockIndex});
         }
     }
 }

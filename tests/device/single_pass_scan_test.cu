@@ -67,9 +67,9 @@ class SinglePassScanTest : public DeviceTest {
                 const auto expected = expectedSums<T>(in, kind, op);
                 ASSERT_TRUE(sameBits(scanned<T>(Scan{.kind = kind}, in, op), expected)) << "n = " << n;
                 if (n > 1000000) {
-                    const Scan roundRobin{.kind = kind, .order = TileOrder::RoundRobin};
+                    const Scan byIndex{.kind = kind, .order = TileOrder::BlockIndex};
                     const Scan reproducible{.kind = kind, .reproducible = true};
-                    ASSERT_TRUE(sameBits(scanned<T>(roundRobin, in, op), expected)) << "n = " << n;
+                    ASSERT_TRUE(sameBits(scanned<T>(byIndex, in, op), expected)) << "n = " << n;
                     ASSERT_TRUE(sameBits(scanned<T>(reproducible, in, op), expected)) << "n = " << n;
                 }
             }
@@ -182,7 +182,7 @@ TEST_F(SinglePassScanTest, FirstTileLate) {
     auto in = hostArray(4000003, [](std::size_t i) { return static_cast<std::int64_t>(i % 100); });
     in[5] = SlowSum::marker;
     const auto expected = expectedSums<std::int64_t>(in, ScanKind::Exclusive, Sum{});
-    for (const TileOrder order : {TileOrder::Ticket, TileOrder::RoundRobin}) {
+    for (const TileOrder order : {TileOrder::Ticket, TileOrder::BlockIndex}) {
         EXPECT_TRUE(sameBits(scanned<std::int64_t>(Scan{.order = order}, in, SlowSum{}), expected));
     }
     EXPECT_TRUE(sameBits(scanned<std::int64_t>(Scan{.reproducible = true}, in, SlowSum{}), expected));

@@ -4,13 +4,11 @@
 #include "noncommutative.cuh"
 #include "stream_compaction/primitives/device_platform.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/tile_queue.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
 
 struct Chain {
-    TileOrder order;
     bool inOrder;           ///< additions in a fixed order
     unsigned delayOfFirst;  ///< nanoseconds by which the first tile is late
 };
@@ -19,13 +17,14 @@ struct Chain {
 template <typename T, typename Op>
 __global__ void kernChain(int tiles, T* prefixes, std::uint64_t* words, const T* aggregates, Chain chain, Op op) {
     using Platform = LookBack::DevicePlatform;
-    __shared__ int nextTile;
     const std::size_t statusWords = LookBack::Statuses<T>::wordsFor(tiles);
-    const LookBack::Statuses<T> statuses(words + TileQueue::counterWords);
-    const LookBack::Statuses<T> groups(words + TileQueue::counterWords + statusWords);
-    const TileQueue queue(chain.order, words, nextTile);
-    clearTogether(words, TileQueue::counterWords + 2 * statusWords);
-    for (int tile = TileQueue::first(); tile < tiles; tile = queue.tell(queue.ask(tile))) {
+    const LookBack::Statuses<T> statuses(words);
+    const LookBack::Statuses<T> groups(words + statusWords);
+    for (std::size_t i = Common::globalThreadIndex(); i < 2 * statusWords; i += std::size_t{gridDim.x} * blockDim.x) {
+        words[i] = 0;
+    }
+    cooperative_groups::this_grid().sync();
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
         const T aggregate = aggregates[tile];
         for (unsigned waited = 0; tile == 0 && waited < chain.delayOfFirst; waited += 100000) {
             __nanosleep(100000);
@@ -56,7 +55,7 @@ class LookBackTest : public DeviceTest {
         const int tiles = static_cast<int>(aggregates.size());
         const DeviceBuffer<T> in{std::span<const T>(aggregates)};
         DeviceBuffer<T> out(tiles);
-        DeviceBuffer<std::uint64_t> words(TileQueue::counterWords + 2 * LookBack::Statuses<T>::wordsFor(tiles));
+        DeviceBuffer<std::uint64_t> words(2 * LookBack::Statuses<T>::wordsFor(tiles));
         // Stale words that look like publications.
         Common::checkCUDAError(cudaMemset(words.data(), 0x55, words.byteCount()), "cudaMemset");
         int perMultiprocessor = 0;
@@ -101,16 +100,14 @@ class LookBackTest : public DeviceTest {
     }
 };
 
-TEST_F(LookBackTest, ByTicket) { expectRightPrefixesOfAllSizes({TileOrder::Ticket, false, 0}); }
+TEST_F(LookBackTest, AsFarAsNeeded) { expectRightPrefixesOfAllSizes({false, 0}); }
 
-TEST_F(LookBackTest, RoundRobin) { expectRightPrefixesOfAllSizes({TileOrder::RoundRobin, false, 0}); }
-
-TEST_F(LookBackTest, InOrder) { expectRightPrefixesOfAllSizes({TileOrder::Ticket, true, 0}); }
+TEST_F(LookBackTest, InOrder) { expectRightPrefixesOfAllSizes({true, 0}); }
 
 // With the first tile late, all others that are resident look back across the whole distance.
 TEST_F(LookBackTest, AcrossTheWholeDistance) {
-    expectRightPrefixesOfAllSizes({TileOrder::Ticket, false, 5000000});
-    expectRightPrefixesOfAllSizes({TileOrder::Ticket, true, 5000000});
+    expectRightPrefixesOfAllSizes({false, 5000000});
+    expectRightPrefixesOfAllSizes({true, 5000000});
 }
 
 }  // namespace
