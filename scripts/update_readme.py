@@ -22,11 +22,15 @@ SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
 
 
 def read_measurements():
-    """All verified measurements, in the order of the files."""
+    """All verified measurements of ints, in the order of the files."""
     rows = []
     for path in MEASUREMENTS:
         with path.open(newline="") as file:
-            rows += [row | {"file": path.name} for row in csv.DictReader(file) if row["verified"] == "true"]
+            rows += [
+                row | {"file": path.name}
+                for row in csv.DictReader(file)
+                if row["verified"] == "true" and row["type"] == "int32"
+            ]
     return rows
 
 

@@ -1,20 +1,17 @@
 #pragma once
 
-#include <cstddef>
-#include <functional>
-#include <memory>
-#include <span>
+#include <string_view>
 
-#include "prepared_run.h"
+#include "implementation.h"
 
 namespace Bench {
 
-/// A call of the library's host functions: fills `output`, returns how many elements the result has.
-using CpuCall = std::function<std::size_t(std::span<const int> input, std::span<int> output)>;
+[[nodiscard]] Implementations cpuImplementations();
 
-[[nodiscard]] CpuCall cpuCall(void (*function)(int n, int* odata, const int* idata));
-[[nodiscard]] CpuCall cpuCall(int (*function)(int n, int* odata, const int* idata));
-
-[[nodiscard]] std::unique_ptr<PreparedRun> prepareCpuRun(CpuCall call, std::span<const int> input);
+/// One of the library's host functions: a scan or a sort, or a compaction, which returns how many elements it kept.
+[[nodiscard]] Implementation cpuImplementation(Operation operation, std::string_view variant,
+                                               void (*function)(int n, int* odata, const int* idata));
+[[nodiscard]] Implementation cpuImplementation(Operation operation, std::string_view variant,
+                                               int (*function)(int n, int* odata, const int* idata));
 
 }  // namespace Bench

@@ -66,7 +66,7 @@ std::string csvRow(const CsvContext& context, std::string_view timestamp, std::s
         std::string(timestamp),
         std::string(name(variant.operation)),
         std::string(variant.name),
-        "int32",
+        csvField(typeName(variant.operation, variant.type)),
         std::to_string(outcome.n),
         std::string(input),
         variant.blockSizes.empty() ? "" : std::to_string(variant.defaultBlockSize),

@@ -1,4 +1,4 @@
-// In a build without a CUDA compiler this file stands in for gpu.cpp and gpu_variants.cu.
+// In a build without a CUDA compiler this file stands in for all the others whose names begin with gpu.
 #include <stream_compaction/common.h>
 
 #include "gpu.h"
@@ -8,6 +8,6 @@ namespace Bench {
 
 GpuAccess openGpu(int /*device*/) { return {nullptr, StreamCompaction::Common::cudaUnavailableReason().value()}; }
 
-std::vector<GpuImplementation> gpuImplementations() { return {}; }
+Implementations gpuImplementations() { return {}; }
 
 }  // namespace Bench

@@ -1,11 +1,18 @@
 #include "inputs.h"
 
 #include <fmt/format.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
+#include <cmath>
+#include <concepts>
 #include <limits>
-#include <utility>
+#include <stdexcept>
+#include <type_traits>
 
 #include "nearest_names.h"
 #include "usage_error.h"
@@ -15,83 +22,138 @@ namespace {
 
 using Kind = InputPattern::Kind;
 
-constexpr std::string_view modPrefix = "mod:";
-
-constexpr std::array plainPatterns{
-    std::pair{std::string_view("uniform"), Kind::Uniform},
-    std::pair{std::string_view("zeros"), Kind::Zeros},
-    std::pair{std::string_view("ones"), Kind::Ones},
-    std::pair{std::string_view("ascending"), Kind::Ascending},
-    std::pair{std::string_view("descending"), Kind::Descending},
-    std::pair{std::string_view("random-bits"), Kind::RandomBits},
+struct Spelling {
+    Kind kind;
+    std::string_view text;       ///< up to the parameter
+    std::string_view parameter;  ///< K, P or none
+    std::uint32_t largestK = 0;
 };
 
-[[nodiscard]] InputPattern parseModulo(std::string_view digits) {
-    constexpr std::uint32_t largest = std::numeric_limits<int>::max();
-    std::uint32_t modulus = 0;
-    const char* end = digits.data() + digits.size();
-    const auto [stop, error] = std::from_chars(digits.data(), end, modulus);
-    if (error != std::errc() || stop != end || modulus == 0 || modulus > largest) {
-        throw UsageError(fmt::format("expected mod:K with K from 1 to {}, got '{}{}'", largest, modPrefix, digits));
+constexpr std::array spellings{
+    Spelling{Kind::Uniform, "uniform", ""},
+    Spelling{Kind::Zeros, "zeros", ""},
+    Spelling{Kind::Ones, "ones", ""},
+    Spelling{Kind::Ascending, "ascending", ""},
+    Spelling{Kind::Descending, "descending", ""},
+    Spelling{Kind::RandomBits, "random-bits", ""},
+    Spelling{Kind::Modulo, "mod:", "K", std::numeric_limits<std::int32_t>::max()},
+    Spelling{Kind::And, "and:", "K", 64},
+    Spelling{Kind::Kept, "kept:", "P"},
+};
+
+/// Whether the whole text is a number.
+template <typename Number>
+[[nodiscard]] bool readNumber(std::string_view text, Number& number) {
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    return error == std::errc() && stop == end;
+}
+
+[[nodiscard]] InputPattern parseParameter(const Spelling& spelling, std::string_view number) {
+    InputPattern pattern{spelling.kind};
+    if (spelling.parameter == "K" &&
+        (!readNumber(number, pattern.k) || pattern.k == 0 || pattern.k > spelling.largestK)) {
+        throw UsageError(
+            fmt::format("expected {0}K with K from 1 to {1}, got '{0}{2}'", spelling.text, spelling.largestK, number));
     }
-    return {Kind::Modulo, modulus};
+    if (spelling.parameter == "P" && !(readNumber(number, pattern.p) && pattern.p >= 0 && pattern.p <= 1)) {
+        throw UsageError(fmt::format("expected {0}P with P from 0 to 1, got '{0}{1}'", spelling.text, number));
+    }
+    return pattern;
+}
+
+/// The element type's worth of random bits; floating-point numbers are made finite.
+template <typename T>
+[[nodiscard]] T fromBits(std::uint64_t random) {
+    if constexpr (std::integral<T>) {
+        return static_cast<T>(random >> (64 - 8 * sizeof(T)));
+    } else {
+        using Bits = std::conditional_t<sizeof(T) == sizeof(std::uint32_t), std::uint32_t, std::uint64_t>;
+        constexpr Bits infinity = std::bit_cast<Bits>(std::numeric_limits<T>::infinity());
+        constexpr Bits lowestExponentBit = Bits{1} << (std::numeric_limits<T>::digits - 1);
+        const Bits bits = static_cast<Bits>(random >> (64 - 8 * sizeof(T)));
+        return std::bit_cast<T>((bits & infinity) == infinity ? bits & ~lowestExponentBit : bits);
+    }
+}
+
+[[nodiscard]] std::uint64_t commonBits(std::uint32_t k, std::uint64_t seed, std::size_t i) {
+    std::uint64_t bits = ~std::uint64_t{0};
+    for (std::uint32_t j = 0; j < k; ++j) {
+        bits &= randomAt(randomAt(seed, j), i);
+    }
+    return bits;
 }
 
 [[nodiscard]] std::uint32_t highBits(std::uint64_t random) { return static_cast<std::uint32_t>(random >> 32); }
 
-template <typename ValueAt>
-[[nodiscard]] std::vector<int> generate(std::size_t n, ValueAt valueAt) {
-    std::vector<int> values(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        values[i] = static_cast<int>(valueAt(i));
-    }
+/// Nonzero where the high bits are below p; the value itself comes from the low ones.
+[[nodiscard]] std::uint32_t keptValue(double p, std::uint64_t random) {
+    constexpr std::uint32_t values = 127;
+    return highBits(random) < std::ldexp(p, 32) ? 1 + static_cast<std::uint32_t>(random) % values : 0;
+}
+
+template <typename T, typename ValueAt>
+[[nodiscard]] Array<T> generate(std::size_t n, ValueAt valueAt) {
+    Array<T> values(n);
+    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n), [&](const tbb::blocked_range<std::size_t>& range) {
+        for (std::size_t i = range.begin(); i != range.end(); ++i) {
+            values[i] = static_cast<T>(valueAt(i));
+        }
+    });
     return values;
 }
 
 }  // namespace
 
 InputPattern parseInputPattern(std::string_view text) {
-    if (text.starts_with(modPrefix)) {
-        return parseModulo(text.substr(modPrefix.size()));
-    }
-    std::vector<std::string_view> names;
-    for (const auto& [name, kind] : plainPatterns) {
-        if (text == name) {
-            return {kind, 0};
+    std::vector<std::string> spelt;
+    for (const Spelling& spelling : spellings) {
+        if (spelling.parameter.empty() ? text == spelling.text : text.starts_with(spelling.text)) {
+            return parseParameter(spelling, text.substr(spelling.text.size()));
         }
-        names.push_back(name);
+        spelt.push_back(fmt::format("{}{}", spelling.text, spelling.parameter));
     }
-    names.emplace_back("mod:K");
-    throw UsageError(unknownName("input", text, names));
+    throw UsageError(unknownName("input", text, std::vector<std::string_view>(spelt.begin(), spelt.end())));
 }
 
 std::string toString(InputPattern pattern) {
-    for (const auto& [name, kind] : plainPatterns) {
-        if (pattern.kind == kind) {
-            return std::string(name);
-        }
+    const Spelling& spelling = *std::ranges::find(spellings, pattern.kind, &Spelling::kind);
+    if (spelling.parameter.empty()) {
+        return std::string(spelling.text);
     }
-    return fmt::format("{}{}", modPrefix, pattern.modulus);
+    return spelling.parameter == "K" ? fmt::format("{}{}", spelling.text, pattern.k)
+                                     : fmt::format("{}{}", spelling.text, pattern.p);
 }
 
-std::vector<int> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed) {
+template <typename T>
+Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed) {
     switch (pattern.kind) {
         case Kind::Uniform:
-            return generate(n, [seed](std::size_t i) { return highBits(randomAt(seed, i)); });
+            return generate<T>(n, [seed](std::size_t i) { return fromBits<T>(randomAt(seed, i)); });
         case Kind::Zeros:
-            return generate(n, [](std::size_t) { return 0; });
+            return generate<T>(n, [](std::size_t) { return 0; });
         case Kind::Ones:
-            return generate(n, [](std::size_t) { return 1; });
+            return generate<T>(n, [](std::size_t) { return 1; });
         case Kind::Ascending:
-            return generate(n, [](std::size_t i) { return i; });
+            return generate<T>(n, [](std::size_t i) { return i; });
         case Kind::Descending:
-            return generate(n, [n](std::size_t i) { return n - 1 - i; });
-        case Kind::Modulo:
-            return generate(n, [seed, k = pattern.modulus](std::size_t i) { return highBits(randomAt(seed, i)) % k; });
+            return generate<T>(n, [n](std::size_t i) { return n - 1 - i; });
         case Kind::RandomBits:
-            return generate(n, [seed](std::size_t i) { return randomAt(seed, i) >> 63; });
+            return generate<T>(n, [seed](std::size_t i) { return randomAt(seed, i) >> 63; });
+        case Kind::Modulo:
+            return generate<T>(n, [seed, k = pattern.k](std::size_t i) { return highBits(randomAt(seed, i)) % k; });
+        case Kind::And:
+            return generate<T>(n, [seed, k = pattern.k](std::size_t i) { return fromBits<T>(commonBits(k, seed, i)); });
+        case Kind::Kept:
+            return generate<T>(n, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
     }
     throw std::logic_error("makeInput: no such pattern");
 }
+
+template Array<std::int8_t> makeInput(InputPattern, std::size_t, std::uint64_t);
+template Array<std::int32_t> makeInput(InputPattern, std::size_t, std::uint64_t);
+template Array<std::int64_t> makeInput(InputPattern, std::size_t, std::uint64_t);
+template Array<float> makeInput(InputPattern, std::size_t, std::uint64_t);
+template Array<double> makeInput(InputPattern, std::size_t, std::uint64_t);
 
 }  // namespace Bench

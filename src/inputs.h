@@ -4,24 +4,28 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <vector>
+
+#include "array.h"
 
 namespace Bench {
 
-/// What a test array looks like.
+/// What a test array looks like. Values that an element type cannot hold wrap around in it, or round.
 struct InputPattern {
     enum class Kind {
-        Uniform,     ///< every int equally likely, negative ones included
+        Uniform,     ///< every integer equally likely, negative ones included; finite floating-point bit patterns
         Zeros,       ///< all 0
         Ones,        ///< all 1
         Ascending,   ///< 0, 1, 2, ...
         Descending,  ///< n - 1, n - 2, ... 0
-        Modulo,      ///< 0 to modulus - 1, equally likely: the course's `rand() % K`
         RandomBits,  ///< 0 or 1, equally likely
+        Modulo,      ///< 0 to k - 1, equally likely: the course's `rand() % K`
+        And,         ///< the bits that k uniform values have in common: the higher k, the lower the entropy
+        Kept,        ///< 1 to 127 with probability p, else 0
     };
 
     Kind kind = Kind::Uniform;
-    std::uint32_t modulus = 0;  ///< of Modulo only
+    std::uint32_t k = 0;  ///< of Modulo and And
+    double p = 0;         ///< of Kept
 
     bool operator==(const InputPattern&) const = default;
 };
@@ -39,6 +43,8 @@ struct InputPattern {
     return z ^ (z >> 31);
 }
 
-[[nodiscard]] std::vector<int> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed);
+/// For each of AllTypes; on all cores.
+template <typename T>
+[[nodiscard]] Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed);
 
 }  // namespace Bench

@@ -1,15 +1,18 @@
 #include "operations.h"
 
-#include <algorithm>
-#include <execution>
-#include <iterator>
-#include <numeric>
+#include <fmt/format.h>
+
+#include <limits>
+#include <stdexcept>
 
 #include "nearest_names.h"
+#include "problem.h"
 #include "usage_error.h"
 
 namespace Bench {
 namespace {
+
+using Kind = InputPattern::Kind;
 
 struct Description {
     std::string_view name;
@@ -18,17 +21,22 @@ struct Description {
 };
 
 [[nodiscard]] const Description& describe(Operation operation) {
-    using Kind = InputPattern::Kind;
     static constexpr Description scan{"scan", "SCAN TESTS", {Kind::Modulo, 50}};
     static constexpr Description compact{"compact", "STREAM COMPACTION TESTS", {Kind::Modulo, 4}};
-    static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform, 0}};
+    static constexpr Description partition{"partition", "PARTITION TESTS", {Kind::Modulo, 4}};
+    static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform}};
+    static constexpr Description sortPairs{"sort-pairs", "RADIX SORT OF PAIRS TESTS", {Kind::Uniform}};
     switch (operation) {
         case Operation::Scan:
             return scan;
         case Operation::Compact:
             return compact;
+        case Operation::Partition:
+            return partition;
         case Operation::Sort:
             return sort;
+        case Operation::SortPairs:
+            return sortPairs;
     }
     throw std::logic_error("describe: no such operation");
 }
@@ -41,38 +49,45 @@ std::string_view heading(Operation operation) { return describe(operation).headi
 
 InputPattern defaultInput(Operation operation) { return describe(operation).input; }
 
-Operation parseOperation(std::string_view text) {
-    std::vector<std::string_view> names;
-    for (const Operation operation : allOperations) {
-        if (text == name(operation)) {
-            return operation;
+Operation parseOperation(std::string_view text) { return parseName("operation", text, allOperations); }
+
+std::string typeName(Operation operation, ElementType type) {
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        std::string text(name(type));
+        if (operation == Operation::SortPairs) {
+            return fmt::format("{},{}", text, name(elementTypeOf<PairValue>()));
         }
-        names.push_back(name(operation));
-    }
-    throw UsageError(unknownName("operation", text, names));
+        if (operation == Operation::Scan && elementTypeOf<SumOf<T>>() != type) {
+            return fmt::format("{}->{}", text, name(elementTypeOf<SumOf<T>>()));
+        }
+        return text;
+    });
 }
 
-std::vector<int> referenceResult(Operation operation, std::span<const int> input) {
-    std::vector<int> result;
-    switch (operation) {
-        case Operation::Scan:
-            result.resize(input.size());
-            // Unsigned, so that sums wrap.
-            std::exclusive_scan(input.begin(), input.end(), result.begin(), 0u);
-            break;
-        case Operation::Compact:
-            // No more than fits: memory was checked for that much.
-            result.reserve(input.size() - std::ranges::count(input, 0));
-            std::ranges::copy_if(input, std::back_inserter(result), [](int value) { return value != 0; });
-            break;
-        case Operation::Sort:
-            result.assign(input.begin(), input.end());
-            std::sort(std::execution::par, result.begin(), result.end());
-            break;
-    }
-    return result;
+std::size_t bytesPerElement(Operation operation, ElementType type) {
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        switch (operation) {
+            case Operation::Scan:
+                return sizeof(T) + sizeof(SumOf<T>);
+            case Operation::SortPairs:
+                return 2 * (sizeof(T) + sizeof(PairValue));
+            default:
+                return 2 * sizeof(T);
+        }
+    });
 }
 
-std::size_t bytesMoved(std::size_t inputSize, std::size_t resultSize) { return (inputSize + resultSize) * sizeof(int); }
+void requireCheckable(Operation operation, ElementType type, InputPattern pattern, std::size_t n) {
+    const bool randomBits = pattern.kind == Kind::Uniform || pattern.kind == Kind::And;
+    const bool floating = type == ElementType::Float || type == ElementType::Double;
+    if (operation == Operation::Scan && floating && randomBits) {
+        throw UsageError(fmt::format("--input: sums of {} as {} say nothing; choose another input for the scan",
+                                     toString(pattern), name(type)));
+    }
+    constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
+    if (operation == Operation::SortPairs && n > mostPairs) {
+        throw UsageError(fmt::format("--size: sort-pairs takes at most {} elements", mostPairs));
+    }
+}
 
 }  // namespace Bench

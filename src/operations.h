@@ -2,17 +2,18 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
+#include <string>
 #include <string_view>
-#include <vector>
 
+#include "element_type.h"
 #include "inputs.h"
 
 namespace Bench {
 
-enum class Operation { Scan, Compact, Sort };
+enum class Operation { Scan, Compact, Partition, Sort, SortPairs };
 
-inline constexpr std::array allOperations{Operation::Scan, Operation::Compact, Operation::Sort};
+inline constexpr std::array allOperations{Operation::Scan, Operation::Compact, Operation::Partition, Operation::Sort,
+                                          Operation::SortPairs};
 
 /// As `--op` and the CSV call it.
 [[nodiscard]] std::string_view name(Operation operation);
@@ -21,14 +22,17 @@ inline constexpr std::array allOperations{Operation::Scan, Operation::Compact, O
 /// Throws UsageError, with the nearest names, for an unknown one.
 [[nodiscard]] Operation parseOperation(std::string_view text);
 
-/// The course's classic arrays for scan (`rand() % 50`) and compaction (`rand() % 4`); every int for sorting, which
-/// must also get the negative ones right.
+/// The course's classic arrays for scan (`rand() % 50`), compaction and partition (`rand() % 4`); every value for
+/// sorting, which must also get the negative ones right.
 [[nodiscard]] InputPattern defaultInput(Operation operation);
 
-/// What every variant must produce, by the standard library.
-[[nodiscard]] std::vector<int> referenceResult(Operation operation, std::span<const int> input);
+/// What goes in and comes out, as the CSV calls it: `int32`, `int8->int32`, `int32,int32` for keys and values.
+[[nodiscard]] std::string typeName(Operation operation, ElementType type);
 
-/// Bytes that any implementation has to read and write: each input element read once, each result written once.
-[[nodiscard]] std::size_t bytesMoved(std::size_t inputSize, std::size_t resultSize);
+/// Of one element of the input and one of the result.
+[[nodiscard]] std::size_t bytesPerElement(Operation operation, ElementType type);
+
+/// Throws UsageError for an input on which no result could be checked.
+void requireCheckable(Operation operation, ElementType type, InputPattern pattern, std::size_t n);
 
 }  // namespace Bench

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
+#include <set>
 
 #include "sizes.h"
 #include "usage_error.h"
@@ -67,16 +68,13 @@ void addNumberOption(CLI::App& app, const std::string& name, Value& value, Integ
 }
 
 /// In the report's order, each once.
-[[nodiscard]] std::vector<Operation> parseOperations(const std::vector<std::string>& names) {
-    std::vector<Operation> chosen;
+template <typename Value>
+[[nodiscard]] std::vector<Value> parseEach(const std::vector<std::string>& names, Value (*parse)(std::string_view)) {
+    std::set<Value> chosen;
     for (const std::string& name : names) {
-        const Operation operation = parseOperation(name);
-        if (std::ranges::find(chosen, operation) == chosen.end()) {
-            chosen.push_back(operation);
-        }
+        chosen.insert(parse(name));
     }
-    std::ranges::sort(chosen);
-    return chosen;
+    return {chosen.begin(), chosen.end()};
 }
 
 [[nodiscard]] std::string versionText() {
@@ -106,8 +104,14 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
         },
         fmt::format("Elements: 1000000, 2^24, 1<<24, 16M (M = 2^20); N - 3 are run too [{}]", defaults.powerOfTwo));
     addNamesOption(
-        app, "--op", [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
-        "Only these of scan,compact,sort");
+        app, "--op",
+        [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
+        "Only these of scan,compact,partition,sort,sort-pairs");
+    addNamesOption(
+        app, "--type",
+        [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
+        "Elements, or keys of pairs: int8, int32, int64, float, double; bytes are\n"
+        "scanned into int32, the values of pairs are int32 [int32]");
     addNamesOption(
         app, "--variant", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub");
@@ -119,8 +123,9 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
                     "Seed of the random inputs [42]");
     addTextOption(
         app, "--input", "PATTERN", [&options](const std::string& text) { options.input = parseInputPattern(text); },
-        "uniform (any int), zeros, ones, ascending, descending, mod:K (0 to K-1),\n"
-        "random-bits (0 or 1) [scan mod:50, compact mod:4, sort uniform]");
+        "uniform (any value), zeros, ones, ascending, descending, mod:K (0 to K-1),\n"
+        "random-bits (0 or 1), kept:P (nonzero with probability P), and:K (the bits K\n"
+        "uniform values share) [scan mod:50, compact and partition mod:4, sorts uniform]");
     addNumberOption(app, "--block-size", options.blockSize, 1, largestBlock,
                     "Threads a block, for the variants that have a choice");
     addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");

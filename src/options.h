@@ -22,6 +22,7 @@ struct Sizes {
 struct Options {
     Sizes sizes;
     std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
+    std::vector<ElementType> types{ElementType::Int32};
     std::vector<std::string> variants;  ///< all, when empty
     bool list = false;
     int trials = 15;

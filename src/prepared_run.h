@@ -1,7 +1,5 @@
 #pragma once
 
-#include <span>
-
 namespace Bench {
 
 /// One variant with its memory allocated and its input in place, ready to run any number of times.
@@ -13,8 +11,8 @@ class PreparedRun {
     virtual void poisonOutput() = 0;
     /// The operation alone; on the device it is only enqueued, on the default stream.
     virtual void launch() = 0;
-    /// What the last launch computed; valid until the next call.
-    [[nodiscard]] virtual std::span<const int> result() = 0;
+    /// Brings what the last launch computed to the problem's result.
+    virtual void fetchResult() = 0;
 };
 
 }  // namespace Bench

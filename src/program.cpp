@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "csv.h"
+#include "problems.h"
 #include "report.h"
 #include "sizes.h"
 #include "system_info.h"
@@ -44,49 +45,71 @@ void requireMemory(std::string_view where, std::size_t n, std::size_t needed, st
     }
 }
 
-/// Before anything is allocated. A variant that needs more than the least is skipped when its turn comes.
+/// Before anything is allocated, for variants that share an operation and a type. One that needs more than the least is
+/// skipped when its turn comes.
 void checkMemory(std::size_t n, std::span<const Variant> variants, const Machine& machine, const Gpu* gpu) {
-    const auto anyOn = [variants](Hardware hardware) {
-        return std::ranges::find(variants, hardware, &Variant::hardware) != variants.end();
-    };
-    const std::size_t arrayBytes = n * sizeof(int);
+    const std::size_t bytes = n * bytesPerElement(variants.front().operation, variants.front().type);
     if (machine.hostMemory) {
-        // The input, the expected results for both sizes and a result, and what compaction with scan allocates.
-        const std::size_t arrays = anyOn(Hardware::Cpu) ? 6 : 4;
-        requireMemory("host", n, arrays * arrayBytes, *machine.hostMemory);
+        // The input and the result, and as much for what a CPU variant allocates.
+        requireMemory("host", n, 2 * bytes, *machine.hostMemory);
     }
-    if (gpu != nullptr && anyOn(Hardware::Gpu)) {
-        // The input and the output.
-        requireMemory("device", n, 2 * arrayBytes, gpu->freeBytes());
+    const bool onGpu = std::ranges::find(variants, Hardware::Gpu, &Variant::hardware) != variants.end();
+    if (gpu != nullptr && onGpu) {
+        requireMemory("device", n, bytes, gpu->freeBytes());
     }
+}
+
+/// The variants of one operation on elements of one type, which run on the same input.
+struct Section {
+    Operation operation;
+    ElementType type;
+    InputPattern input;
+    std::vector<Variant> variants;
+};
+
+/// Throws UsageError for one that could not be run.
+[[nodiscard]] std::vector<Section> makeSections(std::span<const Variant> variants, const Options& options) {
+    std::vector<Section> sections;
+    for (const ElementType type : options.types) {
+        for (const Operation operation : options.operations) {
+            const InputPattern input = options.input.value_or(defaultInput(operation));
+            auto ofSection = selectVariants(variants, std::array{operation}, std::array{type}, {});
+            if (!ofSection.empty()) {
+                requireCheckable(operation, type, input, options.sizes.powerOfTwo);
+                sections.push_back({operation, type, input, std::move(ofSection)});
+            }
+        }
+    }
+    return sections;
 }
 
 using Record = std::function<void(Outcome outcome, std::string_view inputName)>;
 
-/// All variants of one operation, each on both sizes.
-void runSection(Operation operation, std::span<const Variant> variants, const Options& options, Tester& tester,
-                Report& report, const Record& record) {
-    const InputPattern pattern = options.input.value_or(defaultInput(operation));
-    const std::string inputName = toString(pattern);
-    const std::vector<int> input = makeInput(pattern, options.sizes.powerOfTwo, options.seed);
-    const std::span<const int> shorter = std::span(input).first(options.sizes.nonPowerOfTwo);
-    const std::vector<int> expected = referenceResult(operation, input);
-    const std::vector<int> expectedShorter = referenceResult(operation, shorter);
+/// Each variant on both sizes.
+void run(const Section& section, const Options& options, Tester& tester, Report& report, const Record& record) {
+    const std::string inputName = toString(section.input);
+    const std::array sizes{options.sizes.powerOfTwo, options.sizes.nonPowerOfTwo};
+    const auto problems = makeProblems(section.operation, section.type, section.input, sizes, options.seed);
 
-    report.section(heading(operation), inputName, input);
-    for (const Variant& variant : variants) {
-        record(tester.test(variant, input, expected), inputName);
-        record(tester.test(variant, shorter, expectedShorter), inputName);
+    report.section(section.operation, section.type, inputName, *problems.front());
+    for (const Variant& variant : section.variants) {
+        for (const auto& problem : problems) {
+            record(tester.test(variant, *problem), inputName);
+        }
     }
 }
 
 [[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
-    std::vector<Variant> variants = selectVariants(machine.variants, options.operations, options.variants);
+    std::vector<Variant> variants =
+        selectVariants(machine.variants, options.operations, options.types, options.variants);
     if (options.blockSize) {
         chooseBlockSize(variants, *options.blockSize);
     }
+    const std::vector<Section> sections = makeSections(variants, options);
     const GpuAccess access = machine.openGpu(options.device);
-    checkMemory(options.sizes.powerOfTwo, variants, machine, access.gpu.get());
+    for (const Section& section : sections) {
+        checkMemory(options.sizes.powerOfTwo, section.variants, machine, access.gpu.get());
+    }
 
     const CsvContext csvContext{access.gpu ? access.gpu->info() : GpuInfo{}, std::string(BuildInfo::gitCommit)};
     std::optional<CsvFile> csv;
@@ -105,11 +128,8 @@ void runSection(Operation operation, std::span<const Variant> variants, const Op
 
     Tester tester(access, options.warmup, options.trials);
     report.setting(describe(access));
-    for (const Operation operation : options.operations) {
-        const std::vector<Variant> ofOperation = selectVariants(variants, std::array{operation}, {});
-        if (!ofOperation.empty()) {
-            runSection(operation, ofOperation, options, tester, report, record);
-        }
+    for (const Section& section : sections) {
+        run(section, options, tester, report, record);
     }
     report.table(outcomes);
     report.summary(outcomes);
@@ -122,7 +142,8 @@ void runSection(Operation operation, std::span<const Variant> variants, const Op
         return success;
     }
     if (options.list) {
-        Report(console.out, false).list(selectVariants(machine.variants, options.operations, options.variants));
+        Report(console.out, false)
+            .list(selectVariants(machine.variants, options.operations, options.types, options.variants));
         return success;
     }
     return runTests(options, machine, console);

@@ -22,6 +22,17 @@ constexpr std::string_view nothing = "-";
     return std::has_single_bit(n) ? "power-of-two" : "non-power-of-two";
 }
 
+/// ` of int64` behind what is not about the classic ints.
+[[nodiscard]] std::string ofType(Operation operation, ElementType type) {
+    return type == ElementType::Int32 ? "" : " of " + typeName(operation, type);
+}
+
+[[nodiscard]] std::string ofType(const Variant& variant) { return ofType(variant.operation, variant.type); }
+
+[[nodiscard]] bool sameSubject(const Variant& a, const Variant& b) {
+    return a.operation == b.operation && a.type == b.type;
+}
+
 /// Lines up columns: the texts of a row of cells, padded to the widest of each column.
 class Table {
   public:
@@ -71,12 +82,12 @@ class Table {
     std::vector<std::vector<std::string>> rows_;
 };
 
-/// Median time of the same operation on as many elements by another variant.
+/// Median time of the same operation on as many elements of the same type by another variant.
 [[nodiscard]] std::optional<double> medianUsOf(std::string_view variant, const Outcome& like,
                                                std::span<const Outcome> outcomes) {
     const auto found = std::ranges::find_if(outcomes, [&](const Outcome& other) {
-        return other.variant.operation == like.variant.operation && other.variant.name == variant &&
-               other.n == like.n && other.status == Status::Passed;
+        return sameSubject(other.variant, like.variant) && other.variant.name == variant && other.n == like.n &&
+               other.status == Status::Passed;
     });
     return found != outcomes.end() ? std::optional(found->time.us.median) : std::nullopt;
 }
@@ -90,8 +101,8 @@ class Table {
 }
 
 [[nodiscard]] std::vector<std::string> tableRow(const Outcome& outcome, std::span<const Outcome> all) {
-    std::vector<std::string> cells{std::string(name(outcome.variant.operation)), std::string(outcome.variant.name),
-                                   std::to_string(outcome.n)};
+    std::vector<std::string> cells{fmt::format("{}{}", name(outcome.variant.operation), ofType(outcome.variant)),
+                                   std::string(outcome.variant.name), std::to_string(outcome.n)};
     if (outcome.status == Status::Failed) {
         cells.emplace_back("FAILED");
         cells.resize(9, std::string(nothing));
@@ -110,27 +121,6 @@ class Table {
 
 }  // namespace
 
-std::string abridged(std::span<const int> values) {
-    constexpr std::size_t longestWhole = 16;
-    constexpr std::size_t mostFirst = 13;
-    constexpr std::size_t last = 2;
-    constexpr std::size_t firstColumns = 60;
-    const bool whole = values.size() <= longestWhole;
-    std::string text = "[ ";
-    for (const int value : values.first(whole ? values.size() : mostFirst)) {
-        if (whole || text.size() < firstColumns) {
-            text += fmt::format("{:3} ", value);
-        }
-    }
-    if (!whole) {
-        text += "... ";
-        for (const int value : values.last(last)) {
-            text += fmt::format("{:3} ", value);
-        }
-    }
-    return text + "]";
-}
-
 void Report::setting(const Setting& setting) {
     const auto line = [this](std::string_view label, std::string_view text) {
         out_ << fmt::format("{:<10}{}\n", label, text);
@@ -144,15 +134,18 @@ void Report::setting(const Setting& setting) {
     line("Commit", setting.commit);
 }
 
-void Report::section(std::string_view heading, std::string_view inputName, std::span<const int> input) {
-    const std::string stars(heading.size() + 6, '*');
-    out_ << fmt::format("\n{}\n", paint(Color::Bold, fmt::format("{0}\n** {1} **\n{0}", stars, heading)));
-    out_ << fmt::format("    {} elements, {}\n    {}\n", input.size(), inputName, abridged(input)) << std::flush;
+void Report::section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem) {
+    const std::string stars(heading(operation).size() + 6, '*');
+    out_ << fmt::format("\n{}\n", paint(Color::Bold, fmt::format("{0}\n** {1} **\n{0}", stars, heading(operation))));
+    out_ << fmt::format("    {} elements{}, {}\n    {}\n", problem.size(), ofType(operation, type), inputName,
+                        problem.abridgedInput())
+         << std::flush;
 }
 
 void Report::outcome(const Outcome& outcome) {
     const Variant& variant = outcome.variant;
-    out_ << paint(Color::Bold, fmt::format("==== {}, {} ====", variant.title, sizeClass(outcome.n))) << '\n';
+    out_ << paint(Color::Bold, fmt::format("==== {}{}, {} ====", variant.title, ofType(variant), sizeClass(outcome.n)))
+         << '\n';
     switch (outcome.status) {
         case Status::Passed:
             out_ << fmt::format("   elapsed time: {:.6f}ms    ({} Measured)\n", outcome.time.us.median / 1000,
@@ -193,7 +186,7 @@ void Report::table(std::span<const Outcome> outcomes) {
     const auto lines = table.lines();
     out_ << '\n' << paint(Color::Bold, lines.front()) << '\n';
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        if (i > 0 && shown[i]->variant.operation != shown[i - 1]->variant.operation) {
+        if (i > 0 && !sameSubject(shown[i]->variant, shown[i - 1]->variant)) {
             out_ << '\n';
         }
         const bool failed = shown[i]->status == Status::Failed;
@@ -212,7 +205,7 @@ void Report::list(std::span<const Variant> variants) {
     using enum Table::Align;
     Table table({{"operation", Left}, {"variant", Left}, {"runs on", Left}, {"what", Left}, {"block sizes", Left}});
     for (const Variant& variant : variants) {
-        table.addRow({std::string(name(variant.operation)), std::string(variant.name),
+        table.addRow({fmt::format("{}{}", name(variant.operation), ofType(variant)), std::string(variant.name),
                       std::string(hardwareName(variant.hardware)), std::string(variant.title),
                       variant.blockSizes.empty() ? std::string(nothing)
                                                  : fmt::format("{}", fmt::join(variant.blockSizes, " "))});

@@ -9,6 +9,7 @@
 
 #include "gpu.h"
 #include "outcome.h"
+#include "problem.h"
 
 namespace Bench {
 
@@ -21,16 +22,13 @@ struct Setting {
     std::string commit;
 };
 
-/// `[   3  17   0 ...  12   0 ]`: the whole array when it is short, else its beginning and end.
-[[nodiscard]] std::string abridged(std::span<const int> values);
-
 /// Writes what the person at the terminal reads, in the words of the course's report.
 class Report {
   public:
     Report(std::ostream& out, bool color) : out_(out), color_(color) {}
 
     void setting(const Setting& setting);
-    void section(std::string_view heading, std::string_view inputName, std::span<const int> input);
+    void section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem);
     /// The lines of one variant, as soon as it is done.
     void outcome(const Outcome& outcome);
     /// The closing table of all that ran.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <exception>
 #include <limits>
 #include <new>
@@ -19,31 +18,19 @@ constexpr std::size_t maxCpuSize = std::numeric_limits<int>::max();
 
 }  // namespace
 
-std::optional<std::string> findMismatch(std::span<const int> expected, std::span<const int> got) {
-    const auto [expectedAt, gotAt] = std::ranges::mismatch(expected, got);
-    if (expectedAt != expected.end() && gotAt != got.end()) {
-        return fmt::format("first mismatch at index {}: expected {}, got {}", expectedAt - expected.begin(),
-                           *expectedAt, *gotAt);
-    }
-    if (expected.size() != got.size()) {
-        return fmt::format("wrong count: expected {} elements, got {}", expected.size(), got.size());
-    }
-    return std::nullopt;
-}
-
 Tester::Tester(const GpuAccess& access, int warmup, int trials)
     : access_(access), plan_{.warmup = warmup, .trials = trials, .budgetUs = budgetUs} {}
 
-Outcome Tester::test(const Variant& variant, std::span<const int> input, std::span<const int> expected) {
+Outcome Tester::test(const Variant& variant, Problem& problem) {
     Outcome outcome;
     outcome.variant = variant;
-    outcome.n = input.size();
-    if (auto reason = reasonToSkip(variant, input.size())) {
+    outcome.n = problem.size();
+    if (auto reason = reasonToSkip(variant, problem)) {
         outcome.reason = std::move(*reason);
         return outcome;
     }
     try {
-        run(outcome, input, expected);
+        run(outcome, problem);
     } catch (const std::bad_alloc&) {
         outcome.reason = "ran out of memory: it allocates inside the call";
     } catch (const std::exception& error) {
@@ -53,14 +40,15 @@ Outcome Tester::test(const Variant& variant, std::span<const int> input, std::sp
     return outcome;
 }
 
-std::optional<std::string> Tester::reasonToSkip(const Variant& variant, std::size_t n) const {
+std::optional<std::string> Tester::reasonToSkip(const Variant& variant, const Problem& problem) const {
     if (variant.hardware == Hardware::Cpu) {
-        return n > maxCpuSize ? std::optional(fmt::format("takes at most {} elements", maxCpuSize)) : std::nullopt;
+        return problem.size() > maxCpuSize ? std::optional(fmt::format("takes at most {} elements", maxCpuSize))
+                                           : std::nullopt;
     }
     if (!access_.gpu) {
         return access_.unavailableReason;
     }
-    const std::size_t needed = variant.deviceBytes(n, variant.defaultBlockSize);
+    const std::size_t needed = variant.deviceBytes(problem, variant.defaultBlockSize);
     const std::size_t free = access_.gpu->freeBytes();
     if (needed > free) {
         return fmt::format("needs {} of device memory, {} are free", formatBytes(needed), formatBytes(free));
@@ -68,20 +56,20 @@ std::optional<std::string> Tester::reasonToSkip(const Variant& variant, std::siz
     return std::nullopt;
 }
 
-void Tester::run(Outcome& outcome, std::span<const int> input, std::span<const int> expected) {
+void Tester::run(Outcome& outcome, Problem& problem) {
     const bool onGpu = outcome.variant.hardware == Hardware::Gpu;
     Stopwatch& stopwatch = onGpu ? access_.gpu->stopwatch() : cpuStopwatch_;
-    const std::size_t bytes = bytesMoved(input.size(), expected.size());
+    outcome.bytes = problem.bytesMoved();
     if (onGpu) {
         // First, while the variant's own memory is not yet taken.
-        outcome.copyUs = copyMedianUs(bytes);
+        outcome.copyUs = copyMedianUs(outcome.bytes);
     }
-    const auto prepared = outcome.variant.prepare(input, outcome.variant.defaultBlockSize);
+    const auto prepared = outcome.variant.prepare(problem, outcome.variant.defaultBlockSize);
     outcome.time = measure(
         stopwatch, plan_, [&] { prepared->poisonOutput(); }, [&] { prepared->launch(); });
     outcome.mode = stopwatch.mode();
-    outcome.bytes = bytes;
-    if (auto mismatch = findMismatch(expected, prepared->result())) {
+    prepared->fetchResult();
+    if (auto mismatch = problem.mismatch()) {
         outcome.status = Outcome::Status::Failed;
         outcome.reason = std::move(*mismatch);
     } else {

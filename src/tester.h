@@ -3,16 +3,13 @@
 #include <cstddef>
 #include <map>
 #include <optional>
-#include <span>
 #include <string>
 
 #include "gpu.h"
 #include "outcome.h"
+#include "problem.h"
 
 namespace Bench {
-
-/// `first mismatch at index 3: expected 6, got 7`, or nothing when the arrays are the same.
-[[nodiscard]] std::optional<std::string> findMismatch(std::span<const int> expected, std::span<const int> got);
 
 /// Runs, times and checks variants on this machine.
 class Tester {
@@ -20,11 +17,11 @@ class Tester {
     /// The card must outlive the tester.
     Tester(const GpuAccess& access, int warmup, int trials);
 
-    [[nodiscard]] Outcome test(const Variant& variant, std::span<const int> input, std::span<const int> expected);
+    [[nodiscard]] Outcome test(const Variant& variant, Problem& problem);
 
   private:
-    [[nodiscard]] std::optional<std::string> reasonToSkip(const Variant& variant, std::size_t n) const;
-    void run(Outcome& outcome, std::span<const int> input, std::span<const int> expected);
+    [[nodiscard]] std::optional<std::string> reasonToSkip(const Variant& variant, const Problem& problem) const;
+    void run(Outcome& outcome, Problem& problem);
     [[nodiscard]] double copyMedianUs(std::size_t bytes);
 
     const GpuAccess& access_;

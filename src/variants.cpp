@@ -3,14 +3,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <stream_compaction/block_size.h>
-#include <stream_compaction/cpu.h>
 #include <stream_compaction/efficient.h>
 #include <stream_compaction/naive.h>
 #include <stream_compaction/radix.h>
 #include <stream_compaction/shared_mem.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
+#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -22,35 +23,94 @@
 namespace Bench {
 namespace {
 
+using namespace StreamCompaction;
+
 constexpr int noBlockSize = 0;
 
-template <typename Function>
-[[nodiscard]] Variant cpu(Operation operation, std::string_view name, std::string_view title, Function* function) {
-    Variant variant{operation, Hardware::Cpu, name, title, {}, noBlockSize, {}, {}};
-    variant.prepare = [call = cpuCall(function)](std::span<const int> input, int) {
-        return prepareCpuRun(call, input);
-    };
-    return variant;
+/// A variant of all types that it takes.
+struct Row {
+    Operation operation;
+    Hardware hardware;
+    std::string_view name;
+    std::string_view title;
+    std::span<const ElementType> types = allElementTypes;
+    int defaultBlockSize = noBlockSize;
+};
+
+constexpr std::array onlyInt32{ElementType::Int32};
+
+[[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title,
+                                std::span<const ElementType> types = allElementTypes) {
+    return {operation, Hardware::Cpu, name, title, types, noBlockSize};
 }
 
-[[nodiscard]] Variant gpu(Operation operation, std::string_view name, std::string_view title,
-                          int defaultBlockSize = noBlockSize) {
+[[nodiscard]] constexpr Row gpu(Operation operation, std::string_view name, std::string_view title,
+                                int defaultBlockSize = noBlockSize) {
+    return {operation, Hardware::Gpu, name, title, allElementTypes, defaultBlockSize};
+}
+
+// To add a variant: its line here, and one in cpu_variants.cpp or in the gpu_*.cu of its operation.
+constexpr std::array rows{
+    cpu(Operation::Scan, "cpu", "cpu scan"),
+    cpu(Operation::Scan, "cpu-parallel", "cpu parallel scan", onlyInt32),
+    gpu(Operation::Scan, "naive", "naive scan", Naive::defaultBlockSize),
+    gpu(Operation::Scan, "efficient", "work-efficient scan", Efficient::defaultBlockSize),
+    gpu(Operation::Scan, "efficient-optimized", "optimized work-efficient scan", Efficient::defaultBlockSize),
+    gpu(Operation::Scan, "shared-conflicts", "shared-memory scan with bank conflicts", SharedMem::defaultBlockSize),
+    gpu(Operation::Scan, "shared", "shared-memory scan", SharedMem::defaultBlockSize),
+    gpu(Operation::Scan, "single-pass", "single-pass scan"),
+    gpu(Operation::Scan, "thrust", "thrust scan"),
+    gpu(Operation::Scan, "cub", "cub scan"),
+
+    cpu(Operation::Compact, "cpu", "cpu compact without scan"),
+    cpu(Operation::Compact, "cpu-scan", "cpu compact with scan", onlyInt32),
+    cpu(Operation::Compact, "cpu-parallel", "cpu parallel compact", onlyInt32),
+    gpu(Operation::Compact, "naive", "naive compact", Naive::defaultBlockSize),
+    gpu(Operation::Compact, "efficient", "work-efficient compact", Efficient::defaultBlockSize),
+    gpu(Operation::Compact, "efficient-optimized", "optimized work-efficient compact", Efficient::defaultBlockSize),
+    gpu(Operation::Compact, "shared", "shared-memory compact", SharedMem::defaultBlockSize),
+    gpu(Operation::Compact, "single-pass", "single-pass compact"),
+    gpu(Operation::Compact, "thrust", "thrust compact"),
+    gpu(Operation::Compact, "cub", "cub compact"),
+
+    cpu(Operation::Partition, "cpu", "cpu partition"),
+    gpu(Operation::Partition, "single-pass", "single-pass partition"),
+    gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays"),
+    gpu(Operation::Partition, "thrust", "thrust partition into two arrays"),
+    gpu(Operation::Partition, "cub", "cub partition, rejected in reverse"),
+
+    cpu(Operation::Sort, "cpu", "cpu sort"),
+    cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort", onlyInt32),
+    gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize),
+    gpu(Operation::Sort, "efficient", "work-efficient sort", Efficient::defaultBlockSize),
+    gpu(Operation::Sort, "radix", "radix sort", Radix::defaultBlockSize),
+    gpu(Operation::Sort, "thrust", "thrust sort"),
+    gpu(Operation::Sort, "cub", "cub sort"),
+
+    cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
+    gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
+    gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
+};
+
+[[nodiscard]] Variant variantOf(const Row& row, ElementType type) {
     std::span<const int> blockSizes;
-    if (defaultBlockSize != noBlockSize) {
-        blockSizes = StreamCompaction::powerOfTwoBlockSizes;
+    if (row.defaultBlockSize != noBlockSize) {
+        blockSizes = powerOfTwoBlockSizes;
     }
-    return {operation, Hardware::Gpu, name, title, blockSizes, defaultBlockSize, {}, {}};
+    return {row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize, {}, {}};
 }
 
-/// Gives each GPU variant its implementation, where this build has them.
+/// Gives each variant its implementation, where this build has them.
 void attachImplementations(std::span<Variant> variants) {
-    for (GpuImplementation& implementation : gpuImplementations()) {
+    for (Implementation& implementation : joined({cpuImplementations(), gpuImplementations()})) {
         const auto variant = std::ranges::find_if(variants, [&](const Variant& candidate) {
-            return candidate.operation == implementation.operation && candidate.name == implementation.variant;
+            return candidate.operation == implementation.operation && candidate.type == implementation.type &&
+                   candidate.name == implementation.variant;
         });
         if (variant == variants.end()) {
-            throw std::logic_error(fmt::format("gpu_variants.cu implements {} {}, which variants.cpp does not list",
-                                               name(implementation.operation), implementation.variant));
+            throw std::logic_error(fmt::format("variants.cpp does not list {} {} of {}, which is implemented",
+                                               name(implementation.operation), implementation.variant,
+                                               name(implementation.type)));
         }
         variant->deviceBytes = std::move(implementation.deviceBytes);
         variant->prepare = std::move(implementation.prepare);
@@ -67,56 +127,43 @@ void attachImplementations(std::span<Variant> variants) {
     return names;
 }
 
+/// The variants that have each of the values, in the order of those.
+template <typename Value>
+[[nodiscard]] std::vector<Variant> ofEach(std::span<const Value> values, Value Variant::*member,
+                                          std::span<const Variant> variants) {
+    std::vector<Variant> chosen;
+    for (const Value value : values) {
+        std::ranges::copy_if(variants, std::back_inserter(chosen),
+                             [&](const Variant& variant) { return variant.*member == value; });
+    }
+    return chosen;
+}
+
 }  // namespace
 
-// To add a variant: its line here and, for a GPU one, its line in gpu_variants.cu.
 std::vector<Variant> allVariants() {
-    using namespace StreamCompaction;
-    std::vector<Variant> variants{
-        cpu(Operation::Scan, "cpu", "cpu scan", CPU::scan),
-        cpu(Operation::Scan, "cpu-parallel", "cpu parallel scan", CPU::parallelScan),
-        gpu(Operation::Scan, "naive", "naive scan", Naive::defaultBlockSize),
-        gpu(Operation::Scan, "efficient", "work-efficient scan", Efficient::defaultBlockSize),
-        gpu(Operation::Scan, "efficient-optimized", "optimized work-efficient scan", Efficient::defaultBlockSize),
-        gpu(Operation::Scan, "shared-conflicts", "shared-memory scan with bank conflicts", SharedMem::defaultBlockSize),
-        gpu(Operation::Scan, "shared", "shared-memory scan", SharedMem::defaultBlockSize),
-        gpu(Operation::Scan, "single-pass", "single-pass scan"),
-        gpu(Operation::Scan, "thrust", "thrust scan"),
-        gpu(Operation::Scan, "cub", "cub scan"),
-
-        cpu(Operation::Compact, "cpu", "cpu compact without scan", CPU::compactWithoutScan),
-        cpu(Operation::Compact, "cpu-scan", "cpu compact with scan", CPU::compactWithScan),
-        cpu(Operation::Compact, "cpu-parallel", "cpu parallel compact", CPU::parallelCompact),
-        gpu(Operation::Compact, "naive", "naive compact", Naive::defaultBlockSize),
-        gpu(Operation::Compact, "efficient", "work-efficient compact", Efficient::defaultBlockSize),
-        gpu(Operation::Compact, "efficient-optimized", "optimized work-efficient compact", Efficient::defaultBlockSize),
-        gpu(Operation::Compact, "shared", "shared-memory compact", SharedMem::defaultBlockSize),
-        gpu(Operation::Compact, "single-pass", "single-pass compact"),
-        gpu(Operation::Compact, "thrust", "thrust compact"),
-        gpu(Operation::Compact, "cub", "cub compact"),
-
-        cpu(Operation::Sort, "cpu", "cpu sort", CPU::sort),
-        cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort", CPU::parallelSort),
-        gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize),
-        gpu(Operation::Sort, "efficient", "work-efficient sort", Efficient::defaultBlockSize),
-        gpu(Operation::Sort, "radix", "radix sort", Radix::defaultBlockSize),
-        gpu(Operation::Sort, "thrust", "thrust sort"),
-        gpu(Operation::Sort, "cub", "cub sort"),
-    };
+    std::vector<Variant> variants;
+    for (const Row& row : rows) {
+        for (const ElementType type : row.types) {
+            variants.push_back(variantOf(row, type));
+        }
+    }
     attachImplementations(variants);
     return variants;
 }
 
 std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span<const Operation> operations,
-                                    std::span<const std::string> names) {
-    std::vector<Variant> candidates;
-    for (const Operation operation : operations) {
-        std::ranges::copy_if(variants, std::back_inserter(candidates),
-                             [operation](const Variant& variant) { return variant.operation == operation; });
-    }
+                                    std::span<const ElementType> types, std::span<const std::string> names) {
+    const std::vector<Variant> ofOperations = ofEach(operations, &Variant::operation, variants);
+    std::vector<Variant> candidates = ofEach(types, &Variant::type, ofOperations);
     for (const std::string& name : names) {
+        if (std::ranges::find(ofOperations, name, &Variant::name) == ofOperations.end()) {
+            throw UsageError("--variant: " + unknownName("variant", name, distinctNames(ofOperations)));
+        }
         if (std::ranges::find(candidates, name, &Variant::name) == candidates.end()) {
-            throw UsageError("--variant: " + unknownName("variant", name, distinctNames(candidates)));
+            throw UsageError(
+                fmt::format("--variant: {} does not take {}", name,
+                            fmt::join(types | std::views::transform([](auto t) { return Bench::name(t); }), " or ")));
         }
     }
     std::erase_if(candidates, [names](const Variant& variant) {

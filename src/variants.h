@@ -10,14 +10,16 @@
 
 #include "operations.h"
 #include "prepared_run.h"
+#include "problem.h"
 
 namespace Bench {
 
 enum class Hardware { Cpu, Gpu };
 
-/// One implementation of one operation, as the program lists, runs and reports it.
+/// One implementation of one operation on elements of one type, as the program lists, runs and reports it.
 struct Variant {
     Operation operation = Operation::Scan;
+    ElementType type = ElementType::Int32;
     Hardware hardware = Hardware::Cpu;
     std::string_view name;   ///< as `--variant` and the CSV call it
     std::string_view title;  ///< as the report calls it
@@ -26,10 +28,9 @@ struct Variant {
     std::span<const int> blockSizes;
     int defaultBlockSize = 0;
 
-    /// Device memory it takes for n elements; of GPU variants only.
-    std::function<std::size_t(std::size_t n, int blockSize)> deviceBytes;
-    /// Allocates and copies the input, which must outlive the run. Empty for GPU variants in a build without CUDA.
-    std::function<std::unique_ptr<PreparedRun>(std::span<const int> input, int blockSize)> prepare;
+    /// As Implementation has them. Empty for GPU variants in a build without CUDA.
+    std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
+    std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
 };
 
 /// What other variants' speed is compared with.
@@ -39,10 +40,12 @@ inline constexpr std::string_view thrustVariant = "thrust";
 /// Every variant there is, in the report's order.
 [[nodiscard]] std::vector<Variant> allVariants();
 
-/// Those of the given operations that have one of the given names (all of them when there are none), in their order.
-/// Throws UsageError for a name that none of them has.
+/// Those of the given operations and types that have one of the given names (all of them when there are none), ordered
+/// by type, then by operation, then as they are. Throws UsageError for a name that none of the operations has with one
+/// of the types.
 [[nodiscard]] std::vector<Variant> selectVariants(std::span<const Variant> variants,
                                                   std::span<const Operation> operations,
+                                                  std::span<const ElementType> types,
                                                   std::span<const std::string> names);
 
 /// Makes `blockSize` the one that each variant with a choice takes. Throws UsageError when one of them cannot, or when

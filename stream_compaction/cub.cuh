@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cub/device/device_partition.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 #include <cub/device/device_select.cuh>
@@ -49,8 +50,9 @@ struct Scan {
     }
 };
 
-/// cub::DeviceSelect::If. Not in place.
-struct Compact {
+/// The algorithms' `If`, which is called alike. Not in place.
+template <typename Algorithm>
+struct SelectBy {
     template <typename T, typename Predicate = IsNonzero>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n, Predicate keep = {}) const {
         return queryScratchBytes(call<T>(nullptr, nullptr, nullptr, n, nullptr, keep));
@@ -60,7 +62,7 @@ struct Compact {
     void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
                     Predicate keep = {}) const {
         requireCompactArrays(in, out, count, n);
-        runOnScratch("cub::DeviceSelect", scratch, scratchBytes<T>(n, keep), call(in, out, count, n, stream, keep));
+        runOnScratch("CUB's If", scratch, scratchBytes<T>(n, keep), call(in, out, count, n, stream, keep));
     }
 
   private:
@@ -68,10 +70,16 @@ struct Compact {
     [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, cudaStream_t stream,
                                    Predicate keep) {
         return [=](void* storage, std::size_t& bytes) {
-            return cub::DeviceSelect::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
+            return Algorithm::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
         };
     }
 };
+
+/// cub::DeviceSelect::If.
+struct Compact : SelectBy<cub::DeviceSelect> {};
+
+/// cub::DevicePartition::If. It keeps the order of the kept elements and puts the others behind them in reverse.
+struct Partition : SelectBy<cub::DevicePartition> {};
 
 /// cub::DeviceRadixSort::SortKeys; `out` may not be `in`.
 struct Sort {
@@ -95,6 +103,36 @@ struct Sort {
         return [=](void* storage, std::size_t& bytes) {
             return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, n, 0, static_cast<int>(8 * sizeof(T)),
                                                   stream);
+        };
+    }
+};
+
+/// cub::DeviceRadixSort::SortPairs, which is stable; no output may be an input.
+struct SortPairs {
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return queryScratchBytes(call<K, V>(nullptr, nullptr, nullptr, nullptr, n, nullptr));
+    }
+
+    template <typename K, typename V>
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        requireDisjointArrays(keysIn, keysOut, n);
+        requireDisjointArrays(valuesIn, valuesOut, n);
+        if (n == 0) {
+            return;
+        }
+        runOnScratch("cub::DeviceRadixSort", scratch, scratchBytes<K, V>(n),
+                     call(keysIn, keysOut, valuesIn, valuesOut, n, stream));
+    }
+
+  private:
+    template <typename K, typename V>
+    [[nodiscard]] static auto call(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n,
+                                   cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceRadixSort::SortPairs(storage, bytes, keysIn, keysOut, valuesIn, valuesOut, n, 0,
+                                                   static_cast<int>(8 * sizeof(K)), stream);
         };
     }
 };

@@ -2,6 +2,7 @@
 
 #include <thrust/copy.h>
 #include <thrust/execution_policy.h>
+#include <thrust/partition.h>
 #include <thrust/scan.h>
 #include <thrust/sort.h>
 
@@ -27,6 +28,21 @@ struct Scan {
     }
 };
 
+/// Writes a number to device memory.
+inline void store(std::size_t value, std::size_t* destination, cudaStream_t stream) {
+    Common::checkCUDAError(cudaMemcpyAsync(destination, &value, sizeof(value), cudaMemcpyHostToDevice, stream),
+                           "cudaMemcpyAsync of the count");
+}
+
+/// Copies n elements from `in` to `out`, unless they are the same.
+template <typename T>
+void copyUnlessSame(const T* in, T* out, std::size_t n, cudaStream_t stream) {
+    if (in != out) {
+        Common::checkCUDAError(cudaMemcpyAsync(out, in, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+                               "cudaMemcpyAsync of the input");
+    }
+}
+
 /// thrust::copy_if. Not in place.
 struct Compact {
     template <typename T>
@@ -39,9 +55,25 @@ struct Compact {
                     Predicate keep = {}) const {
         requireCompactArrays(in, out, count, n);
         const T* const end = thrust::copy_if(thrust::cuda::par.on(stream), in, in + n, out, keep);
-        const std::size_t kept = end - out;
-        Common::checkCUDAError(cudaMemcpyAsync(count, &kept, sizeof(kept), cudaMemcpyHostToDevice, stream),
-                               "cudaMemcpyAsync of the count");
+        store(end - out, count, stream);
+    }
+};
+
+/// thrust::stable_partition_copy: the elements for which `keep` holds go to one array, the others to another, each with
+/// room for as many as will go there. Not in place.
+struct Partition {
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+        return 0;
+    }
+
+    template <typename T, typename Predicate = IsNonzero>
+    void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch /*scratch*/,
+                    cudaStream_t stream, Predicate keep = {}) const {
+        requireCompactArrays(in, kept, count, n);
+        requireDisjointArrays(in, rejected, n);
+        const auto ends = thrust::stable_partition_copy(thrust::cuda::par.on(stream), in, in + n, kept, rejected, keep);
+        store(ends.first - kept, count, stream);
     }
 };
 
@@ -55,11 +87,26 @@ struct Sort {
     template <typename T>
     void operator()(const T* in, T* out, std::size_t n, Scratch /*scratch*/, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        if (in != out) {
-            Common::checkCUDAError(cudaMemcpyAsync(out, in, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),
-                                   "cudaMemcpyAsync of the keys");
-        }
+        copyUnlessSame(in, out, n, stream);
         thrust::sort(thrust::cuda::par.on(stream), out, out + n);
+    }
+};
+
+/// thrust::stable_sort_by_key, in the same way.
+struct SortPairs {
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+        return 0;
+    }
+
+    template <typename K, typename V>
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n, Scratch /*scratch*/,
+                    cudaStream_t stream) const {
+        requireSameOrDisjointArrays(keysIn, keysOut, n);
+        requireSameOrDisjointArrays(valuesIn, valuesOut, n);
+        copyUnlessSame(keysIn, keysOut, n, stream);
+        copyUnlessSame(valuesIn, valuesOut, n, stream);
+        thrust::stable_sort_by_key(thrust::cuda::par.on(stream), keysOut, keysOut + n, valuesOut);
     }
 };
 

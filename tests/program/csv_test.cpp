@@ -78,6 +78,15 @@ TEST(CsvRow, LeavesEmptyWhatDoesNotApply) {
                     "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true"));
 }
 
+TEST(CsvRow, NamesTheType) {
+    Outcome outcome = scanOutcome();
+    outcome.variant.type = ElementType::Int8;
+    EXPECT_EQ(fields(csvRow(context, "t", "mod:50", outcome)).at(8), "int8->int32");
+    outcome.variant.operation = Operation::SortPairs;
+    outcome.variant.type = ElementType::Int32;
+    EXPECT_EQ(fields(csvRow(context, "t", "uniform", outcome)).at(8), "int32,int32");
+}
+
 TEST(CsvRow, HasNoTimeForAWrongResult) {
     const auto row = fields(csvRow(context, "2026-01-31T23:59:59Z", "mod:50", failed(scanOutcome(), "wrong")));
     ASSERT_EQ(row.size(), fields(std::string(csvHeader)).size());

@@ -49,10 +49,8 @@ template <typename Function>
     variant.hardware = hardware;
     variant.name = name;
     variant.title = title;
-    variant.deviceBytes = [deviceBytes](std::size_t n, int) { return deviceBytes * n; };
-    variant.prepare = [call = cpuCall(function)](std::span<const int> input, int) {
-        return prepareCpuRun(call, input);
-    };
+    variant.deviceBytes = [deviceBytes](const Problem& problem, int) { return deviceBytes * problem.size(); };
+    variant.prepare = cpuImplementation(operation, name, function).prepare;
     return variant;
 }
 

@@ -1,39 +1,41 @@
 #include "operations.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <limits>
 
 #include "usage_error.h"
 
 namespace Bench {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
+using Kind = InputPattern::Kind;
 
-constexpr int largest = std::numeric_limits<int>::max();
-constexpr int smallest = std::numeric_limits<int>::min();
-
-TEST(ReferenceResult, ScansExclusivelyAndWraps) {
-    EXPECT_THAT(referenceResult(Operation::Scan, std::vector{3, 1, 7, 0, 4}), ElementsAre(0, 3, 4, 11, 11));
-    EXPECT_THAT(referenceResult(Operation::Scan, std::vector{largest, 1, 1}), ElementsAre(0, largest, smallest));
+TEST(TypeName, SaysWhatGoesInAndComesOut) {
+    EXPECT_EQ(typeName(Operation::Scan, ElementType::Int32), "int32");
+    EXPECT_EQ(typeName(Operation::Scan, ElementType::Int8), "int8->int32");
+    EXPECT_EQ(typeName(Operation::Sort, ElementType::Int8), "int8");
+    EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Int32), "int32,int32");
+    EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Double), "double,int32");
 }
 
-TEST(ReferenceResult, KeepsNonzeroInOrder) {
-    EXPECT_THAT(referenceResult(Operation::Compact, std::vector{3, 0, -7, 0, 0, 4}), ElementsAre(3, -7, 4));
-    EXPECT_THAT(referenceResult(Operation::Compact, std::vector{0, 0}), IsEmpty());
+TEST(BytesPerElement, CountsInputAndResult) {
+    EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int32), 8u);
+    EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int8), 5u);
+    EXPECT_EQ(bytesPerElement(Operation::Partition, ElementType::Double), 16u);
+    EXPECT_EQ(bytesPerElement(Operation::SortPairs, ElementType::Int64), 24u);
 }
 
-TEST(ReferenceResult, SortsNegativesFirst) {
-    EXPECT_THAT(referenceResult(Operation::Sort, std::vector{3, smallest, -7, largest, 0}),
-                ElementsAre(smallest, -7, 0, 3, largest));
+TEST(RequireCheckable, RefusesSumsOfArbitraryFloats) {
+    EXPECT_THROW(requireCheckable(Operation::Scan, ElementType::Float, {Kind::Uniform}, 10), UsageError);
+    EXPECT_THROW(requireCheckable(Operation::Scan, ElementType::Double, {Kind::And, 2}, 10), UsageError);
+    EXPECT_NO_THROW(requireCheckable(Operation::Scan, ElementType::Float, {Kind::Modulo, 50}, 10));
+    EXPECT_NO_THROW(requireCheckable(Operation::Scan, ElementType::Int64, {Kind::Uniform}, 10));
+    EXPECT_NO_THROW(requireCheckable(Operation::Sort, ElementType::Float, {Kind::Uniform}, 10));
 }
 
-TEST(BytesMoved, CountsWhatIsReadAndWritten) {
-    EXPECT_EQ(bytesMoved(100, 100), 800u);
-    EXPECT_EQ(bytesMoved(100, 75), 700u);
+TEST(RequireCheckable, RefusesMorePairsThanTheirValuesCount) {
+    EXPECT_NO_THROW(requireCheckable(Operation::SortPairs, ElementType::Int64, {Kind::Uniform}, 2147483647));
+    EXPECT_THROW(requireCheckable(Operation::SortPairs, ElementType::Int64, {Kind::Uniform}, 2147483648), UsageError);
+    EXPECT_NO_THROW(requireCheckable(Operation::Sort, ElementType::Int64, {Kind::Uniform}, 2147483648));
 }
 
 TEST(ParseOperation, KnowsEveryNameAndNoOther) {

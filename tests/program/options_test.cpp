@@ -13,6 +13,7 @@ namespace Bench {
 namespace {
 
 using testing::ElementsAre;
+using testing::ElementsAreArray;
 using testing::HasSubstr;
 
 [[nodiscard]] Options parse(const std::vector<const char*>& arguments) { return parseOptions(arguments, {1024, 1021}); }
@@ -21,7 +22,8 @@ TEST(ParseOptions, HasDefaults) {
     const Options options = parse({});
     EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
     EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
-    EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Compact, Operation::Sort));
+    EXPECT_THAT(options.operations, ElementsAreArray(allOperations));
+    EXPECT_THAT(options.types, ElementsAre(ElementType::Int32));
     EXPECT_TRUE(options.variants.empty());
     EXPECT_FALSE(options.list);
     EXPECT_EQ(options.trials, 15);
@@ -36,15 +38,33 @@ TEST(ParseOptions, HasDefaults) {
 }
 
 TEST(ParseOptions, ReadsEveryOption) {
-    const Options options = parse({"--size",    "2^10",       "--op",         "sort,scan",
-                                   "--variant", "naive,cub",  "--list",       "--trials",
-                                   "3",         "--warmup=2", "--seed",       "18446744073709551615",
-                                   "--input",   "mod:7",      "--block-size", "128",
-                                   "--device",  "1",          "--csv",        "out.csv",
-                                   "--no-color"});
+    const Options options = parse({"--size",
+                                   "2^10",
+                                   "--op",
+                                   "sort,scan",
+                                   "--variant",
+                                   "naive,cub",
+                                   "--list",
+                                   "--trials",
+                                   "3",
+                                   "--warmup=2",
+                                   "--seed",
+                                   "18446744073709551615",
+                                   "--input",
+                                   "mod:7",
+                                   "--block-size",
+                                   "128",
+                                   "--device",
+                                   "1",
+                                   "--csv",
+                                   "out.csv",
+                                   "--no-color",
+                                   "--type",
+                                   "double,int8,double"});
     EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
     EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
     EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
+    EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
     EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
     EXPECT_TRUE(options.list);
     EXPECT_EQ(options.trials, 3);
@@ -80,6 +100,8 @@ TEST(ParseOptions, RefusesBadInputInOneLine) {
         {"--size", "2^64"},
         {"--op", "scna"},
         {"--op"},
+        {"--type", "int"},
+        {"--type"},
         {"--input", "x"},
         {"--input", "mod:0"},
         {"--trials", "0"},

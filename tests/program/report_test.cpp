@@ -3,20 +3,32 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <numeric>
 #include <sstream>
 #include <vector>
 
+#include "abridged.h"
 #include "outcomes.h"
+#include "problem_on.h"
 
 namespace Bench {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
 [[nodiscard]] Outcome efficientScan() {
     return passed(Operation::Scan, Hardware::Gpu, "efficient", "work-efficient scan", 1 << 20, 118.08);
+}
+
+/// Twice as slow.
+[[nodiscard]] Outcome doubleScan() {
+    Outcome outcome = efficientScan();
+    outcome.variant.type = ElementType::Double;
+    outcome.time.us.median *= 2;
+    return outcome;
 }
 
 /// What `write` writes without colour.
@@ -29,22 +41,27 @@ template <typename Write>
 }
 
 TEST(Abridged, WritesShortArraysWhole) {
-    EXPECT_EQ(abridged(std::vector<int>{}), "[ ]");
-    EXPECT_EQ(abridged(std::vector{3, -1, 1000}), "[   3  -1 1000 ]");
+    EXPECT_EQ(abridged<int>({}), "[ ]");
+    EXPECT_EQ(abridged<int>(std::array{3, -1, 1000}), "[   3  -1 1000 ]");
     std::vector<int> sixteen(16);
     std::iota(sixteen.begin(), sixteen.end(), 0);
-    EXPECT_EQ(abridged(sixteen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15 ]");
+    EXPECT_EQ(abridged<int>(sixteen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15 ]");
 }
 
 TEST(Abridged, WritesTheBeginningAndTheEndOfLongArrays) {
     std::vector<int> seventeen(17);
     std::iota(seventeen.begin(), seventeen.end(), 0);
-    EXPECT_EQ(abridged(seventeen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12 ...  15  16 ]");
+    EXPECT_EQ(abridged<int>(seventeen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12 ...  15  16 ]");
 }
 
 TEST(Abridged, StaysOnALineWhenTheNumbersAreLong) {
-    EXPECT_EQ(abridged(std::vector<int>(100, -1234567890)),
+    EXPECT_EQ(abridged<int>(std::vector<int>(100, -1234567890)),
               "[ -1234567890 -1234567890 -1234567890 -1234567890 -1234567890 ... -1234567890 -1234567890 ]");
+}
+
+TEST(Abridged, WritesEveryType) {
+    EXPECT_EQ(abridged<std::int8_t>(std::array<std::int8_t, 2>{65, -1}), "[  65  -1 ]");
+    EXPECT_EQ(abridged<float>(std::array{0.5F, 3.0F}), "[ 0.5   3 ]");
 }
 
 TEST(Report, WritesTheClassicLines) {
@@ -76,7 +93,8 @@ TEST(Report, SaysWhyAVariantIsSkipped) {
 
 TEST(Report, HeadsASection) {
     EXPECT_EQ(written([](Report& report) {
-                  report.section("SCAN TESTS", "mod:50", std::vector{38, 19, 0});
+                  report.section(Operation::Scan, ElementType::Int32, "mod:50",
+                                 *problemOn(Operation::Scan, std::vector{38, 19, 0}));
               }),
               "\n"
               "****************\n"
@@ -84,6 +102,26 @@ TEST(Report, HeadsASection) {
               "****************\n"
               "    3 elements, mod:50\n"
               "    [  38  19   0 ]\n");
+}
+
+TEST(Report, NamesTheTypeWhereItIsNotInt32) {
+    EXPECT_THAT(written([](Report& report) {
+                    report.section(Operation::Scan, ElementType::Int8, "ones",
+                                   *problemOn(Operation::Scan, std::vector<std::int8_t>{1, 1}));
+                }),
+                HasSubstr("    2 elements of int8->int32, ones\n    [   1   1 ]\n"));
+    EXPECT_THAT(written([](Report& report) { report.outcome(doubleScan()); }),
+                HasSubstr("==== work-efficient scan of double, power-of-two ====\n"));
+    const std::vector<Outcome> outcomes{efficientScan(), doubleScan()};
+    EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }),
+                AllOf(HasSubstr("\nscan            efficient  1048576"), HasSubstr("\n\nscan of double  efficient")));
+}
+
+TEST(Report, ComparesEqualTypesOnly) {
+    auto baseline = doubleScan();
+    baseline.variant.name = serialCpuVariant;
+    const std::vector<Outcome> outcomes{efficientScan(), baseline};
+    EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }), Not(HasSubstr("2.00")));
 }
 
 TEST(Report, ClosesWithATable) {

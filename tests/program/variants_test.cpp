@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <set>
+#include <tuple>
 #include <utility>
 
 #include "gpu_variants.h"
@@ -12,18 +14,22 @@
 namespace Bench {
 namespace {
 
-using testing::ElementsAre;
+using testing::Contains;
+using testing::Each;
+using testing::Field;
+using testing::Not;
 using testing::ThrowsMessage;
 
 constexpr std::array<Operation, 1> onlyScan{Operation::Scan};
 constexpr std::array<Operation, 1> onlySort{Operation::Sort};
+constexpr std::array<ElementType, 1> onlyInt32{ElementType::Int32};
 
 TEST(AllVariants, HaveDistinctNames) {
-    std::set<std::pair<Operation, std::string_view>> names;
-    std::set<std::string_view> titles;
+    std::set<std::tuple<Operation, ElementType, std::string_view>> names;
+    std::set<std::pair<ElementType, std::string_view>> titles;
     for (const Variant& variant : allVariants()) {
-        EXPECT_TRUE(names.emplace(variant.operation, variant.name).second) << variant.title;
-        EXPECT_TRUE(titles.insert(variant.title).second) << variant.title;
+        EXPECT_TRUE(names.emplace(variant.operation, variant.type, variant.name).second) << variant.title;
+        EXPECT_TRUE(titles.emplace(variant.type, variant.title).second) << variant.title;
     }
 }
 
@@ -36,43 +42,67 @@ TEST(AllVariants, CanBePreparedWhereTheBuildHasThem) {
     }
 }
 
-TEST(AllVariants, HaveABaselineForEveryOperation) {
+TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
     const auto variants = allVariants();
+    const std::vector<std::string> baselines{std::string(serialCpuVariant), std::string(thrustVariant)};
     for (const Operation operation : allOperations) {
-        const std::vector<std::string> baselines{std::string(serialCpuVariant), std::string(thrustVariant)};
-        EXPECT_EQ(selectVariants(variants, std::array{operation}, baselines).size(), 2u) << name(operation);
+        for (const ElementType type : allElementTypes) {
+            EXPECT_EQ(selectVariants(variants, std::array{operation}, std::array{type}, baselines).size(), 2u)
+                << typeName(operation, type) << " " << name(operation);
+        }
     }
 }
 
 TEST(SelectVariants, KeepsTheTablesOrder) {
-    const auto selected = selectVariants(allVariants(), onlySort, std::vector<std::string>{"radix", "cpu"});
+    const auto selected = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radix", "cpu"});
     ASSERT_EQ(selected.size(), 2u);
     EXPECT_EQ(selected[0].name, "cpu");
     EXPECT_EQ(selected[1].name, "radix");
 }
 
 TEST(SelectVariants, RefusesANameOfAnotherOperation) {
-    EXPECT_THROW((void)selectVariants(allVariants(), onlyScan, std::vector<std::string>{"radix"}), UsageError);
-    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, std::vector<std::string>{"radx"}); },
+    EXPECT_THROW((void)selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"radix"}),
+                 UsageError);
+    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radx"}); },
                 ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
 }
 
+TEST(SelectVariants, LeavesOutThoseThatDoNotTakeTheType) {
+    const auto selected = selectVariants(allVariants(), onlyScan, std::array{ElementType::Float}, {});
+    EXPECT_THAT(selected, Each(Field(&Variant::type, ElementType::Float)));
+    EXPECT_THAT(selected, Contains(Field(&Variant::name, "single-pass")));
+    EXPECT_THAT(selected, Not(Contains(Field(&Variant::name, "cpu-parallel"))));
+}
+
+TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
+    EXPECT_THAT(
+        [] {
+            (void)selectVariants(allVariants(), onlyScan, std::array{ElementType::Int8, ElementType::Float},
+                                 std::vector<std::string>{"cub", "cpu-parallel"});
+        },
+        ThrowsMessage<UsageError>("--variant: cpu-parallel does not take int8 or float"));
+    EXPECT_EQ(selectVariants(allVariants(), onlyScan, std::array{ElementType::Int32, ElementType::Float},
+                             std::vector<std::string>{"cpu-parallel"})
+                  .size(),
+              1u);
+}
+
 TEST(ChooseBlockSize, IsForVariantsWithAChoice) {
-    auto variants = selectVariants(allVariants(), onlyScan, std::vector<std::string>{"naive", "cub"});
+    auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive", "cub"});
     chooseBlockSize(variants, 64);
     EXPECT_EQ(variants[0].defaultBlockSize, 64);
     EXPECT_EQ(variants[1].defaultBlockSize, 0);
 }
 
 TEST(ChooseBlockSize, RefusesOneThatAVariantCannotUse) {
-    auto variants = selectVariants(allVariants(), onlyScan, std::vector<std::string>{"naive"});
+    auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive"});
     EXPECT_THAT([&] { chooseBlockSize(variants, 100); },
                 ThrowsMessage<UsageError>(
                     "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads a block, not 100"));
 }
 
 TEST(ChooseBlockSize, RefusesWhenThereIsNoChoice) {
-    auto variants = selectVariants(allVariants(), onlyScan, std::vector<std::string>{"cpu"});
+    auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"cpu"});
     EXPECT_THROW(chooseBlockSize(variants, 128), UsageError);
 }
 

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstdint>
+#include <string_view>
+#include <type_traits>
+
+namespace Bench {
+
+/// What the arrays hold.
+enum class ElementType { Int8, Int32, Int64, Float, Double };
+
+inline constexpr std::array allElementTypes{ElementType::Int8, ElementType::Int32, ElementType::Int64,
+                                            ElementType::Float, ElementType::Double};
+
+template <typename...>
+struct Types {};
+
+/// The same as C++ types.
+using AllTypes = Types<std::int8_t, std::int32_t, std::int64_t, float, double>;
+
+/// As `--type` and the CSV call it.
+[[nodiscard]] std::string_view name(ElementType type);
+/// Throws UsageError, with the nearest names, for an unknown one.
+[[nodiscard]] ElementType parseElementType(std::string_view text);
+
+template <typename T>
+[[nodiscard]] constexpr ElementType elementTypeOf() {
+    if constexpr (std::same_as<T, std::int8_t>) {
+        return ElementType::Int8;
+    } else if constexpr (std::same_as<T, std::int32_t>) {
+        return ElementType::Int32;
+    } else if constexpr (std::same_as<T, std::int64_t>) {
+        return ElementType::Int64;
+    } else if constexpr (std::same_as<T, float>) {
+        return ElementType::Float;
+    } else {
+        static_assert(std::same_as<T, double>);
+        return ElementType::Double;
+    }
+}
+
+/// Calls `work` with std::type_identity of the C++ type.
+template <typename Work>
+decltype(auto) withElementType(ElementType type, Work&& work) {
+    switch (type) {
+        case ElementType::Int8:
+            return work(std::type_identity<std::int8_t>{});
+        case ElementType::Int32:
+            break;
+        case ElementType::Int64:
+            return work(std::type_identity<std::int64_t>{});
+        case ElementType::Float:
+            return work(std::type_identity<float>{});
+        case ElementType::Double:
+            return work(std::type_identity<double>{});
+    }
+    return work(std::type_identity<std::int32_t>{});
+}
+
+/// What a scan adds up in: bytes would overflow at once.
+template <typename T>
+using SumOf = std::conditional_t<std::same_as<T, std::int8_t>, std::int32_t, T>;
+
+}  // namespace Bench

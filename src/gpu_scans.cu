@@ -1,0 +1,36 @@
+#include <stream_compaction/cub.cuh>
+#include <stream_compaction/single_pass_scan.cuh>
+#include <stream_compaction/thrust.cuh>
+
+#include "gpu_ladder.cuh"
+#include "gpu_run.cuh"
+#include "gpu_variants.h"
+
+namespace Bench {
+namespace {
+
+template <typename T>
+using ScanMemory = TransformMemory<T, SumOf<T>>;
+
+template <typename MakeOp>
+[[nodiscard]] Implementations scan(std::string_view variant, MakeOp makeOp) {
+    return implementEach<ScanMemory>(AllTypes{}, Operation::Scan, variant, makeOp);
+}
+
+}  // namespace
+
+Implementations gpuScans() {
+    using namespace StreamCompaction;
+    return joined({
+        scan("naive", naiveScan),
+        scan("efficient", textbookScan),
+        scan("efficient-optimized", optimizedScan),
+        scan("shared", sharedScan),
+        scan("shared-conflicts", sharedScanWithConflicts),
+        scan("single-pass", fixed<SinglePass::Scan>),
+        scan("thrust", fixed<Thrust::Scan>),
+        scan("cub", fixed<Cub::Scan>),
+    });
+}
+
+}  // namespace Bench

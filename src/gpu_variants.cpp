@@ -1,0 +1,9 @@
+#include "gpu_variants.h"
+
+namespace Bench {
+
+Implementations gpuImplementations() {
+    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts()});
+}
+
+}  // namespace Bench

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+#include "operations.h"
+#include "prepared_run.h"
+#include "problem.h"
+
+namespace Bench {
+
+/// What a variant does with elements of one type; variants.cpp finds it by operation, type and name. The problems that
+/// are passed to it are of that operation and type.
+struct Implementation {
+    Operation operation = Operation::Scan;
+    ElementType type = ElementType::Int32;
+    std::string_view variant;
+
+    /// Device memory that it takes; of GPU variants only.
+    std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
+    /// Allocates and copies the input, which must outlive the run.
+    std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
+};
+
+using Implementations = std::vector<Implementation>;
+
+/// The lists one after the other.
+[[nodiscard]] inline Implementations joined(std::initializer_list<Implementations> lists) {
+    Implementations all;
+    for (const Implementations& list : lists) {
+        all.insert(all.end(), list.begin(), list.end());
+    }
+    return all;
+}
+
+}  // namespace Bench

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "operations.h"
+#include "problem.h"
+
+namespace Bench {
+
+/// The operation on the first elements of one array, a problem for each of the sizes. For each of AllTypes.
+template <typename T>
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input,
+                                                               std::span<const std::size_t> sizes);
+
+/// The same on an array of that pattern with as many elements as the largest size has.
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementType type,
+                                                                 InputPattern pattern,
+                                                                 std::span<const std::size_t> sizes,
+                                                                 std::uint64_t seed);
+
+}  // namespace Bench

@@ -1,0 +1,19 @@
+#pragma once
+
+#include <array>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "problems.h"
+
+namespace Bench {
+
+/// The operation on these elements.
+template <typename T>
+[[nodiscard]] std::unique_ptr<Problem> problemOn(Operation operation, const std::vector<T>& input) {
+    const std::array sizes{input.size()};
+    return std::move(problemsOn(operation, Array<T>(input.begin(), input.end()), sizes).front());
+}
+
+}  // namespace Bench

@@ -1,0 +1,210 @@
+#include "problems.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "problem_on.h"
+#include "variants.h"
+
+namespace Bench {
+namespace {
+
+using testing::ElementsAreArray;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+using Finding = std::optional<std::string>;
+
+constexpr int largest = std::numeric_limits<int>::max();
+constexpr int smallest = std::numeric_limits<int>::min();
+
+/// What is said of `result` as that of the operation on `input`.
+template <typename SomeProblem, typename T, typename Result>
+[[nodiscard]] Finding judge(Operation operation, const std::vector<T>& input, Result result) {
+    const auto problem = problemOn(operation, input);
+    dynamic_cast<SomeProblem&>(*problem).result() = std::move(result);
+    return problem->mismatch();
+}
+
+template <typename T>
+[[nodiscard]] Finding judgeScan(const std::vector<T>& input, Array<SumOf<T>> sums) {
+    return judge<ScanProblem<T>>(Operation::Scan, input, std::move(sums));
+}
+
+[[nodiscard]] Finding judgeCompact(const std::vector<int>& input, Array<int> kept) {
+    return judge<CompactProblem<int>>(Operation::Compact, input, std::move(kept));
+}
+
+[[nodiscard]] Finding judgePartition(const std::vector<int>& input, Array<int> kept, Array<int> rejected) {
+    return judge<PartitionProblem<int>>(Operation::Partition, input, Parts<int>{std::move(kept), std::move(rejected)});
+}
+
+template <typename T>
+[[nodiscard]] Finding judgeSort(const std::vector<T>& input, Array<T> sorted) {
+    return judge<SortProblem<T>>(Operation::Sort, input, std::move(sorted));
+}
+
+[[nodiscard]] Finding judgePairs(const std::vector<int>& keys, Array<int> sortedKeys, Array<PairValue> values) {
+    return judge<SortPairsProblem<int>>(Operation::SortPairs, keys,
+                                        Pairs<int>{std::move(sortedKeys), std::move(values)});
+}
+
+TEST(ScanProblem, WantsExclusiveSumsThatWrap) {
+    EXPECT_EQ(judgeScan<int>({3, 1, 7, 0, 4}, {0, 3, 4, 11, 11}), std::nullopt);
+    EXPECT_EQ(judgeScan<int>({largest, 1, 1}, {0, largest, smallest}), std::nullopt);
+    EXPECT_EQ(judgeScan<int>({3, 1, 7, 0, 4}, {3, 4, 11, 11, 15}), "first mismatch at index 0: expected 0, got 3");
+    EXPECT_EQ(judgeScan<int>({3, 1, 7}, {0, 3}), "wrong count: expected 3 elements, got 2");
+}
+
+TEST(ScanProblem, AddsUpBytesInInts) {
+    EXPECT_EQ(judgeScan<std::int8_t>({100, 100, -1, 0}, {0, 100, 200, 199}), std::nullopt);
+    EXPECT_EQ(judgeScan<std::int8_t>({100, 100, -1, 0}, {0, 100, -56, -57}),
+              "first mismatch at index 2: expected 200, got -56");
+}
+
+TEST(ScanProblem, WantsExactSumsOfDoublesAndOfFloatsWhereTheyAreExact) {
+    EXPECT_EQ(judgeScan<float>({3, 1, 7}, {0, 3, 4}), std::nullopt);
+    EXPECT_EQ(judgeScan<float>({8388608, 1, 7}, {0, 8388608, 8388610}),
+              "first mismatch at index 2: expected 8388609, got 8388610");
+    EXPECT_EQ(judgeScan<double>({1e15, 1, 7}, {0, 1e15, 1e15 + 2}),
+              "first mismatch at index 2: expected 1000000000000001, got 1000000000000002");
+}
+
+TEST(ScanProblem, LetsLargeFloatSumsBeRounded) {
+    const std::vector<float> input{1 << 30, 1, 1 << 30};
+    EXPECT_EQ(judgeScan<float>(input, {0, 1 << 30, 1 << 30}), std::nullopt);
+    EXPECT_EQ(judgeScan<float>(input, {0, 1 << 30, (1 << 30) + 2048}), std::nullopt);
+    EXPECT_THAT(judgeScan<float>(input, {0, 1 << 30, (1 << 30) + 16384}).value(), HasSubstr("index 2"));
+    EXPECT_THAT(judgeScan<float>(input, {0, 1 << 30, std::numeric_limits<float>::quiet_NaN()}).value(),
+                HasSubstr("index 2"));
+}
+
+TEST(CompactProblem, WantsNonzeroInOrder) {
+    EXPECT_EQ(judgeCompact({3, 0, -7, 0, 0, 4}, {3, -7, 4}), std::nullopt);
+    EXPECT_EQ(judgeCompact({0, 0}, {}), std::nullopt);
+    EXPECT_EQ(judgeCompact({3, 0, -7, 0, 0, 4}, {3, 4, -7}), "first mismatch at index 1: expected -7, got 4");
+    EXPECT_EQ(judgeCompact({3, 0, -7, 0, 0, 4}, {3, -7}), "wrong count: expected 3 elements, got 2");
+    EXPECT_EQ(judgeCompact({3, 0}, {3, 0}), "wrong count: expected 1 elements, got 2");
+}
+
+TEST(PartitionProblem, WantsBothPartsInOrder) {
+    EXPECT_EQ(judgePartition({3, 0, -7, 0, 4}, {3, -7, 4}, {0, 0}), std::nullopt);
+    EXPECT_EQ(judgePartition({3, 0, -7, 0, 4}, {-7, 3, 4}, {0, 0}),
+              "in the kept part: first mismatch at index 0: expected 3, got -7");
+    EXPECT_EQ(judgePartition({3, 0, -7, 0, 4}, {3, -7, 4}, {0, 4}),
+              "in the rejected part: first mismatch at index 1: expected 0, got 4");
+    EXPECT_EQ(judgePartition({3, 0, -7, 0, 4}, {3, -7, 4}, {0}),
+              "in the rejected part: wrong count: expected 2 elements, got 1");
+}
+
+TEST(SortProblem, WantsTheSameElementsAscending) {
+    EXPECT_EQ(judgeSort<int>({3, smallest, -7, largest, 0}, {smallest, -7, 0, 3, largest}), std::nullopt);
+    EXPECT_EQ(judgeSort<float>({3, -0.5F, 1e38F, -1e-38F}, {-0.5F, -1e-38F, 3, 1e38F}), std::nullopt);
+    EXPECT_EQ(judgeSort<int>({3, -7, 0}, {-7, 3, 0}), "first mismatch at index 1: expected 0, got 3");
+    EXPECT_EQ(judgeSort<int>({3, -7, 0}, {-7, 0, 4}), "first mismatch at index 2: expected 3, got 4");
+    EXPECT_EQ(judgeSort<int>({3, 3, 0}, {0, 0, 3}), "first mismatch at index 1: expected 3, got 0");
+    EXPECT_EQ(judgeSort<int>({3, 3, 0}, {0, 3}), "wrong count: expected 3 elements, got 2");
+}
+
+TEST(SortPairsProblem, WantsEqualKeysInTheirOrder) {
+    EXPECT_EQ(judgePairs({5, 3, 5, 3}, {3, 3, 5, 5}, {1, 3, 0, 2}), std::nullopt);
+    EXPECT_EQ(judgePairs({5, 3, 5, 3}, {3, 3, 5, 5}, {1, 3, 2, 0}), "index 3: (5, 0) stands behind (5, 2)");
+    EXPECT_EQ(judgePairs({5, 3, 5, 3}, {5, 3, 5, 3}, {0, 1, 2, 3}), "index 1: (3, 1) stands behind (5, 0)");
+    EXPECT_EQ(judgePairs({5, 3, 5, 3}, {3, 3, 5, 5}, {1, 1, 0, 2}), "index 1: (3, 1) stands behind (3, 1)");
+    EXPECT_EQ(judgePairs({5, 3}, {3, 4}, {1, 0}), "index 1: (4, 0) is no pair of the input");
+    EXPECT_EQ(judgePairs({5, 3}, {3, 5}, {1, 2}), "index 1: (5, 2) is no pair of the input");
+    EXPECT_EQ(judgePairs({5, 3}, {3, 5}, {-1, 0}), "index 0: (3, -1) is no pair of the input");
+    EXPECT_EQ(judgePairs({5, 3}, {3, 5}, {1}), "wrong count: expected 2 elements, got 1");
+}
+
+TEST(Problem, CountsBytesInTheirTrueSizes) {
+    EXPECT_EQ(problemOn(Operation::Scan, std::vector<int>(100))->bytesMoved(), 800u);
+    EXPECT_EQ(problemOn(Operation::Scan, std::vector<std::int8_t>(100))->bytesMoved(), 500u);
+    EXPECT_EQ(problemOn(Operation::Compact, std::vector<double>{1, 0, 2, 3})->bytesMoved(), 56u);
+    EXPECT_EQ(problemOn(Operation::Partition, std::vector<int>{1, 0, 2, 3})->bytesMoved(), 32u);
+    EXPECT_EQ(problemOn(Operation::Sort, std::vector<std::int8_t>(100))->bytesMoved(), 200u);
+    EXPECT_EQ(problemOn(Operation::SortPairs, std::vector<std::int64_t>(100))->bytesMoved(), 2400u);
+}
+
+/// Every operation on every type, on enough elements for several chunks, solved by the CPU.
+class SolvedProblem : public testing::TestWithParam<std::tuple<Operation, ElementType>> {
+  protected:
+    static constexpr std::size_t n = 300'000;
+
+    SolvedProblem() {
+        const auto [operation, type] = GetParam();
+        const std::array sizes{n, n - 3};
+        problems_ = makeProblems(operation, type, defaultInput(operation), sizes, 42);
+        variant_ = selectVariants(allVariants(), std::array{operation}, std::array{type},
+                                  std::vector{std::string(serialCpuVariant)})
+                       .at(0);
+    }
+
+    void solve(Problem& problem) const {
+        const auto run = variant_.prepare(problem, 0);
+        run->poisonOutput();
+        run->launch();
+        run->fetchResult();
+    }
+
+    std::vector<std::unique_ptr<Problem>> problems_;
+    Variant variant_;
+};
+
+TEST_P(SolvedProblem, HasNoMismatchAtEitherSize) {
+    for (const auto& problem : problems_) {
+        solve(*problem);
+        EXPECT_EQ(problem->mismatch(), std::nullopt) << problem->size();
+    }
+    EXPECT_EQ(problems_.front()->size(), n);
+    EXPECT_EQ(problems_.back()->size(), n - 3);
+}
+
+TEST_P(SolvedProblem, HasOneBeforeItIsSolved) {
+    const auto run = variant_.prepare(*problems_.front(), 0);
+    run->poisonOutput();
+    EXPECT_NE(problems_.front()->mismatch(), std::nullopt);
+}
+
+TEST_P(SolvedProblem, HasOneWithTheResultOfTheOtherSize) {
+    solve(*problems_.back());
+    EXPECT_NE(problems_.front()->mismatch(), std::nullopt);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
+                         testing::Combine(testing::ValuesIn(allOperations), testing::ValuesIn(allElementTypes)),
+                         [](const auto& info) {
+                             std::string text(name(std::get<0>(info.param)));
+                             std::erase(text, '-');
+                             return text + "_" + std::string(name(std::get<1>(info.param)));
+                         });
+
+TEST(Problem, FindsTheFirstWrongElementOfManyChunks) {
+    const std::vector<int> ones(300'000, 1);
+    Array<int> sums(ones.size());
+    std::iota(sums.begin(), sums.end(), 0);
+    ASSERT_EQ(judgeScan<int>(ones, sums), std::nullopt);
+    sums[299'999] = -1;
+    sums[70'000] = -2;
+    EXPECT_EQ(judgeScan<int>(ones, sums), "first mismatch at index 70000: expected 70000, got -2");
+}
+
+TEST(MakeProblems, TakesTheInputOfTheLargestSizeForAll) {
+    const std::array<std::size_t, 2> sizes{2, 4};
+    const auto problems =
+        makeProblems(Operation::Scan, ElementType::Int64, {InputPattern::Kind::Descending}, sizes, 42);
+    EXPECT_THAT(dynamic_cast<ScanProblem<std::int64_t>&>(*problems.at(0)).input(),
+                ElementsAreArray(std::vector<std::int64_t>{3, 2}));
+    EXPECT_THAT(dynamic_cast<ScanProblem<std::int64_t>&>(*problems.at(1)).input(),
+                ElementsAreArray(std::vector<std::int64_t>{3, 2, 1, 0}));
+    EXPECT_THAT(problems.at(0)->abridgedInput(), StartsWith("[   3   2 ]"));
+}
+
+}  // namespace
+}  // namespace Bench
