@@ -10,11 +10,6 @@ namespace Bench {
 template <typename T>
 struct UninitializedAllocator : std::allocator<T> {
     template <typename U>
-    struct rebind {
-        using other = UninitializedAllocator<U>;
-    };
-
-    template <typename U>
     void construct(U* place) noexcept {
         ::new (static_cast<void*>(place)) U;
     }

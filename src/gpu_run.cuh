@@ -20,7 +20,7 @@ void poison(StreamCompaction::DeviceBuffer<T>& buffer) {
     StreamCompaction::Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
 }
 
-/// The elements of `to` from the beginning of device memory, or from `first`.
+/// The first elements of device memory.
 template <typename T>
 void fetch(const StreamCompaction::DeviceBuffer<T>& from, Array<T>& to, std::size_t count) {
     to.resize(count);

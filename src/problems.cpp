@@ -119,8 +119,9 @@ class Scan final : public Shown<ScanProblem<T>> {
             constexpr std::size_t withinATile = 64;
             const auto sum = static_cast<double>(expected);
             const bool exact = expected <= std::int64_t{1} << std::numeric_limits<Sum>::digits;
-            const auto additions = static_cast<double>(this->size() / smallestTile + withinATile);
-            const double tolerance = exact ? 0 : additions * std::numeric_limits<Sum>::epsilon() / 2 * sum;
+            const std::size_t additions = this->size() / smallestTile + withinATile;
+            const double tolerance =
+                exact ? 0 : static_cast<double>(additions) * std::numeric_limits<Sum>::epsilon() / 2 * sum;
             return std::abs(static_cast<double>(got) - sum) <= tolerance;
         } else {
             return got == expected;
@@ -253,7 +254,8 @@ class SortPairs final : public Shown<SortPairsProblem<K>> {
     /// Pairs of the input, each greater than the one before: that is all of them, as a stable sort has them.
     [[nodiscard]] Finding mismatch() const override {
         const std::size_t n = this->size();
-        const auto& [keys, values] = this->result();
+        const Array<K>& keys = this->result().keys;
+        const Array<PairValue>& values = this->result().values;
         if (auto wrong = wrongCount(n, std::min(keys.size(), values.size()))) {
             return wrong;
         }

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <ranges>
 #include <stdexcept>
 #include <utility>
 
@@ -156,14 +155,14 @@ std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span
                                     std::span<const ElementType> types, std::span<const std::string> names) {
     const std::vector<Variant> ofOperations = ofEach(operations, &Variant::operation, variants);
     std::vector<Variant> candidates = ofEach(types, &Variant::type, ofOperations);
-    for (const std::string& name : names) {
-        if (std::ranges::find(ofOperations, name, &Variant::name) == ofOperations.end()) {
-            throw UsageError("--variant: " + unknownName("variant", name, distinctNames(ofOperations)));
+    for (const std::string& wanted : names) {
+        if (std::ranges::find(ofOperations, wanted, &Variant::name) == ofOperations.end()) {
+            throw UsageError("--variant: " + unknownName("variant", wanted, distinctNames(ofOperations)));
         }
-        if (std::ranges::find(candidates, name, &Variant::name) == candidates.end()) {
-            throw UsageError(
-                fmt::format("--variant: {} does not take {}", name,
-                            fmt::join(types | std::views::transform([](auto t) { return Bench::name(t); }), " or ")));
+        if (std::ranges::find(candidates, wanted, &Variant::name) == candidates.end()) {
+            std::vector<std::string_view> chosen;
+            std::ranges::transform(types, std::back_inserter(chosen), [](ElementType type) { return name(type); });
+            throw UsageError(fmt::format("--variant: {} does not take {}", wanted, fmt::join(chosen, " or ")));
         }
     }
     std::erase_if(candidates, [names](const Variant& variant) {
