@@ -17,6 +17,11 @@ template <typename MakeOp>
     return implementEach<ScanMemory>(AllTypes{}, Operation::Scan, variant, makeOp);
 }
 
+[[nodiscard]] StreamCompaction::SinglePass::Scan byTicket(int /*blockSize*/) {
+    return {.order = StreamCompaction::TileOrder::Ticket};
+}
+[[nodiscard]] StreamCompaction::SinglePass::Scan reproducible(int /*blockSize*/) { return {.reproducible = true}; }
+
 }  // namespace
 
 Implementations gpuScans() {
@@ -28,6 +33,8 @@ Implementations gpuScans() {
         scan("shared", sharedScan),
         scan("shared-conflicts", sharedScanWithConflicts),
         scan("single-pass", fixed<SinglePass::Scan>),
+        scan("single-pass-tickets", byTicket),
+        scan("single-pass-reproducible", reproducible),
         scan("thrust", fixed<Thrust::Scan>),
         scan("cub", fixed<Cub::Scan>),
     });

@@ -58,6 +58,8 @@ constexpr std::array rows{
     gpu(Operation::Scan, "shared-conflicts", "shared-memory scan with bank conflicts", SharedMem::defaultBlockSize),
     gpu(Operation::Scan, "shared", "shared-memory scan", SharedMem::defaultBlockSize),
     gpu(Operation::Scan, "single-pass", "single-pass scan"),
+    gpu(Operation::Scan, "single-pass-tickets", "single-pass scan by ticket"),
+    gpu(Operation::Scan, "single-pass-reproducible", "single-pass reproducible scan"),
     gpu(Operation::Scan, "thrust", "thrust scan"),
     gpu(Operation::Scan, "cub", "cub scan"),
 

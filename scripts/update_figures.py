@@ -119,7 +119,7 @@ def main():
     new = generate(old)
     if arguments.check:
         if new != old:
-            sys.exit("README.md is out of date: run scripts/update_readme.py")
+            sys.exit("README.md is out of date: run scripts/update_figures.py")
     else:
         README.write_text(new)
 

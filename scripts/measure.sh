@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Measures on the card what the tables of the README and of docs/ are made of, a CSV a topic.
+#   scripts/measure.sh FOLDER [PROGRAM [TOPIC...]]
+set -euo pipefail
+folder=${1:?expected a folder for the CSVs}
+program=${2:-build/release/bin/stream_compaction_test}
+topics=("${@:3}")
+[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders)
+mkdir -p "$folder"
+
+# measure TOPIC SIZE [options of the program]
+measure() {
+    local topic=$1 size=$2
+    shift 2
+    "$program" --no-color --size "$size" --csv "$folder/$topic.csv" "$@" | tail -n 1 >&2
+}
+
+single_pass() {
+    for k in {8..24} 26 28; do
+        measure h200_single_pass "2^$k" --op scan,compact --variant single-pass,cub
+    done
+}
+
+types() {
+    measure types 2^28 --op scan --variant single-pass,cub --type int8,int64,float,double
+    measure types 2^28 --op compact --variant single-pass,cub --type int8,int64
+}
+
+kept_fractions() {
+    for kept in 0 0.001 0.25 0.5 0.75 1; do
+        measure kept_fractions 2^28 --op compact --variant single-pass,cub --input "kept:$kept"
+    done
+    measure kept_fractions 2^24 --op compact --variant single-pass,cub --input kept:0.5
+}
+
+partitions() {
+    for k in 20 24 28; do
+        measure partitions "2^$k" --op partition --variant single-pass,single-pass-apart,cub
+    done
+}
+
+orders() {
+    for k in 20 24 28; do
+        measure orders "2^$k" --op scan --variant single-pass,single-pass-tickets,single-pass-reproducible,cub --type int32,float
+    done
+}
+
+for topic in "${topics[@]}"; do
+    "$topic"
+done
