@@ -5,7 +5,7 @@ set -euo pipefail
 folder=${1:?expected a folder for the CSVs}
 program=${2:-build/release/bin/stream_compaction_test}
 topics=("${@:3}")
-[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders)
+[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders profiles)
 mkdir -p "$folder"
 
 # measure TOPIC SIZE [options of the program]
@@ -43,6 +43,18 @@ orders() {
     for k in 20 24 28; do
         measure orders "2^$k" --op scan --variant single-pass,single-pass-tickets,single-pass-reproducible,cub --type int32,float
     done
+}
+
+# Needs ncu of the CUDA toolkit.
+profiles() {
+    local size=2^26
+    profile() {
+        scripts/profile.py --csv "$folder/profile.csv" --program "$program" -- --size "$size" "$@" >&2
+    }
+    profile --op scan --variant single-pass,cub
+    profile --op scan --variant single-pass --type int64
+    profile --op compact --variant single-pass,cub
+    profile --op partition --variant single-pass-apart
 }
 
 for topic in "${topics[@]}"; do

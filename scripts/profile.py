@@ -29,7 +29,7 @@ METRICS = {
     "smsp__inst_executed.sum": "warp_instructions",
     "l1tex__data_bank_conflicts_pipe_lsu.sum": "bank_conflicts",
 }
-COLUMNS = ["gpu", "commit", "size", "kernel", *METRICS.values(), "stall_1", "stall_2", "stall_3"]
+COLUMNS = ["gpu", "commit", "arguments", "kernel", *METRICS.values(), "stall_1", "stall_2", "stall_3"]
 
 
 def profile(program, arguments, kernels):
@@ -60,7 +60,7 @@ def short_name(name):
     return re.sub(r"<.*|\(.*", "", re.sub(r"^void ", "", name)).split("::")[-1]
 
 
-def rows(kernels, report, size):
+def rows(kernels, report, arguments):
     setting = {line.split()[0]: line.split(maxsplit=1)[1] for line in report.splitlines()
                if line.startswith(("GPU ", "Commit "))}
     seen = set()
@@ -72,7 +72,8 @@ def rows(kernels, report, size):
         if (name, values["blocks"]) in seen:
             continue
         seen.add((name, values["blocks"]))
-        row = {"gpu": setting["GPU"].split(",")[0], "commit": setting["Commit"], "size": size, "kernel": name}
+        row = {"gpu": setting["GPU"].split(",")[0], "commit": setting["Commit"], "arguments": arguments,
+               "kernel": name}
         row |= {column: f"{value:.6g}" for column, value in values.items()}
         row |= dict(zip(("stall_1", "stall_2", "stall_3"), stalls(kernel)))
         yield row
@@ -83,11 +84,10 @@ def main():
     parser.add_argument("--csv", type=pathlib.Path, help="append the rows to this file")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM)
     parser.add_argument("--kernels", default=".", help="only kernels whose name matches this regular expression")
-    parser.add_argument("arguments", nargs="+", help="for the program; --size among them")
+    parser.add_argument("arguments", nargs="+", help="for the program")
     options = parser.parse_args()
 
-    size = options.arguments[options.arguments.index("--size") + 1] if "--size" in options.arguments else ""
-    table = list(rows(*profile(options.program, options.arguments, options.kernels), size))
+    table = list(rows(*profile(options.program, options.arguments, options.kernels), " ".join(options.arguments)))
     if options.csv:
         is_new = not options.csv.exists()
         with options.csv.open("a", newline="") as file:

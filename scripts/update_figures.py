@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the figures in README.md from the files that the program wrote in data/.
+"""Writes the figures in README.md and docs/ from the files that the program wrote in data/.
 
-Each block of README.md between `<!-- NAME -->` and `<!-- end -->` is generated: `ladder` and `against-cub` from the
-measurements in data/h200*.csv, `sample` from the saved report data/report_2pow20.txt. With --check nothing is written;
-the exit status is 1 when README.md is out of date.
+Each block of those pages between `<!-- NAME -->` and `<!-- end -->` is generated, by the function that BLOCKS names for
+it. With --check nothing is written; the exit status is 1 when a page is out of date.
 """
 
 import argparse
@@ -13,32 +12,26 @@ import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-README = ROOT / "README.md"
-MEASUREMENTS = sorted((ROOT / "data").glob("h200*.csv"))
-REPORT = ROOT / "data" / "report_2pow20.txt"
+DATA = ROOT / "data"
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Radix sort"}
 SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
 
 
-def read_measurements():
-    """All verified measurements of ints, in the order of the files."""
+def read(*names):
+    """The verified measurements of files in data/, in their order."""
     rows = []
-    for path in MEASUREMENTS:
-        with path.open(newline="") as file:
-            rows += [
-                row | {"file": path.name}
-                for row in csv.DictReader(file)
-                if row["verified"] == "true" and row["type"] == "int32"
-            ]
+    for name in names:
+        with (DATA / name).open(newline="") as file:
+            rows += [row | {"file": name} for row in csv.DictReader(file) if row["verified"] == "true"]
     return rows
 
 
-def by_variant(rows):
-    """The first measurement of each (operation, variant, n)."""
+def read_ladder():
+    """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
     measured = {}
-    for row in rows:
-        measured.setdefault((row["operation"], row["variant"], int(row["n"])), row)
+    for row in read("h200.csv", "h200_single_pass.csv"):
+        measured[row["operation"], row["variant"], int(row["n"])] = row
     return measured
 
 
@@ -58,14 +51,26 @@ def format_cell(row):
     return format_time(row) + (f" ({float(percent):.3g} %)" if percent else "")
 
 
-def source(rows):
-    files = ", ".join(f"[`data/{name}`](data/{name})" for name in dict.fromkeys(row["file"] for row in rows))
-    return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, int32, median times, GPU cold and CPU warm. From {files}."
+def link(name, prefix=""):
+    return f"[`data/{name}`]({prefix}data/{name})"
+
+
+def source(rows, prefix=""):
+    files = ", ".join(link(name, prefix) for name in dict.fromkeys(row["file"] for row in rows))
+    return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times, GPU cold and CPU warm. From {files}."
+
+
+def power(n):
+    """`2^20` for a power of two."""
+    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
+
+
+def times(cub, ours):
+    return f"{float(cub['median_us']) / float(ours['median_us']):.2f}"
 
 
 def ladder():
-    rows = read_measurements()
-    measured = by_variant(rows)
+    measured = read_ladder()
     lines = []
     for operation, title in OPERATIONS.items():
         variants = list(dict.fromkeys(variant for op, variant, _ in measured if op == operation))
@@ -75,15 +80,16 @@ def ladder():
             lines.append(f"| `{variant}` | " + " | ".join(cells) + " |")
         lines.append("")
     lines.append(
-        "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the card. " + source(rows)
+        "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the card. "
+        + "int32; " + source(list(measured.values()))
     )
     return "\n".join(lines)
 
 
 def against_cub():
     """Both measured in the same run, on the same input."""
-    rows = [row for row in read_measurements() if row["file"] == "h200_single_pass.csv"]
-    measured = by_variant(rows)
+    rows = read("h200_single_pass.csv")
+    measured = {(row["operation"], row["variant"], int(row["n"])): row for row in rows}
     sizes = sorted({n for _, _, n in measured if n & (n - 1) == 0})
     lines = ["| n | " + " | ".join(f"{title}: ours | CUB | ratio" for title in ("Scan", "Compaction")) + " |"]
     lines.append("| ---: |" + " ---: |" * 6)
@@ -91,37 +97,116 @@ def against_cub():
         cells = []
         for operation in ("scan", "compact"):
             ours, cub = (measured[operation, variant, n] for variant in ("single-pass", "cub"))
-            cells += [format_time(ours), format_time(cub), f"{float(cub['median_us']) / float(ours['median_us']):.2f}"]
-        lines.append(f"| 2^{n.bit_length() - 1} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", source(rows)])
+            cells += [format_time(ours), format_time(cub), times(cub, ours)]
+        lines.append(f"| {power(n)} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", "int32; " + source(rows)])
+
+
+def comparison(rows, peer="cub"):
+    """A line for each variant but the peer, beside the peer in the same run."""
+    def case(row):
+        return row["file"], row["operation"], row["type"], row["n"], row["input"]
+
+    peers = {case(row): row for row in rows if row["variant"] == peer}
+    lines = ["| operation | variant | type | input | n | time | of a copy | CUB | ratio |",
+             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    for row in rows:
+        n = int(row["n"])
+        if row["variant"] == peer or n & (n - 1) != 0:
+            continue
+        cub = peers[case(row)]
+        lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | {power(n)} | "
+                     f"{format_time(row)} | {float(row['percent_of_copy']):.1f} % | {format_time(cub)} | "
+                     f"{times(cub, row)} |")
+    return lines
+
+
+def single_pass_results():
+    rows = [row for row in read("h200_single_pass.csv") if int(row["n"]) in (1 << 20, 1 << 24, 1 << 28)]
+    rows += read("kept_fractions.csv", "types.csv", "partitions.csv")
+    rows += [row for row in read("orders.csv") if row["variant"] != "single-pass" and int(row["n"]) >= 1 << 24]
+    return "\n".join([*comparison(rows), "", source(rows, "../")])
+
+
+def single_pass_profile():
+    with (DATA / "profile.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
+    lines = ["| options | kernel | time | DRAM | registers | occupancy | cycles per instruction | of which |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"]
+    for row in rows:
+        lines.append(f"| `{row['arguments']}` | `{row['kernel']}` | {float(row['duration_us']):.1f} µs | {float(row['dram_percent']):.0f} % | "
+                     f"{row['registers']} | {float(row['occupancy_percent']):.0f} % | "
+                     f"{float(row['cycles_per_instruction']):.1f} | {row['stall_1']}, {row['stall_2']}, "
+                     f"{row['stall_3']} |")
+    return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link('profile.csv', '../')}."])
+
+
+def single_pass_designs():
+    """One line a design, from the sweeps of tune.sh and, of the oldest, from the program."""
+    n = str(1 << 28)
+    sweeps = {
+        "tune.csv": ("as it is", "as it is, by tickets"),
+        "designs/polling_by_loads.csv": ("polling by loads", None),
+        "designs/first_word_alone.csv": ("first word of a wide status alone", None),
+        "designs/registers_that_spill.csv": ("registers that spill", None),
+    }
+    lines = ["| design | operation | type | time | of a copy | ratio to CUB |", "| --- | --- | --- | ---: | ---: | ---: |"]
+
+    def add(design, row, cub):
+        lines.append(f"| {design} | {row['operation']} | {row['type']} | {format_time(row)} | "
+                     f"{float(row['percent_of_copy']):.1f} % | {times(cub, row)} |")
+
+    for row in (rows := [row for row in read("designs/persistent_grid.csv") if row["n"] == n]):
+        if row["variant"] == "single-pass":
+            add("persistent grid", row, next(cub for cub in rows if cub["variant"] == "cub"
+                                             and cub["operation"] == row["operation"]))
+    for name, (by_index, by_ticket) in sweeps.items():
+        rows = [row for row in read(name) if row["n"] == n]
+        for operation, kind in (("scan", "int32"), ("scan", "int64"), ("compact", "int32")):
+            same = [row for row in rows if (row["operation"], row["type"]) == (operation, kind)]
+            cub = next(row for row in same if row["kernel"] == "cub")
+            for order, design in (("index", by_index), ("ticket", by_ticket)):
+                if design:
+                    ours = (row for row in same if row["order"] == order)
+                    add(design, min(ours, key=lambda row: float(row["median_us"])), cub)
+    files = ", ".join(link(name, "../") for name in ("designs/persistent_grid.csv", *sweeps))
+    return "\n".join([*lines, "", f"The best shape of each. From {files}."])
 
 
 def sample():
-    lines = REPORT.read_text().splitlines()
+    lines = (DATA / "report_2pow20.txt").read_text().splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("operation "))
     return "\n".join(["```", *lines[:24], "...", "", *lines[table:], "```"])
 
 
-def generate(text):
-    for name, block in {"ladder": ladder, "against-cub": against_cub, "sample": sample}.items():
+BLOCKS = {
+    "README.md": {"ladder": ladder, "against-cub": against_cub, "sample": sample},
+    "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
+                            "single-pass-designs": single_pass_designs},
+}
+
+
+def generate(page, text):
+    for name, block in BLOCKS[page].items():
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text, found = pattern.subn(lambda match: match[1] + block() + "\n" + match[2], text)
         if found != 1:
-            sys.exit(f"README.md: expected one block <!-- {name} -->, found {found}")
+            sys.exit(f"{page}: expected one block <!-- {name} -->, found {found}")
     return text
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--check", action="store_true", help="only tell whether README.md is up to date")
+    parser.add_argument("--check", action="store_true", help="only tell whether the pages are up to date")
     arguments = parser.parse_args()
-    old = README.read_text()
-    new = generate(old)
-    if arguments.check:
-        if new != old:
-            sys.exit("README.md is out of date: run scripts/update_figures.py")
-    else:
-        README.write_text(new)
+    for page in BLOCKS:
+        old = (ROOT / page).read_text()
+        new = generate(page, old)
+        if arguments.check:
+            if new != old:
+                sys.exit(f"{page} is out of date: run scripts/update_figures.py")
+        else:
+            (ROOT / page).write_text(new)
 
 
 if __name__ == "__main__":

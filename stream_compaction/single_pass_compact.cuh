@@ -309,12 +309,13 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// Reverses what stands behind the first `count` of n elements.
 template <typename T>
 __global__ void kernReverseRest(std::size_t n, T* data, const std::size_t* count) {
-    const std::size_t i = *count + Common::globalThreadIndex();
-    const std::size_t mirrored = n - 1 - Common::globalThreadIndex();
-    if (i < mirrored) {
-        const T x = data[i];
-        data[i] = data[mirrored];
-        data[mirrored] = x;
+    const std::size_t begin = *count;
+    const std::size_t pairs = (n - begin) / 2;
+    const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t i = Common::globalThreadIndex(); i < pairs; i += threads) {
+        const T x = data[begin + i];
+        data[begin + i] = data[n - 1 - i];
+        data[n - 1 - i] = x;
     }
 }
 
@@ -396,7 +397,9 @@ struct CompactLauncher {
                                     Tile::threads, stream, n, out, rejected, count, words, in, order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
-            kernReverseRest<<<Common::blocksFor(n / 2, threads), threads, 0, stream>>>(n, out, count);
+            constexpr unsigned mostBlocks = 2048;  // how many elements there are to reverse only the device knows
+            kernReverseRest<<<std::min(mostBlocks, Common::blocksFor(n / 2, threads)), threads, 0, stream>>>(n, out,
+                                                                                                           count);
             Common::checkCUDAError("kernReverseRest");
         }
     }
