@@ -6,6 +6,7 @@
 #include <stream_compaction/efficient.cuh>
 #include <stream_compaction/map_scan_scatter.cuh>
 #include <stream_compaction/naive.cuh>
+#include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/shared_mem.cuh>
 #include <stream_compaction/single_pass.cuh>
 #include <stream_compaction/split_sort.cuh>
@@ -147,7 +148,8 @@ std::vector<GpuImplementation> gpuImplementations() {
 
         implement(Operation::Sort, "naive", sortOver(naiveScan)),
         implement(Operation::Sort, "efficient", sortOver(optimizedScan)),
-        implement(Operation::Sort, "radix", sortOver(sharedScan)),
+        implement(Operation::Sort, "radix-split", sortOver(sharedScan)),
+        implement(Operation::Sort, "radix", fixed<Radix::Sort>),
         implement(Operation::Sort, "thrust", fixed<Thrust::Sort>),
         implement(Operation::Sort, "cub", fixed<Cub::Sort>),
     };

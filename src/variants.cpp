@@ -99,7 +99,8 @@ std::vector<Variant> allVariants() {
         cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort", CPU::parallelSort),
         gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize),
         gpu(Operation::Sort, "efficient", "work-efficient sort", Efficient::defaultBlockSize),
-        gpu(Operation::Sort, "radix", "radix sort", Radix::defaultBlockSize),
+        gpu(Operation::Sort, "radix-split", "one-bit radix sort", Radix::defaultBlockSize),
+        gpu(Operation::Sort, "radix", "radix sort"),
         gpu(Operation::Sort, "thrust", "thrust sort"),
         gpu(Operation::Sort, "cub", "cub sort"),
     };
