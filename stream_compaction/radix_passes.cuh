@@ -107,14 +107,17 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     __syncthreads();
 
-    // Count.
+    // Count. What is beyond the digits counts as zeros, in a table that nobody reads.
+    Digit places[mostDigitsHere];
+#pragma unroll
+    for (int d = 0; d < mostDigitsHere; ++d) {
+        places[d] = d < digits ? range.digit(d) : Digit{0, 0};
+    }
     const auto count = [&](Bits key) {
         const Bits code = coding.encode(key);
 #pragma unroll
         for (int d = 0; d < mostDigitsHere; ++d) {
-            if (d < digits) {
-                atomicAdd(&counts[d][range.digit(d).of(code)][threadIdx.x % replicas], 1u);
-            }
+            atomicAdd(&counts[d][places[d].of(code)][threadIdx.x % replicas], 1u);
         }
     };
     const int tiles = static_cast<int>(Common::divideRoundUp(n, Shape::elements));
@@ -134,6 +137,7 @@ __global__ void __launch_bounds__(Shape::threads)
                 }
             }
         } else {
+#pragma unroll 1
             for (int i = static_cast<int>(threadIdx.x); i < in.size; i += Shape::threads) {
                 count(in.elements[i]);
             }
@@ -206,6 +210,17 @@ struct DigitStatuses {
     }
 };
 
+/// Asks for an array that will be read later in the kernel, a line of 128 bytes a thread.
+template <typename T>
+__device__ void prefetchToL2(const T* elements, int size) {
+    constexpr int line = 128;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(elements);
+    const int end = size * static_cast<int>(sizeof(T));
+    for (int at = static_cast<int>(threadIdx.x) * line; at < end; at += static_cast<int>(blockDim.x) * line) {
+        asm volatile("prefetch.global.L2 [%0];" : : "l"(bytes + at));
+    }
+}
+
 /// One pass: sorts by a digit, stably, reading and writing each element once.
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the tile in shared memory in the order of
@@ -220,7 +235,6 @@ template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads, 2)
     kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, const Plan* plan, int index,
                     Digit digit, KeyCoding<Bits> coding) {
-    using Keys = TileKeys<Shape, Bits>;
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
@@ -239,8 +253,11 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
 
     // Count, and publish the counts.
-    Keys keys;
+    TileKeys<Shape, Bits> keys;
     keys.load(from.keys + begin, size);
+    if constexpr (hasValues<Value>) {
+        prefetchToL2(from.values + begin, size);
+    }
     if (pass.isFirst) {
         keys.encode(coding, size);
     }
@@ -252,10 +269,13 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         statuses.clear(pass.order + 1, tile, column);
     }
 
-    // Pack the tile.
+    // Pack the tile; the values are on their way while the block looks back.
     const std::uint32_t firstRank = ranks.begin(total);
-    keys.pack(ranks, digit, storage,
-              [&](int row) { return Keys::at(row) < size ? from.values[begin + Keys::at(row)] : Value{}; });
+    keys.pack(ranks, digit, storage);
+    Value values[Shape::items];
+    if constexpr (hasValues<Value>) {
+        loadRows<Shape>(values, from.values + begin, size, Value{});
+    }
 
     // Look back.
     if (column < digitValues) {
@@ -264,6 +284,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         set.publish(platform, tile * digitValues + column, State::Prefix, Count{before.value + total});
         storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
     }
+    keys.packValues(values, storage);
     __syncthreads();
 
     storePacked(storage, size, digit, to, coding, pass.isLast);

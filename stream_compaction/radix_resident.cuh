@@ -18,11 +18,10 @@ __global__ void __launch_bounds__(Shape::threads)
     kernSortBlock(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
                   KeyCoding<Bits> coding) {
     using Place = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
-    using Keys = TileKeys<Shape, Bits>;
     auto& storage = sharedStorage<TileStorage<Shape, Bits, Place>>();
     const int size = static_cast<int>(n);
 
-    Keys keys;
+    TileKeys<Shape, Bits> keys;
     keys.load(in.keys, size);
     keys.encode(coding, size);
     Place places[Shape::items];
@@ -31,9 +30,9 @@ __global__ void __launch_bounds__(Shape::threads)
 #pragma unroll
     for (int row = 0; row < Shape::items; ++row) {
         if constexpr (hasValues<Value>) {
-            places[row] = static_cast<Place>(Keys::at(row));
+            places[row] = static_cast<Place>(placeIn<Shape>(row));
         }
-        differing |= Keys::at(row) < size ? keys[row] ^ first : Bits{0};
+        differing |= placeIn<Shape>(row) < size ? keys[row] ^ first : Bits{0};
     }
 
     for (int pass = 0; pass < range.count(); ++pass) {
@@ -44,20 +43,18 @@ __global__ void __launch_bounds__(Shape::threads)
         DigitRank<Shape::threads> ranks(storage.ranks);
         keys.count(ranks, digit);
         ranks.begin(ranks.total());
-        keys.pack(ranks, digit, storage, [&](int row) { return places[row]; });
+        keys.pack(ranks, digit, storage);
+        keys.packValues(places, storage);
         __syncthreads();
         keys.load(storage.keys, Shape::elements);
         if constexpr (hasValues<Value>) {
-#pragma unroll
-            for (int row = 0; row < Shape::items; ++row) {
-                places[row] = storage.values[Keys::at(row)];
-            }
+            loadRows<Shape>(places, storage.values, Shape::elements, Place{});
         }
     }
 
 #pragma unroll
     for (int row = 0; row < Shape::items; ++row) {
-        const int i = Keys::at(row);
+        const int i = placeIn<Shape>(row);
         if (i < size) {
             out.keys[i] = coding.decode(keys[row]);
             if constexpr (hasValues<Value>) {
@@ -80,17 +77,28 @@ template <int threads>
 __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[digitValues],
                             std::uint32_t (&all)[digitValues]) {
     constexpr unsigned columns = digitValues / 2;
-    const auto* pairs = reinterpret_cast<const ushort2*>(rows);
+    constexpr unsigned rowsAtATime = threads / columns;
+    constexpr int batch = 8;  // loads under way
+    const auto* pairs = reinterpret_cast<const std::uint32_t*>(rows);
     const unsigned column = threadIdx.x % columns;
     uint2 sumBefore{};
     uint2 sum{};
-#pragma unroll 8
-    for (unsigned block = threadIdx.x / columns; block < gridDim.x; block += threads / columns) {
-        const ushort2 count = pairs[block * columns + column];
-        sum.x += count.x;
-        sum.y += count.y;
-        sumBefore.x += block < blockIdx.x ? count.x : 0;
-        sumBefore.y += block < blockIdx.x ? count.y : 0;
+    for (unsigned first = threadIdx.x / columns; first < gridDim.x; first += batch * rowsAtATime) {
+        std::uint32_t pair[batch];
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            const unsigned block = first + i * rowsAtATime;
+            pair[i] = block < gridDim.x ? __ldcg(pairs + block * columns + column) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            const uint2 count{pair[i] & 0xffff, pair[i] >> 16};
+            const bool isBefore = first + i * rowsAtATime < blockIdx.x;
+            sum.x += count.x;
+            sum.y += count.y;
+            sumBefore.x += isBefore ? count.x : 0;
+            sumBefore.y += isBefore ? count.y : 0;
+        }
     }
     atomicAdd(&before[2 * column], sumBefore.x);
     atomicAdd(&before[2 * column + 1], sumBefore.y);
@@ -113,7 +121,6 @@ __global__ void __launch_bounds__(Shape::threads)
     kernSortGrid(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
                  Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
                  DigitRange range, KeyCoding<Bits> coding) {
-    using Keys = TileKeys<Shape, Bits>;
     const auto grid = cooperative_groups::this_grid();
     auto& storage = sharedStorage<GridStorage<Shape, Bits, Value>>();
     const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
@@ -125,7 +132,7 @@ __global__ void __launch_bounds__(Shape::threads)
         const bool isLast = pass + 1 == range.count();
 
         // Count, and publish the counts.
-        Keys keys;
+        TileKeys<Shape, Bits> keys;
         keys.load(from.keys + begin, size);
         if (from.keys == in.keys) {
             keys.encode(coding, size);
@@ -143,8 +150,12 @@ __global__ void __launch_bounds__(Shape::threads)
 
         // Pack the tile while the other blocks count.
         const std::uint32_t firstRank = ranks.begin(total);
-        keys.pack(ranks, digit, storage.tile,
-                  [&](int row) { return Keys::at(row) < size ? from.values[begin + Keys::at(row)] : Value{}; });
+        keys.pack(ranks, digit, storage.tile);
+        if constexpr (hasValues<Value>) {
+            Value values[Shape::items];
+            loadRows<Shape>(values, from.values + begin, size, Value{});
+            keys.packValues(values, storage.tile);
+        }
         grid.barrier_wait(std::move(arrival));
 
         // Find out where it goes.

@@ -195,20 +195,22 @@ struct Sort {
 
     // A launch a pass.
 
-    /// As many elements a thread as registers and `tileBytes` of shared memory have room for.
+    /// As many elements a thread as registers and `tileBytes` of shared memory have room for. Values take registers on
+    /// their way, so that fewer threads have enough.
     template <typename Bits, typename Value, std::size_t tileBytes>
-    [[nodiscard]] static constexpr int itemsPerThread() {
+    [[nodiscard]] static constexpr auto passTile() {
+        constexpr std::size_t threads = hasValues<Value> ? 384 : 448;
         constexpr std::size_t elementBytes = sizeof(Bits) + (hasValues<Value> ? sizeof(Value) : 0);
-        return static_cast<int>(
-            std::min({std::size_t{24}, 112 / sizeof(Bits), tileBytes / (passThreads * elementBytes)}));
+        constexpr std::size_t items =
+            std::min({std::size_t{24}, 112 / sizeof(Bits), tileBytes / (threads * elementBytes)});
+        return SortShape<static_cast<int>(threads), static_cast<int>(items)>{};
     }
-    static constexpr std::size_t passThreads = 448;
 
     /// Two blocks of the larger share a multiprocessor of compute capability 9.0; the smaller fits every card.
     template <typename Bits, typename Value>
-    using LargePassTile = SortShape<passThreads, itemsPerThread<Bits, Value, (std::size_t{88} << 10)>()>;
+    using LargePassTile = decltype(passTile<Bits, Value, (std::size_t{88} << 10)>());
     template <typename Bits, typename Value>
-    using SmallPassTile = SortShape<passThreads, itemsPerThread<Bits, Value, (std::size_t{43} << 10)>()>;
+    using SmallPassTile = decltype(passTile<Bits, Value, (std::size_t{43} << 10)>());
 
     /// An array as large as the input, unless that serves for it; the plan and what leads to it; the statuses.
     template <typename K, typename V>

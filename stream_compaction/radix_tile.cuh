@@ -53,36 +53,41 @@ template <typename Storage>
     return *reinterpret_cast<Storage*>(sharedMemory);
 }
 
-/// A tile's keys, in registers. A warp owns consecutive rows of the tile, a row being a key a lane; past the end of the
-/// tile lie the greatest keys there can be, which come out behind all others, for they rank last among their equals.
+/// This thread's place in a row of its warp. A warp owns consecutive rows of a tile, a row being an element a lane.
+template <typename Shape>
+[[nodiscard]] __device__ int placeIn(int row) {
+    return (Warp::index() * Shape::items + row) * Warp::lanes + Warp::lane();
+}
+
+/// Loads this thread's elements of a tile; `otherwise` past the end of it.
+template <typename Shape, typename T>
+__device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T otherwise) {
+    if (size == Shape::elements) {
+#pragma unroll
+        for (int row = 0; row < Shape::items; ++row) {
+            rows[row] = elements[placeIn<Shape>(row)];
+        }
+    } else {
+#pragma unroll
+        for (int row = 0; row < Shape::items; ++row) {
+            rows[row] = placeIn<Shape>(row) < size ? elements[placeIn<Shape>(row)] : otherwise;
+        }
+    }
+}
+
+/// A tile's keys, in registers. Past the end of the tile lie the greatest keys there can be, which come out behind all
+/// others, for they rank last among their equals.
 template <typename Shape, typename Bits>
 class TileKeys {
   public:
-    /// This thread's place in a row of its warp.
-    [[nodiscard]] __device__ static int at(int row) {
-        return (Warp::index() * Shape::items + row) * Warp::lanes + Warp::lane();
-    }
-
     [[nodiscard]] __device__ Bits operator[](int row) const { return keys_[row]; }
 
-    __device__ void load(const Bits* keys, int size) {
-        if (size == Shape::elements) {
-#pragma unroll
-            for (int row = 0; row < Shape::items; ++row) {
-                keys_[row] = keys[at(row)];
-            }
-        } else {
-#pragma unroll
-            for (int row = 0; row < Shape::items; ++row) {
-                keys_[row] = at(row) < size ? keys[at(row)] : greatest;
-            }
-        }
-    }
+    __device__ void load(const Bits* keys, int size) { loadRows<Shape>(keys_, keys, size, greatest); }
 
     __device__ void encode(const KeyCoding<Bits>& coding, int size) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            keys_[row] = at(row) < size ? coding.encode(keys_[row]) : greatest;
+            keys_[row] = placeIn<Shape>(row) < size ? coding.encode(keys_[row]) : greatest;
         }
     }
 
@@ -93,20 +98,23 @@ class TileKeys {
         }
     }
 
-    /// Puts every key, and the value that `valueOf(row)` returns for it, in its place in shared memory.
-    template <typename Value, typename ValueOf>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage,
-                         ValueOf valueOf) const {
-        std::uint32_t places[Shape::items];
+    /// Puts every key in its place in shared memory, and remembers the place in its stead.
+    template <typename Value>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            places[row] = ranks.next(digit.of(keys_[row]));
-            storage.keys[places[row]] = keys_[row];
+            places_[row] = ranks.next(digit.of(keys_[row]));
+            storage.keys[places_[row]] = keys_[row];
         }
+    }
+
+    /// Puts the values there, too.
+    template <typename Value>
+    __device__ void packValues(const Value (&values)[Shape::items], TileStorage<Shape, Bits, Value>& storage) const {
         if constexpr (hasValues<Value>) {
 #pragma unroll
             for (int row = 0; row < Shape::items; ++row) {
-                storage.values[places[row]] = valueOf(row);
+                storage.values[places_[row]] = values[row];
             }
         }
     }
@@ -115,6 +123,7 @@ class TileKeys {
     static constexpr Bits greatest = static_cast<Bits>(~Bits{0});
 
     Bits keys_[Shape::items];
+    std::uint32_t places_[Shape::items];
 };
 
 /// Writes the packed elements of a tile, `size` of them, to where their digits start; `decode` is applied to the keys.
