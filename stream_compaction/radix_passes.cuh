@@ -254,12 +254,13 @@ __global__ void __launch_bounds__(Shape::threads, 2)
 
     // Count, and publish the counts.
     TileKeys<Shape, Bits> keys;
-    keys.load(from.keys + begin, size);
+    if (pass.isFirst) {
+        keys.loadAndEncode(from.keys + begin, size, coding);
+    } else {
+        keys.load(from.keys + begin, size);
+    }
     if constexpr (hasValues<Value>) {
         prefetchToL2(from.values + begin, size);
-    }
-    if (pass.isFirst) {
-        keys.encode(coding, size);
     }
     DigitRank<Shape::threads> ranks(storage.ranks);
     keys.count(ranks, digit);

@@ -22,8 +22,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const int size = static_cast<int>(n);
 
     TileKeys<Shape, Bits> keys;
-    keys.load(in.keys, size);
-    keys.encode(coding, size);
+    keys.loadAndEncode(in.keys, size, coding);
     Place places[Shape::items];
     Bits differing = 0;
     const Bits first = coding.encode(in.keys[0]);
@@ -70,6 +69,7 @@ struct GridStorage {
     TileStorage<Shape, Bits, Value> tile;
     std::uint32_t before[digitValues];  ///< keys with the digit in the blocks before this one
     std::uint32_t all[digitValues];     ///< and in all blocks
+    std::uint32_t slots[Shape::threads / Warp::lanes];
 };
 
 /// Adds up the blocks' counts, a row of 16-bit counts a block, two columns a thread.
@@ -133,9 +133,10 @@ __global__ void __launch_bounds__(Shape::threads)
 
         // Count, and publish the counts.
         TileKeys<Shape, Bits> keys;
-        keys.load(from.keys + begin, size);
         if (from.keys == in.keys) {
-            keys.encode(coding, size);
+            keys.loadAndEncode(from.keys + begin, size, coding);
+        } else {
+            keys.load(from.keys + begin, size);
         }
         DigitRank<Shape::threads> ranks(storage.tile.ranks);
         keys.count(ranks, digit);
@@ -161,8 +162,7 @@ __global__ void __launch_bounds__(Shape::threads)
         // Find out where it goes.
         addUpCounts<Shape::threads>(rows, storage.before, storage.all);
         const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
-        const std::uint32_t start =
-            Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.tile.ranks.slots, Sum{});
+        const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
         if (threadIdx.x < digitValues) {
             storage.tile.starts[threadIdx.x] =
                 std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank};

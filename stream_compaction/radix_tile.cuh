@@ -84,10 +84,11 @@ class TileKeys {
 
     __device__ void load(const Bits* keys, int size) { loadRows<Shape>(keys_, keys, size, greatest); }
 
-    __device__ void encode(const KeyCoding<Bits>& coding, int size) {
+    __device__ void loadAndEncode(const Bits* keys, int size, const KeyCoding<Bits>& coding) {
+        loadRows<Shape>(keys_, keys, size, coding.decode(greatest));
 #pragma unroll
-        for (int row = 0; row < Shape::items; ++row) {
-            keys_[row] = placeIn<Shape>(row) < size ? coding.encode(keys_[row]) : greatest;
+        for (Bits& key : keys_) {
+            key = coding.encode(key);
         }
     }
 

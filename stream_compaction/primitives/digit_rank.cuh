@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
@@ -84,10 +83,11 @@ class DigitRank {
   public:
     static_assert(threads >= digitValues, "a thread for every digit");
     static constexpr int warps = threads / Warp::lanes;
+    static constexpr int digitWarps = digitValues / Warp::lanes;
 
     struct Storage {
         std::uint32_t counts[warps][digitValues];
-        std::uint32_t slots[warps];
+        std::uint32_t totals[digitWarps];
     };
 
     __device__ explicit DigitRank(Storage& storage)
@@ -118,10 +118,24 @@ class DigitRank {
         return sum;
     }
 
-    /// Given that, the rank of the first key with the digit threadIdx.x; two barriers.
+    /// Given that, the rank of the first key with the digit threadIdx.x; two barriers. The digits' warps alone scan.
     __device__ std::uint32_t begin(std::uint32_t total) {
-        const std::uint32_t first = Block::exclusiveScan<warps>(total, storage_.slots, Sum{});
-        if (threadIdx.x < digitValues) {
+        const bool hasDigit = threadIdx.x < digitValues;
+        std::uint32_t upTo = 0;
+        if (hasDigit) {
+            upTo = Warp::inclusiveScan(total, Sum{});
+            if (Warp::lane() == Warp::lanes - 1) {
+                storage_.totals[Warp::index()] = upTo;
+            }
+        }
+        __syncthreads();
+        std::uint32_t first = 0;
+        if (hasDigit) {
+            first = upTo - total;
+#pragma unroll
+            for (int warp = 0; warp < digitWarps; ++warp) {
+                first += warp < Warp::index() ? storage_.totals[warp] : 0;
+            }
             std::uint32_t rank = first;
 #pragma unroll
             for (int warp = 0; warp < warps; ++warp) {
