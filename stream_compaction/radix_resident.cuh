@@ -12,7 +12,7 @@ namespace StreamCompaction::Radix {
 /// and shared memory, a pass a digit. A value is fetched at the end, by its place in the input, which goes with the
 /// key. Digits that all keys share need no pass.
 ///
-/// Work O(n) a digit, steps O(log n). What counts is latency: a launch, a load, some 2 us a pass, a store.
+/// Work O(n) a digit, steps O(log n). What counts is latency: a launch, a load, the barriers of each pass, a store.
 template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads)
     kernSortBlock(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
@@ -115,7 +115,7 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
 /// that all keys share end there, except the last, which brings the keys to `out`.
 ///
 /// Work O(n + blocks^2) a digit, steps O(log n). 8 bytes a 4-byte key and pass, in the second-level cache; what counts
-/// is the latency of the barriers and of ranking a tile, some 4 us a pass.
+/// is the latency of the barriers and of ranking a tile.
 template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads)
     kernSortGrid(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
