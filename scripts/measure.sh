@@ -5,7 +5,7 @@ set -euo pipefail
 folder=${1:?expected a folder for the CSVs}
 program=${2:-build/release/bin/stream_compaction_test}
 topics=("${@:3}")
-[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders profiles)
+[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders sorts ladder profiles)
 mkdir -p "$folder"
 
 # measure TOPIC SIZE [options of the program]
@@ -45,6 +45,29 @@ orders() {
     done
 }
 
+sorts() {
+    for k in {8..24} 26 28; do
+        measure sorts "2^$k" --op sort --variant radix,cub
+    done
+    for k in 20 24 26 28; do
+        measure sorts "2^$k" --op sort-pairs --variant radix,cub
+    done
+    for input in mod:100 and:3 ascending zeros; do
+        measure sorts 2^28 --op sort --variant radix,cub --input "$input"
+    done
+    measure sorts 2^27 --op sort --variant radix,cub --type int64
+    measure sorts 2^28 --op sort --variant radix,cub --type int8,float
+    measure sorts 2^26 --op sort-pairs --variant radix,cub --type int64
+}
+
+ladder() {
+    for k in 12 20 24 26 28; do
+        "$program" --no-color --size "2^$k" --op scan,compact,sort,sort-pairs --csv "$folder/h200.csv" \
+            >"$folder/report_2pow$k.txt"
+        tail -n 1 "$folder/report_2pow$k.txt" >&2
+    done
+}
+
 # Needs ncu of the CUDA toolkit.
 profiles() {
     local size=2^26
@@ -55,6 +78,7 @@ profiles() {
     profile --op scan --variant single-pass --type int64
     profile --op compact --variant single-pass,cub
     profile --op partition --variant single-pass-apart
+    profile --op sort --variant radix,cub
 }
 
 for topic in "${topics[@]}"; do

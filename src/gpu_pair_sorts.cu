@@ -1,5 +1,6 @@
 #include <numeric>
 #include <stream_compaction/cub.cuh>
+#include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/thrust.cuh>
 
 #include "gpu_run.cuh"
@@ -61,6 +62,7 @@ template <typename MakeOp>
 Implementations gpuPairSorts() {
     using namespace StreamCompaction;
     return joined({
+        sortPairs("radix", fixed<Radix::Sort>),
         sortPairs("thrust", fixed<Thrust::SortPairs>),
         sortPairs("cub", fixed<Cub::SortPairs>),
     });

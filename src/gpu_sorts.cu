@@ -1,4 +1,5 @@
 #include <stream_compaction/cub.cuh>
+#include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/split_sort.cuh>
 #include <stream_compaction/thrust.cuh>
 
@@ -32,7 +33,8 @@ Implementations gpuSorts() {
     return joined({
         sort("naive", over(naiveScan)),
         sort("efficient", over(optimizedScan)),
-        sort("radix", over(sharedScan)),
+        sort("radix-split", over(sharedScan)),
+        sort("radix", fixed<Radix::Sort>),
         sort("thrust", fixed<Thrust::Sort>),
         sort("cub", fixed<Cub::Sort>),
     });

@@ -84,11 +84,13 @@ constexpr std::array rows{
     cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort", onlyInt32),
     gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize),
     gpu(Operation::Sort, "efficient", "work-efficient sort", Efficient::defaultBlockSize),
-    gpu(Operation::Sort, "radix", "radix sort", Radix::defaultBlockSize),
+    gpu(Operation::Sort, "radix-split", "one-bit radix sort", Radix::defaultBlockSize),
+    gpu(Operation::Sort, "radix", "radix sort"),
     gpu(Operation::Sort, "thrust", "thrust sort"),
     gpu(Operation::Sort, "cub", "cub sort"),
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
+    gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
     gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
 };

@@ -102,6 +102,8 @@ void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
 void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 void sort(int n, int* odata, const int* idata, int /*bits*/) { refuse(n, odata, idata); }
+void splitSort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+void splitSort(int n, int* odata, const int* idata, int /*bits*/) { refuse(n, odata, idata); }
 }  // namespace Radix
 
 namespace Thrust {

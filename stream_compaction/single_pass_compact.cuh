@@ -379,8 +379,9 @@ struct CompactLauncher {
             if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
                 return false;
             }
-            launchTogether<kernel>("kernCompactResident", static_cast<unsigned>(blocks), Tile::threads, stream, n, out,
-                                   rejected, count, arena.take<std::uint32_t>(blocks), in, keep);
+            launch<kernel>("kernCompactResident",
+                           {blocks, Tile::threads, 0, blocks > 1 ? Begin::Together : Begin::InTurn}, stream, n, out,
+                           rejected, count, arena.take<std::uint32_t>(blocks), in, keep);
             return true;
         }
     }
@@ -393,13 +394,14 @@ struct CompactLauncher {
         constexpr auto kernel = kernCompactLookBack<Tile, rejects, T, Predicate>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
         const CompactWords words{arena.take<std::uint64_t>(CompactWords::count(tiles)), tiles};
-        launchAfterClearing<kernel>("kernCompactLookBack", words.words, CompactWords::count(tiles), tiles,
-                                    Tile::threads, stream, n, out, rejected, count, words, in, order, keep);
+        clearWords(words.words, CompactWords::count(tiles), stream);
+        launch<kernel>("kernCompactLookBack", {tiles, Tile::threads, 0, Begin::Early}, stream, n, out, rejected, count,
+                       words, in, order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
             constexpr unsigned mostBlocks = 2048;  // how many elements there are to reverse only the device knows
             kernReverseRest<<<std::min(mostBlocks, Common::blocksFor(n / 2, threads)), threads, 0, stream>>>(n, out,
-                                                                                                           count);
+                                                                                                             count);
             Common::checkCUDAError("kernReverseRest");
         }
     }

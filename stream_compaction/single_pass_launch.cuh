@@ -3,70 +3,14 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/kernel_launch.cuh"
 
 /// Launches of the single-pass kernels, whose blocks wait for one another and must therefore be resident together.
 namespace StreamCompaction::SinglePass {
-
-/// What a card makes of a kernel.
-struct KernelOnDevice {
-    unsigned residentBlocks = 0;    ///< that the card holds at once
-    bool waitsForClearing = false;  ///< whether its code for this card has `waitForClearing` in it
-};
-
-/// For the current device; asked once a device.
-template <auto kernel>
-[[nodiscard]] KernelOnDevice onCurrentDevice(int threads) {
-    constexpr int rememberedDevices = 64;
-    static std::array<std::atomic<KernelOnDevice>, rememberedDevices> remembered{};
-
-    int device = 0;
-    Common::checkCUDAError(cudaGetDevice(&device), "cudaGetDevice");
-    if (device < rememberedDevices) {
-        if (const KernelOnDevice known = remembered[device]; known.residentBlocks > 0) {
-            return known;
-        }
-    }
-    int multiprocessors = 0;
-    Common::checkCUDAError(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-                           "cudaDeviceGetAttribute");
-    // As much shared memory as there is: tiles wait in it.
-    Common::checkCUDAError(
-        cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared),
-        "cudaFuncSetAttribute");
-    int perMultiprocessor = 0;
-    Common::checkCUDAError(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&perMultiprocessor, kernel, threads, 0),
-                           "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    cudaFuncAttributes attributes{};
-    Common::checkCUDAError(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-
-    const KernelOnDevice found{static_cast<unsigned>(perMultiprocessor) * static_cast<unsigned>(multiprocessors),
-                               attributes.ptxVersion >= 90};
-    if (device < rememberedDevices) {
-        remembered[device] = found;
-    }
-    return found;
-}
-
-/// Launches the kernel; with more than one block cooperatively: they begin together, and the grid has a barrier.
-template <auto kernel, typename... Arguments>
-void launchTogether(const char* name, unsigned blocks, int threads, cudaStream_t stream, Arguments... arguments) {
-    cudaLaunchAttribute cooperative{};
-    cooperative.id = cudaLaunchAttributeCooperative;
-    cooperative.val.cooperative = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = blocks;
-    config.blockDim = static_cast<unsigned>(threads);
-    config.stream = stream;
-    config.attrs = &cooperative;
-    config.numAttrs = blocks > 1 ? 1 : 0;
-    Common::checkCUDAError(cudaLaunchKernelEx(&config, kernel, arguments...), name);
-}
 
 /// Clears words of scratch; what follows it by programmatic launch may begin at once.
 static __global__ void kernClear(std::uint64_t* words, std::size_t n) {
@@ -79,25 +23,12 @@ static __global__ void kernClear(std::uint64_t* words, std::size_t n) {
     }
 }
 
-/// Clears words of scratch and launches the kernel, which, where the card can, begins while they are being cleared.
-template <auto kernel, typename... Arguments>
-void launchAfterClearing(const char* name, std::uint64_t* words, std::size_t n, std::size_t blocks, int threads,
-                         cudaStream_t stream, Arguments... arguments) {
-    constexpr int clearingThreads = 256;
+/// Clears words of scratch for a kernel that is to begin early.
+inline void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream) {
+    constexpr int threads = 256;
     constexpr unsigned mostBlocks = 128;
-    kernClear<<<std::min(mostBlocks, Common::blocksFor(n, clearingThreads)), clearingThreads, 0, stream>>>(words, n);
+    kernClear<<<std::min(mostBlocks, Common::blocksFor(n, threads)), threads, 0, stream>>>(words, n);
     Common::checkCUDAError("kernClear");
-
-    cudaLaunchAttribute early{};
-    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-    early.val.programmaticStreamSerializationAllowed = 1;
-    cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(blocks);
-    config.blockDim = static_cast<unsigned>(threads);
-    config.stream = stream;
-    config.attrs = &early;
-    config.numAttrs = onCurrentDevice<kernel>(threads).waitsForClearing ? 1 : 0;
-    Common::checkCUDAError(cudaLaunchKernelEx(&config, kernel, arguments...), name);
 }
 
 /// Threads a block and rows a warp of the kernels that hold a tile a block in registers.

@@ -223,8 +223,8 @@ struct Scan {
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
             return false;
         }
-        launchTogether<kernel>("kernScanResident", static_cast<unsigned>(blocks), Tile::threads, stream, n, out,
-                               arena.take<T>(blocks), in, kind == ScanKind::Inclusive, op);
+        launch<kernel>("kernScanResident", {blocks, Tile::threads, 0, blocks > 1 ? Begin::Together : Begin::InTurn},
+                       stream, n, out, arena.take<T>(blocks), in, kind == ScanKind::Inclusive, op);
         return true;
     }
 
@@ -236,8 +236,9 @@ struct Scan {
         constexpr auto kernel = kernScanLookBack<Tile, In, T, Op>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
         const ScanWords<T> words{arena.take<std::uint64_t>(ScanWords<T>::count(tiles)), tiles};
-        launchAfterClearing<kernel>("kernScanLookBack", words.words, ScanWords<T>::count(tiles), tiles, Tile::threads,
-                                    stream, n, out, words, in, kind == ScanKind::Inclusive, reproducible, order, op);
+        clearWords(words.words, ScanWords<T>::count(tiles), stream);
+        launch<kernel>("kernScanLookBack", {tiles, Tile::threads, 0, Begin::Early}, stream, n, out, words, in,
+                       kind == ScanKind::Inclusive, reproducible, order, op);
     }
 };
 

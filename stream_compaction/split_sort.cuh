@@ -30,11 +30,10 @@ __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* i
 /// Least-significant-digit radix sort, one bit a pass, over any scan (GPU Gems 3, ch. 39.3.3). Each pass splits the
 /// keys by one bit, lowest first, stably, so the order of the lower bits survives within the higher ones.
 ///
-/// Device layer: sorts integers and floating-point numbers ascending (-0 before +0; NaNs beyond the infinity of their
-/// sign); stable. `bits` passes look at the lowest bits only: all of them by default (0), fewer for non-negative
-/// integers below 2^bits. Throws std::invalid_argument when T has not so many. `out` may be `in`. Scratch: a key, a
-/// byte and an index an element, and the scan's. A pass over 4-byte keys moves 5 bytes an element in the map, 13 in
-/// the split, and the scan's.
+/// Device layer: sorts integers and floating-point numbers ascending (-0 before +0, NaNs last); stable. `bits` passes
+/// look at the lowest bits only: all of them by default (0), fewer for non-negative integers below 2^bits. Throws
+/// std::invalid_argument when T has not so many. `out` may be `in`. Scratch: a key, a byte and an index an element, and
+/// the scan's. A pass over 4-byte keys moves 5 bytes an element in the map, 13 in the split, and the scan's.
 template <ScanOperation Scan>
 struct SplitSort {
     Scan scan{};

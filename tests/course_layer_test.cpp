@@ -54,7 +54,12 @@ const std::vector<Variant> variants{
     {"SinglePass", SinglePass::timer, {SinglePass::scan}, {SinglePass::compact}, {}},
     {"Thrust", Thrust::timer, {Thrust::scan}, {Thrust::compact}, {Thrust::sort}},
     {"Cub", Cub::timer, {Cub::scan}, {Cub::compact}, {Cub::sort}},
-    {"Radix", Radix::timer, {}, {}, {[](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); }}},
+    {"Radix",
+     Radix::timer,
+     {},
+     {},
+     {[](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); },
+      [](int n, int* odata, const int* idata) { Radix::splitSort(n, odata, idata); }}},
 };
 
 /// What a call wrote to an array of n elements and what lies behind it.
@@ -159,11 +164,14 @@ TEST_P(RadixCourseLayer, SmallKeysTakeFewerPasses) {
     std::ranges::for_each(in, [](int& x) { x &= 127; });
     std::vector<int> expected = in;
     std::ranges::sort(expected);
-    std::vector<int> out(in.size());
-    Radix::sort(static_cast<int>(in.size()), out.data(), in.data(), 7);
-    EXPECT_EQ(out, expected);
-    EXPECT_THROW(Radix::sort(1, out.data(), in.data(), 0), std::invalid_argument);
-    EXPECT_THROW(Radix::sort(1, out.data(), in.data(), 33), std::invalid_argument);
+    using Sort = void (*)(int, int*, const int*, int);
+    for (const Sort sort : {Sort{Radix::sort}, Sort{Radix::splitSort}}) {
+        std::vector<int> out(in.size());
+        sort(static_cast<int>(in.size()), out.data(), in.data(), 7);
+        EXPECT_EQ(out, expected);
+        EXPECT_THROW(sort(1, out.data(), in.data(), 0), std::invalid_argument);
+        EXPECT_THROW(sort(1, out.data(), in.data(), 33), std::invalid_argument);
+    }
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, RadixCourseLayer, testing::Values(variants.back()), nameOf);
@@ -231,7 +239,7 @@ INSTANTIATE_TEST_SUITE_P(
                     BlockSizes{"SharedMem", SharedMem::defaultBlockSize, SharedMem::setBlockSize, SharedMem::blockSize,
                                SharedMem::scan},
                     BlockSizes{"Radix", Radix::defaultBlockSize, Radix::setBlockSize, Radix::blockSize,
-                               [](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); }}),
+                               [](int n, int* odata, const int* idata) { Radix::splitSort(n, odata, idata); }}),
     [](const testing::TestParamInfo<BlockSizes>& info) { return std::string(info.param.name); });
 
 }  // namespace

@@ -29,4 +29,13 @@ __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
     return {Warp::index() == 0 ? identity : before, Warp::broadcast(upTo, warps - 1)};
 }
 
+/// Exclusive scan of one value a thread; `slots` as above.
+template <int warps, typename T, typename Op>
+__device__ T exclusiveScan(const T& value, T* slots, const Op& op) {
+    const T upTo = Warp::inclusiveScan(value, op);
+    const T before = scanWarps<warps>(Warp::broadcast(upTo, Warp::lanes - 1), slots, op).before;
+    const T beforeInWarp = Warp::shiftUp(upTo, 1);
+    return Warp::lane() == 0 ? before : op(before, beforeInWarp);
+}
+
 }  // namespace StreamCompaction::Block

@@ -34,4 +34,13 @@ struct DevicePlatform {
     }
 };
 
+/// Look-back by single threads, each through a column of words: what a warp reads at a time lies side by side, and a
+/// load brings it in one access where atomic operations would be carried out word by word.
+struct ColumnPlatform {
+    static std::uint64_t __device__ load(std::uint64_t* word) {
+        return DevicePlatform::Word(*word).load(cuda::std::memory_order_relaxed);
+    }
+    static void __device__ store(std::uint64_t* word, std::uint64_t value) { DevicePlatform::store(word, value); }
+};
+
 }  // namespace StreamCompaction::LookBack

@@ -168,7 +168,34 @@ __device__ T lookBack(const Platform& platform, const Statuses<T>& statuses, int
     }
 }
 
-/// The same with the additions always in the same order, whatever the timing: for floating-point sums that come out
+/// The sum of all tiles before `tile`, by one thread, where a tile has `columns` sums, each in a chain of its own: tile
+/// t keeps that of `column` in status t * columns + column. A few statuses are read at a time, since the wait for one
+/// is as long as for several.
+template <typename T, typename Op, typename Platform>
+__device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statuses, int tile, int column, int columns,
+                              const Op& op) {
+    constexpr int window = 4;
+    T sum = op.template identity<T>();
+    for (int end = tile; end > 0; end -= window) {
+        Status<T> near[window];
+        for (int i = 0; i < window; ++i) {
+            near[i] = end - 1 - i < 0 ? Status<T>{State::Prefix, op.template identity<T>()}
+                                      : statuses.read(platform, (end - 1 - i) * columns + column);
+        }
+        for (int i = 0; i < window; ++i) {
+            while (near[i].state == State::Empty) {
+                near[i] = statuses.read(platform, (end - 1 - i) * columns + column);
+            }
+            sum = op(near[i].value, sum);
+            if (near[i].state == State::Prefix) {
+                return sum;
+            }
+        }
+    }
+    return sum;
+}
+
+/// `lookBack` with the additions always in the same order, whatever the timing: for floating-point sums that come out
 /// bit for bit the same in every run.
 ///
 /// Tiles form groups. A tile adds up, in order, the aggregates of the tiles before it in its group, and adds that to

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 namespace StreamCompaction {
@@ -15,22 +16,60 @@ using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                   std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                                      std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// Maps a key to unsigned bits that compare as the keys do, so that a radix sort need know only unsigned integers.
-/// A signed integer gets its sign bit flipped. A negative float gets all bits flipped, any other the sign bit: the
-/// total order in which -0 comes before +0 and NaNs lie beyond the infinity of their sign (Herf, "Radix Tricks", 2001).
-template <typename T>
-requires std::is_arithmetic_v<T> __host__ __device__ BitsOf<T> orderedBits(T key) {
-    using Bits = BitsOf<T>;
-    constexpr Bits signBit = static_cast<Bits>(Bits{1} << (8 * sizeof(T) - 1));
-    if constexpr (std::is_floating_point_v<T>) {
-        Bits bits;
-        memcpy(&bits, &key, sizeof(T));
-        return (bits & signBit) ? static_cast<Bits>(~bits) : static_cast<Bits>(bits | signBit);
-    } else if constexpr (std::is_signed_v<T>) {
-        return static_cast<Bits>(static_cast<Bits>(key) ^ signBit);
-    } else {
-        return key;
+/// Maps keys to unsigned bits that compare as the keys do, so that a radix sort need know only unsigned integers, and
+/// back. A signed integer gets its sign bit inverted. A negative float gets all bits inverted, any other the sign bit
+/// (Herf, "Radix Tricks", 2001): IEEE 754's total order, in which -0 comes before +0. That has NaNs beyond the infinity
+/// of their sign; a rotation of the codes by the number of negative ones takes these from the bottom to the top, so
+/// that all NaNs are last. Descending order inverts all bits once more.
+template <typename Bits>
+struct KeyCoding {
+    Bits inverted;             ///< bits inverted in every key
+    Bits invertedInNegatives;  ///< and in those whose sign bit is set
+    Bits rotation;             ///< added afterwards
+
+    template <typename Key>
+    [[nodiscard]] __host__ __device__ static constexpr KeyCoding of(bool descending = false) {
+        static_assert(std::is_arithmetic_v<Key> && sizeof(Key) == sizeof(Bits));
+        const Bits inverted = std::is_signed_v<Key> ? signBit : Bits{0};
+        const Bits rotation = negativeNans<Key>();
+        return {static_cast<Bits>(descending ? ~inverted : inverted),
+                static_cast<Bits>(std::is_floating_point_v<Key> ? ~signBit : 0),
+                static_cast<Bits>(descending ? rotation : 0 - rotation)};
     }
+
+    [[nodiscard]] __host__ __device__ constexpr Bits encode(Bits key) const {
+        return static_cast<Bits>((key ^ ofSign(key) ^ inverted) + rotation);
+    }
+    [[nodiscard]] __host__ __device__ constexpr Bits decode(Bits code) const {
+        const Bits key = static_cast<Bits>(code - rotation) ^ inverted;
+        return key ^ ofSign(key);
+    }
+
+  private:
+    static constexpr Bits signBit = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
+
+    /// How many NaNs of the type have their sign bit set.
+    template <typename Key>
+    [[nodiscard]] __host__ __device__ static constexpr Bits negativeNans() {
+        if constexpr (std::is_floating_point_v<Key>) {
+            constexpr int mantissaBits = std::numeric_limits<Key>::digits - 1;
+            return static_cast<Bits>((Bits{1} << mantissaBits) - 1);
+        } else {
+            return 0;
+        }
+    }
+
+    [[nodiscard]] __host__ __device__ constexpr Bits ofSign(Bits key) const {
+        return (key & signBit) != 0 ? invertedInNegatives : Bits{0};
+    }
+};
+
+/// The bits of one key.
+template <typename Key>
+[[nodiscard]] __host__ __device__ BitsOf<Key> orderedBits(Key key) {
+    BitsOf<Key> bits;
+    memcpy(&bits, &key, sizeof(Key));
+    return KeyCoding<BitsOf<Key>>::template of<Key>().encode(bits);
 }
 
 }  // namespace StreamCompaction

@@ -315,12 +315,11 @@ TEST_P(OperationTest, RefusesBadArguments) {
     });
 }
 
-INSTANTIATE_TEST_SUITE_P(Device, OperationTest,
-                         testing::ValuesIn(joined(naiveOperations(), efficientOperations(), sharedMemOperations(),
-                                                  singlePassOperations(), thrustOperations(), cubOperations())),
-                         [](const auto& info) {
-                             return std::visit([](const auto& op) { return op.name; }, info.param);
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Device, OperationTest,
+    testing::ValuesIn(joined(naiveOperations(), efficientOperations(), sharedMemOperations(), singlePassOperations(),
+                             radixOperations(), thrustOperations(), cubOperations())),
+    [](const auto& info) { return std::visit([](const auto& op) { return op.name; }, info.param); });
 
 }  // namespace
 }  // namespace StreamCompaction::Testing

@@ -84,6 +84,7 @@ template <typename Op>
 [[nodiscard]] std::vector<AnyOperation> efficientOperations();
 [[nodiscard]] std::vector<AnyOperation> sharedMemOperations();
 [[nodiscard]] std::vector<AnyOperation> singlePassOperations();
+[[nodiscard]] std::vector<AnyOperation> radixOperations();
 [[nodiscard]] std::vector<AnyOperation> thrustOperations();
 [[nodiscard]] std::vector<AnyOperation> cubOperations();
 

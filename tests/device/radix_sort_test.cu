@@ -1,0 +1,362 @@
+#include <array>
+#include <compare>
+#include <numeric>
+
+#include "operation_under_test.cuh"
+#include "stream_compaction/cub.cuh"
+#include "stream_compaction/radix_sort.cuh"
+
+namespace StreamCompaction::Testing {
+
+std::vector<AnyOperation> radixOperations() {
+    return withEveryType<Radix::Sort>("radix_sort", Kind::Sort, {.inPlace = false});
+}
+
+namespace {
+
+/// One size for each way that a sort may take, and the edges between them.
+[[nodiscard]] std::vector<std::size_t> sizesOfAllWays() {
+    std::vector<std::size_t> sizes{1, 2, 1000, 1025, 2049, 8192, 8193, 16385, 70001};
+    if (!quick()) {
+        sizes.insert(sizes.end(), {std::size_t{600011}, std::size_t{1500007}});
+    }
+    return sizes;
+}
+
+/// What is special about a type.
+template <typename K>
+[[nodiscard]] std::vector<K> extremes() {
+    using Limits = std::numeric_limits<K>;
+    std::vector<K> keys{Limits::lowest(), Limits::max(), K{0}, K{1}, static_cast<K>(-1), Limits::min()};
+    if constexpr (std::is_floating_point_v<K>) {
+        keys.insert(keys.end(), {-K{0}, Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(),
+                                 -Limits::quiet_NaN(), Limits::denorm_min(), -Limits::denorm_min()});
+    }
+    return keys;
+}
+
+template <typename K>
+[[nodiscard]] std::vector<K> keysWithExtremes(std::size_t n, std::uint64_t seed) {
+    const std::vector<K> special = extremes<K>();
+    return hostArray(n, [&](std::size_t i) {
+        const std::uint64_t bits = randomBits(~seed, i);
+        return bits % 4 == 0 ? special[bits / 4 % special.size()] : AnyBits<K>{seed}(i);
+    });
+}
+
+/// A value of any type that says which it is.
+template <typename V>
+[[nodiscard]] V valueAt(std::size_t i) {
+    V value{};
+    std::memcpy(&value, &i, std::min(sizeof(V), sizeof(i)));
+    return value;
+}
+
+struct ThreeBytes {
+    std::uint8_t bytes[3];
+};
+struct TwelveBytes {
+    std::uint32_t words[3];
+};
+struct SixteenBytes {
+    std::uint64_t words[2];
+};
+
+/// The bits of a key that a sort compares, by the definition in Sort.
+template <typename K>
+[[nodiscard]] std::uint64_t comparedBits(const Radix::Sort& sort, K key) {
+    const int end = sort.endBit == 0 ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
+    const std::uint64_t code = orderedBits(key);
+    const std::uint64_t bits = (code >> sort.beginBit) & (~std::uint64_t{0} >> (64 - (end - sort.beginBit)));
+    return sort.descending ? ~bits : bits;
+}
+
+/// The order in which the standard library puts the keys: where each comes from.
+template <typename K>
+[[nodiscard]] std::vector<std::size_t> sortedPlaces(const Radix::Sort& sort, const std::vector<K>& keys) {
+    std::vector<std::size_t> places(keys.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::ranges::stable_sort(places, {}, [&](std::size_t place) { return comparedBits(sort, keys[place]); });
+    return places;
+}
+
+/// Scratch of exactly the size that a sort asks for, filled with garbage.
+template <typename K, typename... V>
+[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Radix::Sort& sort, std::size_t n) {
+    DeviceBuffer<std::byte> scratch(sort.scratchBytes<K, V...>(n));
+    Common::checkCUDAError(cudaMemset(scratch.data(), 0x7E, scratch.byteCount()), "cudaMemset");
+    return scratch;
+}
+
+class RadixSortTest : public DeviceTest {
+  protected:
+    template <typename K>
+    static void expectSorted(const Radix::Sort& sort, const std::vector<K>& keys) {
+        std::vector<K> expected;
+        for (const std::size_t place : sortedPlaces(sort, keys)) {
+            expected.push_back(keys[place]);
+        }
+        DeviceBuffer<K> in{std::span<const K>(keys)};
+        GuardedArray<K> out(keys.size());
+        auto scratch = garbageScratch<K>(sort, keys.size());
+        sort(in.data(), out.data(), keys.size(), scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(out.read(keys.size()), expected)) << "n = " << keys.size();
+        if (!sort.mayDestroyInput) {
+            std::vector<K> after(keys.size());
+            in.copyTo(after);
+            ASSERT_TRUE(sameBits(after, keys)) << "the input of n = " << keys.size();
+        }
+    }
+
+    template <typename K, typename V>
+    static void expectPairsSorted(const Radix::Sort& sort, const std::vector<K>& keys) {
+        const std::size_t n = keys.size();
+        const std::vector<V> values = hostArray(n, valueAt<V>);
+        std::vector<K> expectedKeys;
+        std::vector<V> expectedValues;
+        for (const std::size_t place : sortedPlaces(sort, keys)) {
+            expectedKeys.push_back(keys[place]);
+            expectedValues.push_back(values[place]);
+        }
+        DeviceBuffer<K> keysIn{std::span<const K>(keys)};
+        DeviceBuffer<V> valuesIn{std::span<const V>(values)};
+        GuardedArray<K> keysOut(n);
+        GuardedArray<V> valuesOut(n);
+        auto scratch = garbageScratch<K, V>(sort, n);
+        sort(keysIn.data(), keysOut.data(), valuesIn.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
+        ASSERT_TRUE(sameBits(valuesOut.read(n), expectedValues)) << "n = " << n;
+    }
+
+    template <typename K>
+    static void expectExtremesSorted() {
+        for (const std::size_t n : sizesOfAllWays()) {
+            for (const bool descending : {false, true}) {
+                expectSorted(Radix::Sort{.descending = descending}, keysWithExtremes<K>(n, n));
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Keys of which there are many equal ones.
+    template <typename K, typename V>
+    static void expectStable() {
+        for (const std::size_t n : sizesOfAllWays()) {
+            for (const bool descending : {false, true}) {
+                const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(3, i) % 5 * 50); });
+                expectPairsSorted<K, V>(Radix::Sort{.descending = descending}, keys);
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+};
+
+TEST_F(RadixSortTest, ExtremesOfEveryKeyType) {
+    expectExtremesSorted<std::int8_t>();
+    expectExtremesSorted<std::uint8_t>();
+    expectExtremesSorted<std::int16_t>();
+    expectExtremesSorted<std::uint16_t>();
+    expectExtremesSorted<std::int32_t>();
+    expectExtremesSorted<std::uint32_t>();
+    expectExtremesSorted<std::int64_t>();
+    expectExtremesSorted<std::uint64_t>();
+    expectExtremesSorted<float>();
+    expectExtremesSorted<double>();
+}
+
+TEST_F(RadixSortTest, PairsOfEverySizeAreStable) {
+    expectStable<std::uint8_t, std::uint8_t>();
+    expectStable<std::int32_t, std::uint16_t>();
+    expectStable<std::int32_t, std::uint32_t>();
+    expectStable<float, double>();
+    expectStable<std::uint64_t, std::uint64_t>();
+    expectStable<std::uint16_t, ThreeBytes>();
+    expectStable<std::int32_t, TwelveBytes>();
+    expectStable<double, SixteenBytes>();
+}
+
+TEST_F(RadixSortTest, Shapes) {
+    const std::vector<std::uint32_t (*)(std::size_t i, std::size_t n)> shapes{
+        [](std::size_t i, std::size_t) -> std::uint32_t { return i; },
+        [](std::size_t i, std::size_t n) -> std::uint32_t { return n - i; },
+        [](std::size_t, std::size_t) -> std::uint32_t { return 0xC0FFEE; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(4, i) % 2 == 0 ? 0x01020304 : 0xF1020304; },
+        [](std::size_t i, std::size_t n) -> std::uint32_t { return i == n / 2 ? 7 : 0x70000000; },
+        [](std::size_t i, std::size_t n) -> std::uint32_t { return i + 1 == n ? 0 : ~0u; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(5, i) % 100; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(6, i) % 100 << 8; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(7, i) % 100 << 16 | 0xAB; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(8, i) % 100 << 24 | 0xABCD; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(9, i) & 0x00FF00FF; },
+        [](std::size_t i, std::size_t) -> std::uint32_t { return randomBits(10, i) & randomBits(11, i); },
+        [](std::size_t i, std::size_t) -> std::uint32_t {
+            return randomBits(10, i) & randomBits(11, i) & randomBits(12, i) & randomBits(13, i);
+        }};
+    for (const std::size_t n : sizesOfAllWays()) {
+        for (const auto shape : shapes) {
+            const auto keys = hostArray(n, [&](std::size_t i) { return shape(i, n); });
+            expectSorted(Radix::Sort{}, keys);
+            expectSorted(Radix::Sort{.mayDestroyInput = true}, keys);
+            if (HasFatalFailure()) {
+                return;
+            }
+        }
+    }
+}
+
+TEST_F(RadixSortTest, BitRanges) {
+    for (const std::size_t n : sizesOfAllWays()) {
+        for (const auto& [begin, end] : {std::pair{0, 1}, {0, 8}, {3, 12}, {5, 29}, {24, 32}, {31, 32}, {0, 32}}) {
+            for (const bool descending : {false, true}) {
+                const Radix::Sort sort{.descending = descending, .beginBit = begin, .endBit = end};
+                expectSorted(sort, hostArray(n, AnyBits<int>{14}));
+                expectPairsSorted<float, std::uint32_t>(sort, hostArray(n, AnyBits<float>{15}));
+                if (HasFatalFailure()) {
+                    return;
+                }
+            }
+        }
+    }
+    expectSorted(Radix::Sort{.beginBit = 60, .endBit = 64}, hostArray(70001, AnyBits<std::int64_t>{16}));
+}
+
+TEST_F(RadixSortTest, MayDestroyTheInput) {
+    for (const std::size_t n : sizesOfAllWays()) {
+        const Radix::Sort sort{.mayDestroyInput = true};
+        EXPECT_LE(sort.scratchBytes<int>(n), Radix::Sort{}.scratchBytes<int>(n));
+        expectSorted(sort, hostArray(n, AnyBits<float>{17}));
+        expectPairsSorted<int, std::uint64_t>(sort, hostArray(n, AnyBits<int>{18}));
+        if (HasFatalFailure()) {
+            return;
+        }
+    }
+}
+
+// Which passes run is decided anew in every replay.
+TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
+    for (const std::size_t n : {std::size_t{5000}, std::size_t{300007}, std::size_t{2000003}}) {
+        const Radix::Sort sort;
+        const auto few = hostArray(n, [](std::size_t i) { return static_cast<int>(randomBits(19, i) % 100); });
+        const auto many = hostArray(n, AnyBits<int>{20});
+        DeviceBuffer<int> in(n);
+        std::array<GuardedArray<int>, 2> outs{GuardedArray<int>(n), GuardedArray<int>(n)};
+        const DeviceBuffer<int> deviceFew{std::span<const int>(few)};
+        const DeviceBuffer<int> deviceMany{std::span<const int>(many)};
+        auto scratch = garbageScratch<int>(sort, n);
+        Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        replay(2, [&](cudaStream_t stream) {
+            for (const bool isFew : {true, false}) {
+                const auto& keys = isFew ? deviceFew : deviceMany;
+                Common::checkCUDAError(
+                    cudaMemcpyAsync(in.data(), keys.data(), in.byteCount(), cudaMemcpyDeviceToDevice, stream),
+                    "cudaMemcpyAsync");
+                sort(in.data(), outs[isFew ? 0 : 1].data(), n, scratch.bytes(), stream);
+            }
+        });
+        const auto sorted = [](std::vector<int> keys) {
+            std::ranges::sort(keys);
+            return keys;
+        };
+        EXPECT_TRUE(sameBits(outs[0].read(n), sorted(few)));
+        EXPECT_TRUE(sameBits(outs[1].read(n), sorted(many)));
+    }
+}
+
+TEST_F(RadixSortTest, AgreesWithCub) {
+    const std::size_t n = quick() ? 100003 : 40000003;
+    const DeviceBuffer<std::uint32_t> keys = deviceArray(n, AnyBits<std::uint32_t>{21});
+    const DeviceBuffer<std::uint32_t> values = deviceArray(n, Summand<std::uint32_t>{22});
+    std::array<DeviceBuffer<std::uint32_t>, 4> outs;
+    for (auto& out : outs) {
+        out = DeviceBuffer<std::uint32_t>(n);
+    }
+    const Radix::Sort sort;
+    auto scratch = garbageScratch<std::uint32_t, std::uint32_t>(sort, n);
+    sort(keys.data(), outs[0].data(), values.data(), outs[1].data(), n, scratch.bytes(), nullptr);
+    const auto callCub = [&](void* storage, std::size_t& bytes) {
+        return cub::DeviceRadixSort::SortPairs(storage, bytes, keys.data(), outs[2].data(), values.data(),
+                                               outs[3].data(), n);
+    };
+    DeviceBuffer<std::byte> cubScratch(Cub::queryScratchBytes(callCub));
+    std::size_t bytes = cubScratch.size();
+    Common::checkCUDAError(callCub(cubScratch.data(), bytes), "cub::DeviceRadixSort");
+    EXPECT_TRUE(Oracle::equal(outs[0].data(), outs[2].data(), n));
+    EXPECT_TRUE(Oracle::equal(outs[1].data(), outs[3].data(), n));
+}
+
+TEST_F(RadixSortTest, RefusesBadArguments) {
+    const std::size_t n = 5000;
+    DeviceBuffer<int> a(2 * n);
+    DeviceBuffer<int> b(2 * n);
+    DeviceBuffer<std::byte> scratch(Radix::Sort{}.scratchBytes<int, int>(n));
+    const auto expectRefused = [&](const Radix::Sort& sort) {
+        EXPECT_THROW(sort(a.data(), b.data(), n, scratch.bytes(), nullptr), std::invalid_argument);
+    };
+    expectRefused({.beginBit = -1});
+    expectRefused({.beginBit = 32});
+    expectRefused({.beginBit = 8, .endBit = 8});
+    expectRefused({.endBit = 33});
+    const auto expectPairsRefused = [&](const int* keysIn, int* keysOut, const int* valuesIn, int* valuesOut,
+                                        Scratch memory) {
+        EXPECT_THROW(Radix::Sort{}(keysIn, keysOut, valuesIn, valuesOut, n, memory, nullptr), std::invalid_argument);
+    };
+    int* const a2 = a.data() + n;
+    int* const b2 = b.data() + n;
+    expectPairsRefused(a.data(), a.data(), b.data(), b2, scratch.bytes());
+    expectPairsRefused(a.data(), a2, b.data(), b.data(), scratch.bytes());
+    expectPairsRefused(a.data(), b.data(), a2, b.data() + n - 1, scratch.bytes());
+    expectPairsRefused(a.data(), b.data(), b.data(), b2, scratch.bytes());
+    expectPairsRefused(a.data(), b.data(), a2, a.data(), scratch.bytes());
+    expectPairsRefused(a.data(), b.data(), nullptr, b2, scratch.bytes());
+    expectPairsRefused(a.data(), b.data(), a2, b2, scratch.bytes().first(scratch.size() - 1));
+    Radix::Sort{}(a.data(), a.data(), 0, {}, nullptr);
+    Radix::Sort{}(a.data(), b.data(), a2, b2, n, scratch.bytes(), nullptr);
+    Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+}
+
+/// What is wrong with keys that should be sorted, and a sum that their order does not change.
+__global__ void kernInspect(std::size_t n, const std::uint32_t* keys, unsigned long long* descents,
+                            unsigned long long* sum) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        atomicAdd(sum, static_cast<unsigned long long>(randomBits(23, keys[i])));
+        if (i > 0 && keys[i] < keys[i - 1]) {
+            atomicAdd(descents, 1ULL);
+        }
+    }
+}
+
+TEST_F(RadixSortTest, MoreThan2To31Keys) {
+    const std::size_t n = (std::size_t{1} << 31) + 5;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    const Radix::Sort sort;
+    if (quick() ||
+        free < 2 * n * sizeof(std::uint32_t) + sort.scratchBytes<std::uint32_t>(n) + (std::size_t{1} << 30)) {
+        GTEST_SKIP() << "takes 28 GiB of device memory";
+    }
+    const DeviceBuffer<std::uint32_t> in = deviceArray(n, AnyBits<std::uint32_t>{24});
+    DeviceBuffer<std::uint32_t> out(n);
+    DeviceBuffer<std::byte> scratch(sort.scratchBytes<std::uint32_t>(n));
+    sort(in.data(), out.data(), n, scratch.bytes(), nullptr);
+    const auto inspect = [&](const DeviceBuffer<std::uint32_t>& keys) {
+        DeviceBuffer<unsigned long long> results(2);
+        Common::checkCUDAError(cudaMemset(results.data(), 0, results.byteCount()), "cudaMemset");
+        kernInspect<<<Common::blocksFor(n, 256), 256>>>(n, keys.data(), results.data(), results.data() + 1);
+        Common::checkCUDAError("kernInspect");
+        std::array<unsigned long long, 2> host{};
+        results.copyTo(host);
+        return host;
+    };
+    const auto after = inspect(out);
+    EXPECT_EQ(after[0], 0U);
+    EXPECT_EQ(after[1], inspect(in)[1]);
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,124 @@
+#include <bit>
+#include <numeric>
+
+#include "../device/device_fixture.cuh"
+#include "stream_compaction/primitives/digit_rank.cuh"
+#include "stream_compaction/primitives/ordered_bits.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+/// A thread's digits are those at (warp, row, lane) of the tile.
+template <int threads, int rows>
+__global__ void kernRankDigits(const std::uint32_t* digits, std::uint32_t* ranks, std::uint32_t* totals,
+                               std::uint32_t* firstRanks) {
+    __shared__ typename DigitRank<threads>::Storage storage;
+    const auto at = [](int row) { return (Warp::index() * rows + row) * Warp::lanes + Warp::lane(); };
+    DigitRank<threads> rank(storage);
+    for (int row = 0; row < rows; ++row) {
+        rank.count(digits[at(row)]);
+    }
+    const std::uint32_t total = rank.total();
+    const std::uint32_t first = rank.begin(total);
+    if (threadIdx.x < digitValues) {
+        totals[threadIdx.x] = total;
+        firstRanks[threadIdx.x] = first;
+    }
+    for (int row = 0; row < rows; ++row) {
+        ranks[at(row)] = rank.next(digits[at(row)]);
+    }
+}
+
+class DigitRankTest : public DeviceTest {
+  protected:
+    template <int threads, int rows>
+    static void expectRightRanks(const std::vector<std::uint32_t>& digits) {
+        ASSERT_EQ(digits.size(), std::size_t{threads * rows});
+        std::vector<std::uint32_t> totals(digitValues);
+        for (const std::uint32_t digit : digits) {
+            ++totals[digit];
+        }
+        std::vector<std::uint32_t> firstRanks(digitValues);
+        std::exclusive_scan(totals.begin(), totals.end(), firstRanks.begin(), 0u);
+        std::vector<std::uint32_t> next = firstRanks;
+        std::vector<std::uint32_t> ranks;
+        for (const std::uint32_t digit : digits) {
+            ranks.push_back(next[digit]++);
+        }
+
+        const DeviceBuffer<std::uint32_t> deviceDigits{std::span<const std::uint32_t>(digits)};
+        GuardedArray<std::uint32_t> deviceRanks(digits.size());
+        GuardedArray<std::uint32_t> deviceTotals(digitValues);
+        GuardedArray<std::uint32_t> deviceFirstRanks(digitValues);
+        kernRankDigits<threads, rows>
+            <<<1, threads>>>(deviceDigits.data(), deviceRanks.data(), deviceTotals.data(), deviceFirstRanks.data());
+        Common::checkCUDAError("kernRankDigits");
+        EXPECT_TRUE(sameBits(deviceRanks.read(digits.size()), ranks));
+        EXPECT_TRUE(sameBits(deviceTotals.read(digitValues), totals));
+        EXPECT_TRUE(sameBits(deviceFirstRanks.read(digitValues), firstRanks));
+    }
+
+    template <int threads, int rows>
+    static void expectRightRanksOfAllKinds() {
+        constexpr std::size_t n = threads * rows;
+        const auto digitsOf = [&](auto digit) { return hostArray(n, digit); };
+        using Size = std::size_t;
+        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return randomBits(1, i) % 256; }));
+        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return randomBits(2, i) % 3; }));
+        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return i % 256; }));
+        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return 255 - i % 256; }));
+        expectRightRanks<threads, rows>(digitsOf([](Size) -> std::uint32_t { return 0; }));
+        expectRightRanks<threads, rows>(digitsOf([](Size) -> std::uint32_t { return 255; }));
+        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return i == n / 2 ? 17 : 128; }));
+    }
+};
+
+TEST_F(DigitRankTest, RanksAreStable) {
+    expectRightRanksOfAllKinds<256, 1>();
+    expectRightRanksOfAllKinds<256, 4>();
+    expectRightRanksOfAllKinds<448, 24>();
+    expectRightRanksOfAllKinds<1024, 8>();
+}
+
+TEST(DigitRangeTest, CoversTheBits) {
+    constexpr DigitRange all{0, 32};
+    static_assert(all.count() == 4);
+    static_assert(all.digit(3).shift == 24 && all.digit(3).mask == 255);
+    constexpr DigitRange part{3, 12};
+    static_assert(part.count() == 2);
+    static_assert(part.digit(0).shift == 3 && part.digit(0).mask == 255);
+    static_assert(part.digit(1).shift == 11 && part.digit(1).mask == 1);
+}
+
+/// Codes compare as the keys do, and lead back to them.
+template <typename Key>
+void expectOrderKept(std::vector<Key> ascending) {
+    using Bits = BitsOf<Key>;
+    for (const bool descending : {false, true}) {
+        const auto coding = KeyCoding<Bits>::template of<Key>(descending);
+        std::vector<Bits> codes;
+        for (const Key key : ascending) {
+            const auto bits = std::bit_cast<Bits>(key);
+            codes.push_back(coding.encode(bits));
+            EXPECT_EQ(coding.decode(codes.back()), bits);
+        }
+        const auto isBefore = [=](Bits a, Bits b) { return descending ? b < a : a < b; };
+        EXPECT_TRUE(std::ranges::is_sorted(codes, isBefore));
+        EXPECT_EQ(std::ranges::adjacent_find(codes), codes.end());
+    }
+}
+
+TEST(KeyCodingTest, KeepsTheOrderOfKeys) {
+    expectOrderKept<std::uint8_t>({0, 1, 127, 128, 255});
+    expectOrderKept<std::int8_t>({-128, -127, -1, 0, 1, 127});
+    expectOrderKept<std::int32_t>({std::numeric_limits<int>::min(), -1, 0, 1, std::numeric_limits<int>::max()});
+    expectOrderKept<std::int64_t>({std::numeric_limits<std::int64_t>::min(), -1, 0, 1});
+    const float inf = std::numeric_limits<float>::infinity();
+    const float nan = std::numeric_limits<float>::quiet_NaN();
+    expectOrderKept<float>({-inf, -1.0f, -1e-45f, -0.0f, 0.0f, 1e-45f, 1.0f, inf, nan, -nan});
+    const double wide = std::numeric_limits<double>::infinity();
+    expectOrderKept<double>({-wide, -1.0, -0.0, 0.0, 5e-324, wide, -std::numeric_limits<double>::quiet_NaN()});
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
