@@ -11,12 +11,18 @@
 /// Launches of kernels that want to know how many of their blocks are resident, use much shared memory or begin early.
 namespace StreamCompaction {
 
+/// In a kernel that begins early: waits until all before it in the stream is done and visible.
+__device__ inline void waitForEarlierKernels() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaGridDependencySynchronize();
+#endif
+}
+
 /// What a card makes of a kernel.
 struct KernelOnDevice {
     bool isKnown = false;
-    bool waitsForEarlier =
-        false;                    ///< whether its code for this card waits for the kernel before it (`waitForClearing`)
-    unsigned residentBlocks = 0;  ///< that the card holds at once; 0 where it has too little shared memory for one
+    bool waitsForEarlier = false;  ///< whether its code for this card has `waitForEarlierKernels` in it
+    unsigned residentBlocks = 0;   ///< that the card holds at once; 0 where it has too little shared memory for one
 };
 
 /// For the current device, with so many threads and bytes of dynamic shared memory a block, which the kernel is allowed

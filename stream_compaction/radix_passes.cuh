@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/kernel_launch.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/device_platform.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
@@ -238,6 +239,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
+    waitForEarlierKernels();
     const Pass pass = plan->passes[index];
     if (!pass.isNeeded) {
         return;

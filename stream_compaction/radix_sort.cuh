@@ -260,8 +260,8 @@ struct Sort {
                                                call.stream, call.n, call.out, call.in, plan);
         }
         for (int i = 0; i < call.range.count(); ++i) {
-            launch<kernel>("kernSortByDigit", {tiles, Shape::threads, sharedBytes}, call.stream, call.n, arrays,
-                           statuses, plan, i, call.range.digit(i), call.coding);
+            launch<kernel>("kernSortByDigit", {tiles, Shape::threads, sharedBytes, Begin::Early}, call.stream, call.n,
+                           arrays, statuses, plan, i, call.range.digit(i), call.coding);
         }
         return true;
     }

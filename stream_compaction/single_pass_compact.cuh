@@ -258,7 +258,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
     const LookBack::Count tileCount{place.all};
     if (Warp::index() == 0) {
-        waitForClearing();
+        waitForEarlierKernels();
     }
     if (threadIdx.x == 0) {
         statuses.publish(Platform{}, tile, LookBack::State::Aggregate, tileCount);

@@ -138,7 +138,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
     const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
     if (Warp::index() == 0) {
-        waitForClearing();
+        waitForEarlierKernels();
     }
     if (threadIdx.x == 0) {
         statuses.publish(Platform{}, tile, LookBack::State::Aggregate, place.all);

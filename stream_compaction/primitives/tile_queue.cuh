@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stream_compaction/kernel_launch.cuh"
+
 namespace StreamCompaction {
 
 /// How blocks come by their tile, one a block.
@@ -16,19 +18,12 @@ enum class TileOrder {
 /// Words of scratch for the counter of tickets, alone in its cache line.
 inline constexpr std::size_t ticketWords = 16;
 
-/// Waits for the kernel that clears the scratch, where this one may have begun before that was done.
-__device__ inline void waitForClearing() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaGridDependencySynchronize();
-#endif
-}
-
 /// Tells all threads of the block its tile, which is already on its way; a barrier.
 template <typename Loader>
 [[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader) {
     if (threadIdx.x == 0) {
         if (order == TileOrder::Ticket) {
-            waitForClearing();
+            waitForEarlierKernels();
             shared = static_cast<int>(atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ULL));
         } else {
             shared = static_cast<int>(blockIdx.x);
