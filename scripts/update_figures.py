@@ -14,7 +14,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DATA = ROOT / "data"
 
-OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Radix sort"}
+OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort",
+              "sort-pairs": "Sort of keys with values"}
 SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
 
 
@@ -30,7 +31,7 @@ def read(*names):
 def read_ladder():
     """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
     measured = {}
-    for row in read("h200.csv", "h200_single_pass.csv"):
+    for row in read("h200.csv"):
         measured[row["operation"], row["variant"], int(row["n"])] = row
     return measured
 
@@ -128,9 +129,15 @@ def single_pass_results():
     return "\n".join([*comparison(rows), "", source(rows, "../")])
 
 
-def single_pass_profile():
+def radix_results():
+    rows = read("sorts.csv")
+    return "\n".join([*comparison(rows), "", source(rows, "../")])
+
+
+def profile(belongs):
+    """The kernels of the runs whose options `belongs` accepts, but for the short ones."""
     with (DATA / "profile.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
+        rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5 and belongs(row["arguments"])]
     lines = ["| options | kernel | time | DRAM | registers | occupancy | cycles per instruction | of which |",
              "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"]
     for row in rows:
@@ -139,6 +146,14 @@ def single_pass_profile():
                      f"{float(row['cycles_per_instruction']):.1f} | {row['stall_1']}, {row['stall_2']}, "
                      f"{row['stall_3']} |")
     return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link('profile.csv', '../')}."])
+
+
+def single_pass_profile():
+    return profile(lambda arguments: "sort" not in arguments)
+
+
+def radix_profile():
+    return profile(lambda arguments: "sort" in arguments)
 
 
 def single_pass_designs():
@@ -183,6 +198,7 @@ BLOCKS = {
     "README.md": {"ladder": ladder, "against-cub": against_cub, "sample": sample},
     "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                             "single-pass-designs": single_pass_designs},
+    "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile},
 }
 
 

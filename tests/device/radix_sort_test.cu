@@ -290,8 +290,8 @@ TEST_F(RadixSortTest, AgreesWithCub) {
 
 TEST_F(RadixSortTest, RefusesBadArguments) {
     const std::size_t n = 5000;
-    DeviceBuffer<int> a(2 * n);
-    DeviceBuffer<int> b(2 * n);
+    DeviceBuffer<int> a = deviceArray(2 * n, AnyBits<int>{25});
+    DeviceBuffer<int> b = deviceArray(2 * n, AnyBits<int>{26});
     DeviceBuffer<std::byte> scratch(Radix::Sort{}.scratchBytes<int, int>(n));
     const auto expectRefused = [&](const Radix::Sort& sort) {
         EXPECT_THROW(sort(a.data(), b.data(), n, scratch.bytes(), nullptr), std::invalid_argument);
