@@ -31,7 +31,7 @@ def read(*names):
 def read_ladder():
     """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
     measured = {}
-    for row in read("h200.csv"):
+    for row in read("h200.csv", "h200_sorts_2pow28.csv"):
         measured[row["operation"], row["variant"], int(row["n"])] = row
     return measured
 
@@ -90,14 +90,17 @@ def ladder():
 def against_cub():
     """Both measured in the same run, on the same input."""
     rows = read("h200_single_pass.csv")
+    rows += [row for row in read("sorts.csv") if row["type"] == "int32" and row["input"] == "uniform"]
     measured = {(row["operation"], row["variant"], int(row["n"])): row for row in rows}
     sizes = sorted({n for _, _, n in measured if n & (n - 1) == 0})
-    lines = ["| n | " + " | ".join(f"{title}: ours | CUB | ratio" for title in ("Scan", "Compaction")) + " |"]
-    lines.append("| ---: |" + " ---: |" * 6)
+    ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
+    titles = ("Scan", "Compaction", "Sort")
+    lines = ["| n | " + " | ".join(f"{title}: ours | CUB | ratio" for title in titles) + " |"]
+    lines.append("| ---: |" + " ---: |" * 9)
     for n in sizes:
         cells = []
-        for operation in ("scan", "compact"):
-            ours, cub = (measured[operation, variant, n] for variant in ("single-pass", "cub"))
+        for operation, variant in ours_of.items():
+            ours, cub = measured[operation, variant, n], measured[operation, "cub", n]
             cells += [format_time(ours), format_time(cub), times(cub, ours)]
         lines.append(f"| {power(n)} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", "int32; " + source(rows)])
