@@ -9,9 +9,9 @@
 /// What is known of the array's size decides how blocks learn what stands before their part of it:
 ///
 ///   one block           has nobody before it;
-///   up to 2 MiB or so   all blocks keep their parts in registers and meet once, at a barrier of the grid;
-///   beyond              blocks work through the array in order and look back (primitives/look_back.cuh).
+///   a few MiB           all blocks keep their parts in registers and meet once, at a barrier of the grid;
+///   beyond              a block takes a tile and looks back (primitives/look_back.cuh).
 ///
-/// All of it is one launch a call, and whatever the scratch held before is of no concern: what has to be cleared is
-/// cleared by the launch that uses it.
+/// The first two are one launch a call. The third has a launch before it that clears the status words, which the card
+/// overlaps with the beginning of the other. Whatever the scratch held before is of no concern.
 namespace StreamCompaction::SinglePass {}

@@ -9,7 +9,7 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/kernel_launch.cuh"
 
-/// Launches of the single-pass kernels, whose blocks wait for one another and must therefore be resident together.
+/// What the launches of the single-pass kernels share: shapes of blocks, how many suit, how words are cleared.
 namespace StreamCompaction::SinglePass {
 
 /// Clears words of scratch; what follows it by programmatic launch may begin at once.
@@ -31,7 +31,7 @@ inline void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream)
     Common::checkCUDAError("kernClear");
 }
 
-/// Threads a block and rows a warp of the kernels that hold a tile a block in registers.
+/// Threads a block and rows a warp.
 template <int threadCount, int rowCount>
 struct BlockShape {
     static constexpr int threads = threadCount;
