@@ -137,14 +137,19 @@ def radix_results():
     return "\n".join([*comparison(rows), "", source(rows, "../")])
 
 
+def percent(row, what):
+    return f"{float(row[what + '_percent']):.0f} %"
+
+
 def profile(belongs):
     """The kernels of the runs whose options `belongs` accepts, but for the short ones."""
     with (DATA / "profile.csv").open(newline="") as file:
         rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5 and belongs(row["arguments"])]
-    lines = ["| options | kernel | time | DRAM | registers | occupancy | cycles per instruction | of which |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |"]
+    lines = ["| options | kernel | time | DRAM | issue | integer pipe | shared memory | registers | occupancy | "
+             "cycles per instruction | of which |", "| --- | --- |" + " ---: |" * 8 + " --- |"]
     for row in rows:
         lines.append(f"| `{row['arguments']}` | `{row['kernel']}` | {float(row['duration_us']):.1f} µs | {float(row['dram_percent']):.0f} % | "
+                     f"{percent(row, 'issue')} | {percent(row, 'integer_pipe')} | {percent(row, 'shared_memory')} | "
                      f"{row['registers']} | {float(row['occupancy_percent']):.0f} % | "
                      f"{float(row['cycles_per_instruction']):.1f} | {row['stall_1']}, {row['stall_2']}, "
                      f"{row['stall_3']} |")
@@ -191,6 +196,78 @@ def single_pass_designs():
     return "\n".join([*lines, "", f"The best shape of each. From {files}."])
 
 
+def best(rows, **wanted):
+    """The fastest of the rows with these values; nothing where there are none."""
+    found = [row for row in rows if all(row[column] == str(value) for column, value in wanted.items())]
+    return min(found, key=lambda row: float(row["median_us"]), default=None)
+
+
+def beside(cub, row):
+    return f"{format_time(row)} ({times(cub, row)})" if row else ""
+
+
+def radix_ways():
+    """The best shape of each way of sorting small arrays."""
+    rows = read("tune_sorts.csv")
+    ways = ("block", "cluster", "grid", "passes")
+    lines = ["| type | n | " + " | ".join(ways) + " | CUB |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
+    for kind in ("int32", "int32,int32"):
+        for k in range(10, 22):
+            same = [row for row in rows if row["type"] == kind and row["n"] == str(1 << k)]
+            cub = best(same, kernel="cub")
+            cells = []
+            for way in ways:
+                row = best(same, kernel=way)
+                cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
+            lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
+    return "\n".join([*lines, "", f"Threads x elements a thread. From {link('tune_sorts.csv', '../')}."])
+
+
+def radix_shapes():
+    """Shapes of the tiles of a pass, at the largest size."""
+    lines = ["| type | n | tile, time, ratio to CUB |", "| --- | ---: | --- |"]
+    rows = [row for row in read("tune_sorts.csv") if row["kernel"] in ("cub", "passes")]
+    for kind in ("int32", "int32,int32", "int64", "int64,int32"):
+        n = max(int(row["n"]) for row in rows if row["type"] == kind)
+        same = [row for row in rows if row["type"] == kind and row["n"] == str(n)]
+        cub = best(same, kernel="cub")
+        shapes = sorted((row for row in same if row["kernel"] == "passes"), key=lambda row: float(row["median_us"]))
+        cells = [f"{row['threads']} x {row['rows']}: {beside(cub, row)}" for row in shapes]
+        lines.append(f"| {kind} | {power(n)} | " + "; ".join(cells) + " |")
+    return "\n".join([*lines, "", f"From {link('tune_sorts.csv', '../')}."])
+
+
+SORT_DESIGNS = {
+    "tune_sorts": "as it is",
+    "plain_ballots": "match: ballots in plain C++",
+    "hardware_match": "match: `__match_any_sync`",
+    "atomic_match": "match: atomic OR in shared memory",
+    "remembered_digits": "digits kept from counting to ranking",
+    "window_1": "look-back, one tile at a time",
+    "window_8": "look-back, eight tiles at a time",
+    "polling_by_atomics": "look-back by atomic additions",
+    "one_replica": "histogram, one replica",
+    "eight_replicas": "histogram, eight replicas",
+    "not_early": "no pass begins early",
+    "no_prefetch": "values not asked for early",
+    "registers_for_values": "values through registers",
+}
+
+
+def radix_designs():
+    cases = [(kind, n) for kind in ("int32", "int32,int32") for n in (1 << 22, 1 << 28)]
+    lines = ["| design | " + " | ".join(f"{kind}, {power(n)}" for kind, n in cases) + " |",
+             "| --- |" + " ---: |" * len(cases)]
+    for name, title in SORT_DESIGNS.items():
+        file = f"{name}.csv" if name == "tune_sorts" else f"designs/sort_{name}.csv"
+        rows = read(file)
+        cells = [beside(best(rows, kernel="cub", type=kind, n=n), best(rows, kernel="passes", type=kind, n=n))
+                 for kind, n in cases]
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", "The best shape of each; in brackets, the ratio to CUB in the same run. "
+                      f"From {link('tune_sorts.csv', '../')} and `data/designs/sort_*.csv`."])
+
+
 def sample():
     lines = (DATA / "report_2pow20.txt").read_text().splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("operation "))
@@ -201,7 +278,8 @@ BLOCKS = {
     "README.md": {"ladder": ladder, "against-cub": against_cub, "sample": sample},
     "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                             "single-pass-designs": single_pass_designs},
-    "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile},
+    "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,
+                           "radix-ways": radix_ways, "radix-shapes": radix_shapes, "radix-designs": radix_designs},
 }
 
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "stream_compaction/cuda_check.h"
 
@@ -21,8 +22,10 @@ __device__ inline void waitForEarlierKernels() {
 /// What a card makes of a kernel.
 struct KernelOnDevice {
     bool isKnown = false;
-    bool waitsForEarlier = false;  ///< whether its code for this card has `waitForEarlierKernels` in it
-    unsigned residentBlocks = 0;   ///< that the card holds at once; 0 where it has too little shared memory for one
+    bool waitsForEarlier = false;              ///< whether its code for this card has `waitForEarlierKernels` in it
+    std::uint8_t blocksPerMultiprocessor = 0;  ///< 0 where the card has too little shared memory for one
+    std::uint8_t clusterBlocks = 0;            ///< of the largest cluster; 0 where the card has none
+    unsigned residentBlocks = 0;               ///< that the card holds at once
 };
 
 /// For the current device, with so many threads and bytes of dynamic shared memory a block, which the kernel is allowed
@@ -58,8 +61,20 @@ template <auto kernel>
             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
         cudaFuncAttributes attributes{};
         Common::checkCUDAError(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+        found.blocksPerMultiprocessor = static_cast<std::uint8_t>(perMultiprocessor);
         found.residentBlocks = static_cast<unsigned>(perMultiprocessor) * attribute(cudaDevAttrMultiProcessorCount);
         found.waitsForEarlier = attributes.ptxVersion >= 90;
+        if (attribute(cudaDevAttrClusterLaunch) != 0 && attributes.ptxVersion >= 90 && found.residentBlocks > 0) {
+            set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
+            cudaLaunchConfig_t config{};
+            config.gridDim = 1;
+            config.blockDim = static_cast<unsigned>(threads);
+            config.dynamicSmemBytes = sharedBytes;
+            int clusterBlocks = 0;
+            Common::checkCUDAError(cudaOccupancyMaxPotentialClusterSize(&clusterBlocks, kernel, &config),
+                                   "cudaOccupancyMaxPotentialClusterSize");
+            found.clusterBlocks = static_cast<std::uint8_t>(clusterBlocks);
+        }
     }
     if (device < rememberedDevices) {
         remembered[device] = found;
@@ -69,9 +84,10 @@ template <auto kernel>
 
 /// How blocks of a launch begin.
 enum class Begin {
-    InTurn,    ///< after all that the stream has before them
-    Together,  ///< the same, and all at once, so that the grid has a barrier
-    Early,     ///< where the card can, while the kernel before them still runs; they wait for it themselves
+    InTurn,     ///< after all that the stream has before them
+    Together,   ///< the same, and all at once, so that the grid has a barrier
+    AsCluster,  ///< the same, near one another
+    Early,      ///< where the card can, while the kernel before them still runs; they wait for it themselves
 };
 
 struct LaunchShape {
@@ -87,6 +103,9 @@ void launch(const char* name, const LaunchShape& shape, cudaStream_t stream, Arg
     if (shape.begin == Begin::Together) {
         attribute.id = cudaLaunchAttributeCooperative;
         attribute.val.cooperative = 1;
+    } else if (shape.begin == Begin::AsCluster) {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {static_cast<unsigned>(shape.blocks), 1, 1};
     } else {
         attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
         attribute.val.programmaticStreamSerializationAllowed = 1;

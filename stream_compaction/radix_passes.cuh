@@ -222,6 +222,12 @@ __device__ void prefetchToL2(const T* elements, int size) {
     }
 }
 
+/// The same digit, though the compiler cannot tell: it would keep what it made of each key while counting for when the
+/// keys are ranked, two registers a key, which cost more than to compute it again.
+[[nodiscard]] __device__ inline Digit withoutMemory(Digit digit) {
+    return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
+}
+
 /// One pass: sorts by a digit, stably, reading and writing each element once.
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the tile in shared memory in the order of
@@ -273,10 +279,17 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     }
 
     // Pack the tile; the values are on their way while the block looks back.
+    constexpr bool copiesValues = hasElementCopy<Value>();
     const std::uint32_t firstRank = ranks.begin(total);
-    keys.pack(ranks, digit, storage);
+    keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
+        if constexpr (copiesValues) {
+            if (placeIn<Shape>(row) < size) {
+                copyElement(storage.values[place], from.values[begin + placeIn<Shape>(row)]);
+            }
+        }
+    });
     Value values[Shape::items];
-    if constexpr (hasValues<Value>) {
+    if constexpr (hasValues<Value> && !copiesValues) {
         loadRows<Shape>(values, from.values + begin, size, Value{});
     }
 
@@ -287,7 +300,11 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         set.publish(platform, tile * digitValues + column, State::Prefix, Count{before.value + total});
         storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
     }
-    keys.packValues(values, storage);
+    if constexpr (copiesValues) {
+        awaitElementCopies();
+    } else {
+        keys.packValues(values, storage);
+    }
     __syncthreads();
 
     storePacked(storage, size, digit, to, coding, pass.isLast);

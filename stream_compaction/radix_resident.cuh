@@ -63,9 +63,23 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 }
 
-/// A block's shared memory in a sort by a grid.
+/// The blocks of a cooperative launch,
+struct Grid {
+    [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_grid(); }
+};
+
+/// or of one cluster, whose barrier is the quicker one; from compute capability 9.0 on.
+struct Cluster {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_cluster(); }
+#else
+    [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_grid(); }
+#endif
+};
+
+/// A block's shared memory in a sort by blocks that hold a tile each.
 template <typename Shape, typename Bits, typename Value>
-struct GridStorage {
+struct ResidentStorage {
     TileStorage<Shape, Bits, Value> tile;
     std::uint32_t before[digitValues];  ///< keys with the digit in the blocks before this one
     std::uint32_t all[digitValues];     ///< and in all blocks
@@ -107,22 +121,22 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
     __syncthreads();
 }
 
-/// The same by a cooperative grid, a tile a block, for what all multiprocessors together hold.
+/// The same by blocks that are resident together, a tile each.
 ///
 /// In each pass a block publishes how often each digit occurs in its tile and packs the tile while the others do the
 /// same; then it adds up all counts, which tells it where its keys go, and writes them to the array that the next pass
-/// reads. So a pass has two barriers of the grid, the first of which waits while there is work to do. Passes for digits
-/// that all keys share end there, except the last, which brings the keys to `out`.
+/// reads. So a pass has two barriers of all blocks, the first of which waits while there is work to do. Passes for
+/// digits that all keys share end there, except the last, which brings the keys to `out`.
 ///
 /// Work O(n + blocks^2) a digit, steps O(log n). 8 bytes a 4-byte key and pass, in the second-level cache; what counts
 /// is the latency of the barriers and of ranking a tile.
-template <typename Shape, typename Bits, typename Value>
+template <typename Blocks, typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads)
-    kernSortGrid(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
-                 Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
-                 DigitRange range, KeyCoding<Bits> coding) {
-    const auto grid = cooperative_groups::this_grid();
-    auto& storage = sharedStorage<GridStorage<Shape, Bits, Value>>();
+    kernSortResident(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
+                     Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
+                     DigitRange range, KeyCoding<Bits> coding) {
+    const auto blocks = Blocks::group();
+    auto& storage = sharedStorage<ResidentStorage<Shape, Bits, Value>>();
     const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
     const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
 
@@ -147,7 +161,7 @@ __global__ void __launch_bounds__(Shape::threads)
             storage.before[threadIdx.x] = 0;
             storage.all[threadIdx.x] = 0;
         }
-        auto arrival = grid.barrier_arrive();
+        auto arrival = blocks.barrier_arrive();
 
         // Pack the tile while the other blocks count.
         const std::uint32_t firstRank = ranks.begin(total);
@@ -157,7 +171,7 @@ __global__ void __launch_bounds__(Shape::threads)
             loadRows<Shape>(values, from.values + begin, size, Value{});
             keys.packValues(values, storage.tile);
         }
-        grid.barrier_wait(std::move(arrival));
+        blocks.barrier_wait(std::move(arrival));
 
         // Find out where it goes.
         addUpCounts<Shape::threads>(rows, storage.before, storage.all);
@@ -175,7 +189,7 @@ __global__ void __launch_bounds__(Shape::threads)
         const Elements<Bits, Value> to = isLast ? out : from.keys == spare.keys ? otherSpare : spare;
         storePacked(storage.tile, size, digit, to, coding, isLast);
         if (!isLast) {
-            grid.sync();
+            blocks.sync();
         }
         from = to.readOnly();
     }

@@ -5,17 +5,16 @@
 #include <string>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/kernel_launch.cuh"
-#include "stream_compaction/radix_passes.cuh"
-#include "stream_compaction/radix_resident.cuh"
+#include "stream_compaction/radix_launch.cuh"
 
 /// Least-significant-digit radix sort with digits of eight bits.
 ///
 /// What is known of the array's size decides where keys are between the passes:
 ///
 ///   one block      in registers and shared memory, all passes in one launch (radix_resident.cuh);
-///   up to 2^20     in the second-level cache, all passes in one cooperative launch, whose blocks exchange their counts
-///                  around barriers of the grid;
+///   up to 2^20     in the second-level cache, all passes in one launch whose blocks, in a cluster or a cooperative
+///   grid,
+///                  exchange their counts around barriers;
 ///   beyond         in global memory, a launch a pass with decoupled look-back (radix_passes.cuh).
 namespace StreamCompaction::Radix {
 
@@ -43,7 +42,11 @@ struct Sort {
 
     template <typename K, typename V = NoValue>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        return n == 0 ? 0 : std::max(gridScratchBytes<K, V>(n), passesScratchBytes<K, V>(n));
+        using Bits = BitsOf<K>;
+        using Value = Carried<V>;
+        return n == 0 ? 0
+                      : std::max(residentScratch<Bits, Value>(n),
+                                 passesScratchBytes<SmallPassTile<Bits, Value>, Bits, Value>(n, mayDestroyInput));
     }
 
     template <typename K>
@@ -68,18 +71,6 @@ struct Sort {
     }
 
   private:
-    /// What all launches of a call are about.
-    template <typename Bits, typename Value>
-    struct Call {
-        Elements<const Bits, const Value> in;
-        Elements<Bits, Value> out;
-        std::size_t n;
-        DigitRange range;
-        KeyCoding<Bits> coding;
-        ScratchArena arena;
-        cudaStream_t stream;
-    };
-
     template <typename K>
     [[nodiscard]] static const BitsOf<K>* bitsOf(const K* keys) {
         return reinterpret_cast<const BitsOf<K>*>(keys);
@@ -96,10 +87,10 @@ struct Sort {
         if (n == 0) {
             return;
         }
-        const Call<BitsOf<K>, Value> call{in,    out,   n, range, KeyCoding<BitsOf<K>>::template of<K>(descending),
-                                          arena, stream};
-        if (!sortByBlock(call) && !sortByGrid(call)) {
-            sortInPasses(call);
+        const auto coding = KeyCoding<BitsOf<K>>::template of<K>(descending);
+        const Launcher<BitsOf<K>, Value> launcher{in, out, n, range, coding, mayDestroyInput, arena, stream};
+        if (!whileResident(launcher) && !inPasses(launcher)) {
+            throw CudaError("radix sort: the device has too little shared memory");
         }
     }
 
@@ -112,192 +103,56 @@ struct Sort {
         return {beginBit, end};
     }
 
-    // One block.
+    // What is launched for how many elements: the first that holds them, in an order measured on an H200.
 
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool sortByBlock(const Call<Bits, Value>& call) {
-        return launchBlock<SortShape<256, 4>>(call) || launchBlock<SortShape<256, 8>>(call) ||
-               launchBlock<SortShape<512, 8>>(call) || launchBlock<SortShape<512, 16>>(call);
-    }
-
-    template <typename Shape, typename Bits, typename Value>
-    [[nodiscard]] static bool launchBlock(const Call<Bits, Value>& call) {
-        constexpr auto kernel = kernSortBlock<Shape, Bits, Value>;
-        using Place = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
-        constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Place>);
-        if (call.n > Shape::elements || onCurrentDevice<kernel>(Shape::threads, sharedBytes).residentBlocks == 0) {
-            return false;
-        }
-        launch<kernel>("kernSortBlock", {1, Shape::threads, sharedBytes}, call.stream, call.n, call.out, call.in,
-                       call.range, call.coding);
-        return true;
-    }
-
-    // A grid whose blocks hold a tile each.
-
-    /// The shapes of such grids and the most blocks of each that beat the next, measured on an H200.
-    using TinyTile = SortShape<256, 4>;
-    using SmallTile = SortShape<256, 8>;
-    using MediumTile = SortShape<512, 8>;
-    using LargeTile = SortShape<1024, 8>;
-    static constexpr std::size_t mostTinyTiles = 16;
-    static constexpr std::size_t mostSmallTiles = 32;
+    static constexpr std::size_t smallestTile = 512;
     static constexpr std::size_t mostTiles = 128;
+    static constexpr std::size_t mostResident = std::size_t{1} << 20;
 
-    /// Calls `use(shape)` with the shape that suits n elements; nothing where there are too many.
-    template <typename Use>
-    static void withGridShape(std::size_t n, Use&& use) {
-        if (n <= mostTinyTiles * TinyTile::elements) {
-            use(TinyTile{});
-        } else if (n <= mostSmallTiles * SmallTile::elements) {
-            use(SmallTile{});
-        } else if (n <= mostTiles * MediumTile::elements) {
-            use(MediumTile{});
-        } else if (n <= mostTiles * LargeTile::elements) {
-            use(LargeTile{});
-        }
+    template <typename Bits, typename Value>
+    [[nodiscard]] static bool whileResident(const Launcher<Bits, Value>& sort) {
+        return sort.byBlock(SortShape<256, 4>{}) || sort.byBlock(SortShape<256, 8>{}) ||
+               sort.byBlock(SortShape<512, 8>{}) || sort.byCluster(SortShape<256, 2>{}) ||
+               sort.byCluster(SortShape<256, 4>{}) || sort.byCluster(SortShape<512, 4>{}) ||
+               sort.byBlock(SortShape<512, 16>{}) || byGrid<32>(sort, SortShape<256, 8>{}) ||
+               byGrid<mostTiles>(sort, SortShape<512, 8>{}) || byGrid<mostTiles>(sort, SortShape<1024, 8>{});
     }
 
-    /// Two arrays that passes write to in turn, and a count a block, pass and digit value.
-    template <typename K, typename V>
-    [[nodiscard]] static std::size_t gridScratchBytes(std::size_t n) {
-        std::size_t bytes = 0;
-        withGridShape(n, [&]<typename Shape>(Shape) {
-            bytes = 2 * elementBytes<K, V>(n) +
-                    scratchBytesFor<std::uint16_t>(sizeof(K) * Common::divideRoundUp(n, Shape::elements) * digitValues);
-        });
-        return bytes;
+    template <std::size_t most, typename Shape, typename Bits, typename Value>
+    [[nodiscard]] static bool byGrid(const Launcher<Bits, Value>& sort, Shape shape) {
+        return sort.n <= most * Shape::elements && sort.byGrid(shape);
     }
 
     template <typename Bits, typename Value>
-    [[nodiscard]] static bool sortByGrid(const Call<Bits, Value>& call) {
-        bool isLaunched = false;
-        withGridShape(call.n, [&]<typename Shape>(Shape) { isLaunched = launchGrid<Shape>(call); });
-        return isLaunched;
+    [[nodiscard]] static std::size_t residentScratch(std::size_t n) {
+        const std::size_t tiles = std::min(Common::divideRoundUp(n, smallestTile), mostTiles);
+        return n <= mostResident ? residentScratchBytes<Bits, Value>(n, tiles) : 0;
     }
 
-    template <typename Shape, typename Bits, typename Value>
-    [[nodiscard]] static bool launchGrid(const Call<Bits, Value>& call) {
-        constexpr auto kernel = kernSortGrid<Shape, Bits, Value>;
-        constexpr std::size_t sharedBytes = sizeof(GridStorage<Shape, Bits, Value>);
-        const std::size_t blocks = Common::divideRoundUp(call.n, Shape::elements);
-        if (blocks > onCurrentDevice<kernel>(Shape::threads, sharedBytes).residentBlocks) {
-            return false;
-        }
-        ScratchArena arena = call.arena;
-        const auto spare = takeElements<Bits, Value>(arena, call.n);
-        const auto otherSpare = takeElements<Bits, Value>(arena, call.n);
-        auto* const counts = arena.take<std::uint16_t>(call.range.count() * blocks * digitValues);
-        launch<kernel>("kernSortGrid", {blocks, Shape::threads, sharedBytes, Begin::Together}, call.stream, call.n,
-                       call.out, spare, otherSpare, counts, call.in, call.range, call.coding);
-        return true;
-    }
-
-    // A launch a pass.
-
-    /// As many elements a thread as registers and `tileBytes` of shared memory have room for. Values take registers on
-    /// their way, so that fewer threads have enough.
+    /// As many elements a thread as `tileBytes` of shared memory and the registers have room for. Values that are not
+    /// copied straight to shared memory take registers, too.
     template <typename Bits, typename Value, std::size_t tileBytes>
     [[nodiscard]] static constexpr auto passTile() {
-        constexpr std::size_t threads = hasValues<Value> ? 384 : 448;
-        constexpr std::size_t elementBytes = sizeof(Bits) + (hasValues<Value> ? sizeof(Value) : 0);
-        constexpr std::size_t items =
-            std::min({std::size_t{24}, 112 / sizeof(Bits), tileBytes / (threads * elementBytes)});
+        constexpr std::size_t threads = 512;
+        constexpr std::size_t valueBytes = hasValues<Value> ? sizeof(Value) : 0;
+        constexpr std::size_t byRegisters = hasValues<Value> && !isElementCopySize<Value>
+                                                ? std::min<std::size_t>(12, 96 / sizeof(Value))
+                                            : sizeof(Bits) < 4 ? 24
+                                                               : 40;
+        constexpr std::size_t items = std::min(byRegisters, tileBytes / (threads * (sizeof(Bits) + valueBytes)));
         return SortShape<static_cast<int>(threads), static_cast<int>(items)>{};
     }
 
-    /// Two blocks of the larger share a multiprocessor of compute capability 9.0; the smaller fits every card.
+    /// The larger where two blocks of it share a multiprocessor, as on compute capability 9.0; the smaller fits every
+    /// card.
     template <typename Bits, typename Value>
-    using LargePassTile = decltype(passTile<Bits, Value, (std::size_t{88} << 10)>());
+    using LargePassTile = decltype(passTile<Bits, Value, (std::size_t{94} << 10)>());
     template <typename Bits, typename Value>
-    using SmallPassTile = decltype(passTile<Bits, Value, (std::size_t{43} << 10)>());
-
-    /// An array as large as the input, unless that serves for it; the plan and what leads to it; the statuses.
-    template <typename K, typename V>
-    [[nodiscard]] std::size_t passesScratchBytes(std::size_t n) const {
-        using Tile = SmallPassTile<BitsOf<K>, Carried<V>>;
-        return (mayDestroyInput ? 0 : elementBytes<K, V>(n)) + scratchBytesFor<Plan>(1) + scratchBytesFor<Counters>(1) +
-               scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(Common::divideRoundUp(n, Tile::elements)));
-    }
+    using SmallPassTile = decltype(passTile<Bits, Value, (std::size_t{44} << 10)>());
 
     template <typename Bits, typename Value>
-    void sortInPasses(const Call<Bits, Value>& call) const {
-        if (!launchPasses<LargePassTile<Bits, Value>>(call) && !launchPasses<SmallPassTile<Bits, Value>>(call)) {
-            throw CudaError("radix sort: the device has too little shared memory");
-        }
-    }
-
-    template <typename Shape, typename Bits, typename Value>
-    [[nodiscard]] bool launchPasses(const Call<Bits, Value>& call) const {
-        constexpr auto kernel = kernSortByDigit<Shape, Bits, Value>;
-        constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
-        if (onCurrentDevice<kernel>(Shape::threads, sharedBytes).residentBlocks == 0) {
-            return false;
-        }
-        // What has to be cleared lies side by side: the counters and the first set of statuses.
-        const std::size_t tiles = Common::divideRoundUp(call.n, Shape::elements);
-        ScratchArena arena = call.arena;
-        auto* const counters = arena.take<Counters>(1);
-        const DigitStatuses statuses{arena.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
-        auto* const plan = arena.take<Plan>(1);
-        auto* const clearedEnd = reinterpret_cast<std::byte*>(statuses.words + DigitStatuses::wordsPerSet(tiles));
-        Common::checkCUDAError(
-            cudaMemsetAsync(counters, 0, clearedEnd - reinterpret_cast<std::byte*>(counters), call.stream),
-            "cudaMemsetAsync");
-
-        SortArrays<Bits, Value> arrays{call.in, call.out, {}};
-        if (mayDestroyInput) {
-            arrays.spare = {const_cast<Bits*>(call.in.keys), const_cast<Value*>(call.in.values)};
-        } else {
-            arrays.spare = takeElements<Bits, Value>(arena, call.n);
-        }
-        if (!launchCount<128>(call, plan, counters) && !launchCount<32>(call, plan, counters)) {
-            return false;
-        }
-        if (mayDestroyInput) {
-            constexpr int threads = 256;
-            launch<kernCopyFirst<Bits, Value>>("kernCopyFirst", {Common::blocksFor(call.n, threads), threads},
-                                               call.stream, call.n, call.out, call.in, plan);
-        }
-        for (int i = 0; i < call.range.count(); ++i) {
-            launch<kernel>("kernSortByDigit", {tiles, Shape::threads, sharedBytes, Begin::Early}, call.stream, call.n,
-                           arrays, statuses, plan, i, call.range.digit(i), call.coding);
-        }
-        return true;
-    }
-
-    /// Takes the histograms, in so much shared memory, if the card has as much.
-    template <std::size_t kibibytes, typename Bits, typename Value>
-    [[nodiscard]] bool launchCount(const Call<Bits, Value>& call, Plan* plan, Counters* counters) const {
-        using Shape = TileShape<1024, 4, vectorLength<Bits>>;
-        constexpr std::size_t bytesOfAReplica = sizeof(Bits) * digitValues * sizeof(std::uint32_t);
-        constexpr int replicas = static_cast<int>(std::min<std::size_t>(32, (kibibytes << 10) / bytesOfAReplica));
-        constexpr auto kernel = kernCountDigits<Shape, replicas, Bits>;
-        constexpr std::size_t sharedBytes = replicas * bytesOfAReplica;
-        const unsigned resident = onCurrentDevice<kernel>(Shape::threads, sharedBytes).residentBlocks;
-        if (resident == 0) {
-            return false;
-        }
-        const auto blocks = std::min<std::size_t>(resident, Common::divideRoundUp(call.n, Shape::elements));
-        launch<kernel>("kernCountDigits", {blocks, Shape::threads, sharedBytes}, call.stream, call.n, plan, counters,
-                       call.in.keys, call.range, call.coding, mayDestroyInput);
-        return true;
-    }
-
-    // Arrays in scratch.
-
-    template <typename K, typename V>
-    [[nodiscard]] static std::size_t elementBytes(std::size_t n) {
-        return scratchBytesFor<K>(n) + (hasValues<V> ? scratchBytesFor<V>(n) : 0);
-    }
-
-    template <typename Bits, typename Value>
-    [[nodiscard]] static Elements<Bits, Value> takeElements(ScratchArena& arena, std::size_t n) {
-        Elements<Bits, Value> elements{arena.take<Bits>(n), nullptr};
-        if constexpr (hasValues<Value>) {
-            elements.values = arena.take<Value>(n);
-        }
-        return elements;
+    [[nodiscard]] static bool inPasses(const Launcher<Bits, Value>& sort) {
+        return sort.inPasses(LargePassTile<Bits, Value>{}, 2) || sort.inPasses(SmallPassTile<Bits, Value>{}, 1);
     }
 };
 

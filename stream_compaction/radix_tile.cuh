@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include "stream_compaction/primitives/digit_rank.cuh"
+#include "stream_compaction/primitives/element_copy.cuh"
 #include "stream_compaction/primitives/ordered_bits.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
@@ -99,14 +100,20 @@ class TileKeys {
         }
     }
 
-    /// Puts every key in its place in shared memory, and remembers the place in its stead.
-    template <typename Value>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage) {
+    /// Puts every key in its place in shared memory, and remembers the place in its stead; calls `also(row, place)`.
+    template <typename Value, typename Also>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage,
+                         Also&& also) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             places_[row] = ranks.next(digit.of(keys_[row]));
             storage.keys[places_[row]] = keys_[row];
+            also(row, places_[row]);
         }
+    }
+    template <typename Value>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage) {
+        pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 
     /// Puts the values there, too.

@@ -268,6 +268,39 @@ TEST_P(LookBackOnHost, CountsOfMoreThanThirtyTwoBits) {
     }
 }
 
+// Workers of one thread each, which take a tile and look back in all of its columns.
+TEST_P(LookBackOnHost, Columns) {
+    constexpr int columns = 3;
+    const std::vector<std::uint32_t> numbers = randomNumbers();
+    std::vector<Count> aggregates;
+    for (const std::uint32_t number : numbers) {
+        aggregates.push_back({number});
+    }
+    const int rows = tiles / columns;
+    std::vector<std::uint64_t> words(Statuses<Count>::wordsFor(tiles));
+    const Statuses<Count> statuses(words.data());
+    std::vector<Count> prefixes(tiles);
+    const auto lookBackInAll = [&](const auto& platform, int tile, const Count&, const AddCounts& add) {
+        const int first = tile * columns;
+        for (int i = first; i < first + columns; ++i) {
+            statuses.publish(platform, i, State::Aggregate, aggregates[i]);
+        }
+        for (int column = 0; column < columns; ++column) {
+            const int i = first + column;
+            prefixes[i] = lookBackInColumn(platform, statuses, tile, column, columns, add);
+            statuses.publish(platform, i, State::Prefix, add(prefixes[i], aggregates[i]));
+        }
+        return Count{0};
+    };
+    prefixesBy<1>(std::vector<Count>(rows), AddCounts{}, GetParam().delay, lookBackInAll);
+
+    std::array<std::uint64_t, columns> expected{};
+    for (int i = 0; i < rows * columns; ++i) {
+        ASSERT_EQ(prefixes[i].value, expected[i % columns]) << "tile " << i / columns << ", column " << i % columns;
+        expected[i % columns] += aggregates[i].value;
+    }
+}
+
 TEST_P(LookBackOnHost, InOrderAddsFloatsTheSameWayEveryTime) {
     std::vector<float> numbers;
     for (const std::uint32_t number : randomNumbers()) {

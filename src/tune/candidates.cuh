@@ -27,7 +27,7 @@ using LookBackShapes = ShapeList<BlockShape<128, 8>, BlockShape<128, 12>, BlockS
 
 /// Calls `visit(shape)` for each.
 template <typename... Shapes, typename Visit>
-void forEach(ShapeList<Shapes...>, Visit visit) {
+void forEach(ShapeList<Shapes...>, [[maybe_unused]] Visit visit) {
     (visit(Shapes{}), ...);
 }
 
@@ -46,9 +46,14 @@ struct SmallNumber {
 };
 
 template <typename T>
-void fillWithSmallNumbers(DeviceBuffer<T>& buffer) {
+struct RandomBits {
+    __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(randomAt(42, i)); }
+};
+
+template <typename T, typename ValueAt>
+void fill(DeviceBuffer<T>& buffer, ValueAt valueAt) {
     const auto begin = thrust::device_pointer_cast(buffer.data());
-    thrust::tabulate(begin, begin + buffer.size(), SmallNumber<T>{});
+    thrust::tabulate(begin, begin + buffer.size(), valueAt);
 }
 
 template <typename T>

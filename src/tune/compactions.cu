@@ -24,7 +24,7 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
     T* const noRejects = nullptr;
-    fillWithSmallNumbers(in);
+    fill(in, SmallNumber<T>{});
     forEachSize(largest, [&](std::size_t n) {
         const auto candidates = candidatesFor(
             n, [&, n] { Cub::Compact{}(in.data(), out.data(), count.data(), n, scratch, defaultStream); },

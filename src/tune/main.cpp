@@ -2,24 +2,33 @@
 
 #include <cstdio>
 #include <exception>
+#include <string_view>
+#include <utility>
 
 #include "tuner.h"
 #include "usage_error.h"
 
-// Usage: tune FILE.csv
+// Usage: tune FILE.csv [scan|compact|sort]
 int main(int argc, char* argv[]) {
     using namespace Bench;
+    constexpr std::pair<std::string_view, void (*)(Tune::Tuner&)> sweeps[] = {
+        {"scan", Tune::tuneScans}, {"compact", Tune::tuneCompactions}, {"sort", Tune::tuneSorts}};
     try {
-        if (argc != 2) {
-            throw UsageError("expected one argument, the CSV file to write");
+        const std::string_view only = argc == 3 ? argv[2] : "";
+        if (argc < 2 || argc > 3) {
+            throw UsageError(
+                "expected the CSV file to write and, if not all, the operation to try: scan, compact or sort");
         }
         const GpuAccess access = openGpu(0);
         if (!access.gpu) {
             throw UsageError("no GPU: " + access.unavailableReason);
         }
         Tune::Tuner tuner(*access.gpu, argv[1]);
-        Tune::tuneScans(tuner);
-        Tune::tuneCompactions(tuner);
+        for (const auto& [operation, tune] : sweeps) {
+            if (only.empty() || only == operation) {
+                tune(tuner);
+            }
+        }
         return tuner.allCorrect() ? 0 : 1;
     } catch (const UsageError& error) {
         fmt::print(stderr, "tune: {}\n", error.what());

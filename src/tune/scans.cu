@@ -16,7 +16,7 @@ void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
                                             Cub::Scan{}.scratchBytes<T, In>(largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
-    fillWithSmallNumbers(in);
+    fill(in, SmallNumber<In>{});
     forEachSize(largest, [&](std::size_t n) {
         const auto candidates = candidatesFor(
             n, [&, n] { Cub::Scan{}(in.data(), out.data(), n, scratch, defaultStream); },

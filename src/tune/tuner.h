@@ -18,7 +18,7 @@ namespace Bench::Tune {
 struct Candidate {
     std::string kernel;
     int threads = 0;  ///< a block; 0 where there is nothing to choose
-    int rows = 0;     ///< of vectors a thread
+    int rows = 0;     ///< of vectors or elements a thread
     std::string order;
     std::function<bool()> launch;  ///< false when the card has no room for it
 };
@@ -53,5 +53,6 @@ class Tuner {
 
 void tuneScans(Tuner& tuner);
 void tuneCompactions(Tuner& tuner);
+void tuneSorts(Tuner& tuner);
 
 }  // namespace Bench::Tune

@@ -221,6 +221,34 @@ template <typename T>
 /// Whether the run is meant to be short: under a sanitizer every launch costs milliseconds.
 [[nodiscard]] inline bool quick() { return std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr; }
 
+/// Whether a test of huge arrays may run, which takes so many bytes of device memory and a while.
+[[nodiscard]] inline bool hasRoomFor(std::size_t bytes) {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return !quick() && free >= bytes + (std::size_t{1} << 30);
+}
+
+/// Counts in `wrong` the elements that are not `expected(i)`.
+template <typename T, typename Expected>
+__global__ void kernCountWrong(std::size_t n, const T* actual, Expected expected, unsigned long long* wrong) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n && actual[i] != expected(i)) {
+        atomicAdd(wrong, 1ULL);
+    }
+}
+
+template <typename T, typename Expected>
+[[nodiscard]] unsigned long long wrongElements(std::size_t n, const T* actual, Expected expected) {
+    const unsigned long long none = 0;
+    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
+    kernCountWrong<<<Common::blocksFor(n, 256), 256>>>(n, actual, expected, wrong.data());
+    Common::checkCUDAError("kernCountWrong");
+    unsigned long long result = 0;
+    wrong.copyTo({&result, 1});
+    return result;
+}
+
 /// Every size up to two small tiles and a bit; a sample of them when quick.
 [[nodiscard]] inline std::vector<std::size_t> smallSizes() {
     std::vector<std::size_t> sizes;

@@ -16,7 +16,7 @@ namespace {
 
 /// One size for each way that a sort may take, and the edges between them.
 [[nodiscard]] std::vector<std::size_t> sizesOfAllWays() {
-    std::vector<std::size_t> sizes{1, 2, 1000, 1025, 2049, 8192, 8193, 16385, 70001};
+    std::vector<std::size_t> sizes{1, 2, 1000, 1025, 2049, 4096, 4097, 8193, 16385, 32769, 70001};
     if (!quick()) {
         sizes.insert(sizes.end(), {std::size_t{600011}, std::size_t{1500007}});
     }
@@ -266,6 +266,35 @@ TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
     }
 }
 
+/// Each way in a shape, on keys that it holds.
+TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
+    const auto expectSortedBy = [](std::size_t n, auto launch) {
+        const auto keys = hostArray(n, AnyBits<std::uint32_t>{27});
+        const DeviceBuffer<std::uint32_t> in{std::span<const std::uint32_t>(keys)};
+        GuardedArray<std::uint32_t> out(n);
+        DeviceBuffer<std::byte> scratch(std::size_t{1} << 24);
+        const Radix::Launcher<std::uint32_t, Radix::NoValue> launcher{{in.data(), nullptr},
+                                                                      {out.data(), nullptr},
+                                                                      n,
+                                                                      {0, 32},
+                                                                      {},
+                                                                      false,
+                                                                      ScratchArena(scratch.bytes(), 0),
+                                                                      nullptr};
+        ASSERT_TRUE(launch(launcher));
+        auto expected = keys;
+        std::ranges::sort(expected);
+        EXPECT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
+    };
+    expectSortedBy(8191, [](const auto& sort) { return sort.byBlock(Radix::SortShape<512, 16>{}); });
+    expectSortedBy(5000, [](const auto& sort) { return sort.byGrid(Radix::SortShape<256, 8>{}); });
+    expectSortedBy(50000, [](const auto& sort) { return sort.inPasses(Radix::SortShape<512, 22>{}, 1); });
+    expectSortedBy(50000, [](const auto& sort) {
+        return !sort.byBlock(Radix::SortShape<512, 16>{}) && !sort.byCluster(Radix::SortShape<256, 2>{}) &&
+               sort.byGrid(Radix::SortShape<512, 8>{});
+    });
+}
+
 TEST_F(RadixSortTest, AgreesWithCub) {
     const std::size_t n = quick() ? 100003 : 40000003;
     const DeviceBuffer<std::uint32_t> keys = deviceArray(n, AnyBits<std::uint32_t>{21});
@@ -332,12 +361,8 @@ __global__ void kernInspect(std::size_t n, const std::uint32_t* keys, unsigned l
 
 TEST_F(RadixSortTest, MoreThan2To31Keys) {
     const std::size_t n = (std::size_t{1} << 31) + 5;
-    std::size_t free = 0;
-    std::size_t total = 0;
-    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
     const Radix::Sort sort;
-    if (quick() ||
-        free < 2 * n * sizeof(std::uint32_t) + sort.scratchBytes<std::uint32_t>(n) + (std::size_t{1} << 30)) {
+    if (!hasRoomFor(2 * n * sizeof(std::uint32_t) + sort.scratchBytes<std::uint32_t>(n))) {
         GTEST_SKIP() << "takes 28 GiB of device memory";
     }
     const DeviceBuffer<std::uint32_t> in = deviceArray(n, AnyBits<std::uint32_t>{24});

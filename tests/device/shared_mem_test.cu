@@ -50,12 +50,7 @@ class SharedMemHugeTest : public DeviceTest {
 
     void SetUp() override {
         DeviceTest::SetUp();
-        std::size_t free = 0;
-        std::size_t total = 0;
-        if (!IsSkipped()) {
-            Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-        }
-        if (quick() || free < std::size_t{64} << 30) {
+        if (!IsSkipped() && !hasRoomFor(std::size_t{64} << 30)) {
             GTEST_SKIP() << "takes 64 GiB of device memory and a while";
         }
     }

@@ -188,26 +188,6 @@ TEST_F(SinglePassScanTest, FirstTileLate) {
     EXPECT_TRUE(sameBits(scanned<std::int64_t>(Scan{.reproducible = true}, in, SlowSum{}), expected));
 }
 
-/// Counts in `wrong` the elements that are not `expected(i)`.
-template <typename T, typename Expected>
-__global__ void kernCountWrong(std::size_t n, const T* actual, Expected expected, unsigned long long* wrong) {
-    const std::size_t i = Common::globalThreadIndex();
-    if (i < n && actual[i] != expected(i)) {
-        atomicAdd(wrong, 1ULL);
-    }
-}
-
-template <typename T, typename Expected>
-[[nodiscard]] unsigned long long wrongElements(std::size_t n, const T* actual, Expected expected) {
-    const unsigned long long none = 0;
-    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
-    kernCountWrong<<<Common::blocksFor(n, 256), 256>>>(n, actual, expected, wrong.data());
-    Common::checkCUDAError("kernCountWrong");
-    unsigned long long result = 0;
-    wrong.copyTo({&result, 1});
-    return result;
-}
-
 /// i, and the sum of what comes before it.
 struct Index {
     template <typename T>
@@ -224,10 +204,7 @@ struct Index {
 
 template <typename T>
 void expectSumsOfIndices(std::size_t n) {
-    std::size_t free = 0;
-    std::size_t total = 0;
-    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    if (quick() || free < n * sizeof(T) + (std::size_t{1} << 30)) {
+    if (!hasRoomFor(n * sizeof(T))) {
         GTEST_SKIP() << "takes " << n * sizeof(T) << " bytes of device memory and a while";
     }
     DeviceBuffer<T> data = deviceArray(n, Index::As<T>{});
