@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <chrono>
 #include <ctime>
 #include <stdexcept>
@@ -30,17 +31,17 @@ namespace {
 
 enum class Contents { Empty, WholeLines, BrokenLine };
 
-/// Throws UsageError when the file holds something other than rows under our header.
-[[nodiscard]] Contents inspect(const std::filesystem::path& path) {
+/// Throws UsageError when the file holds something other than rows under the header.
+[[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
     std::ifstream file(path);
-    std::string header;
-    if (!std::getline(file, header)) {
+    std::string found;
+    if (!std::getline(file, found)) {
         return Contents::Empty;
     }
-    if (header.ends_with('\r')) {
-        header.pop_back();
+    if (found.ends_with('\r')) {
+        found.pop_back();
     }
-    if (header != csvHeader) {
+    if (found != header) {
         throw UsageError(
             fmt::format("--csv: {} has other columns than this program writes; choose another file", path.string()));
     }
@@ -51,22 +52,28 @@ enum class Contents { Empty, WholeLines, BrokenLine };
 
 }  // namespace
 
+std::string csvLine(const std::vector<std::string>& fields) {
+    std::vector<std::string> quoted(fields.size());
+    std::ranges::transform(fields, quoted.begin(), csvField);
+    return fmt::format("{}", fmt::join(quoted, ","));
+}
+
 std::string csvRow(const CsvContext& context, std::string_view timestamp, std::string_view input,
                    const Outcome& outcome) {
     const Variant& variant = outcome.variant;
     const bool verified = outcome.status == Outcome::Status::Passed;
     const auto ifVerified = [verified](std::string text) { return verified ? std::move(text) : std::string(); };
     const auto percent = outcome.percentOfCopy();
-    const std::vector<std::string> fields{
-        csvField(context.gpu.name),
+    return csvLine({
+        context.gpu.name,
         context.gpu.computeCapability,
         context.gpu.driver,
         context.gpu.toolkit,
-        csvField(context.commit),
+        context.commit,
         std::string(timestamp),
         std::string(name(variant.operation)),
         std::string(variant.name),
-        csvField(typeName(variant.operation, variant.type)),
+        typeName(variant.operation, variant.type),
         std::to_string(outcome.n),
         std::string(input),
         variant.blockSizes.empty() ? "" : std::to_string(variant.defaultBlockSize),
@@ -79,8 +86,7 @@ std::string csvRow(const CsvContext& context, std::string_view timestamp, std::s
         ifVerified(number(outcome.gigabytesPerSecond())),
         ifVerified(percent ? number(*percent) : ""),
         verified ? "true" : "false",
-    };
-    return fmt::format("{}", fmt::join(fields, ","));
+    });
 }
 
 std::string timestampNow() {
@@ -88,8 +94,8 @@ std::string timestampNow() {
     return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
 }
 
-CsvFile::CsvFile(const std::filesystem::path& path) : path_(path) {
-    const Contents contents = inspect(path);
+CsvFile::CsvFile(const std::filesystem::path& path, std::string_view header) : path_(path) {
+    const Contents contents = inspect(path, header);
     file_.open(path, std::ios::app);
     if (!file_) {
         throw UsageError(fmt::format("--csv: cannot write to {}", path.string()));
@@ -97,7 +103,7 @@ CsvFile::CsvFile(const std::filesystem::path& path) : path_(path) {
     if (contents == Contents::BrokenLine) {
         append("");
     } else if (contents == Contents::Empty) {
-        append(csvHeader);
+        append(header);
     }
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "gpu.h"
 #include "outcome.h"
@@ -22,7 +23,10 @@ struct CsvContext {
     std::string commit;
 };
 
-/// One line without its end. What does not apply is empty; so are the times of a wrong result.
+/// One line without its end, its fields quoted where RFC 4180 wants it.
+[[nodiscard]] std::string csvLine(const std::vector<std::string>& fields);
+
+/// A measurement as such a line. What does not apply is empty; so are the times of a wrong result.
 [[nodiscard]] std::string csvRow(const CsvContext& context, std::string_view timestamp, std::string_view input,
                                  const Outcome& outcome);
 
@@ -33,7 +37,7 @@ struct CsvContext {
 class CsvFile {
   public:
     /// Writes the header to a new or empty file. Throws UsageError when the file cannot be opened or has other columns.
-    explicit CsvFile(const std::filesystem::path& path);
+    explicit CsvFile(const std::filesystem::path& path, std::string_view header = csvHeader);
 
     /// Throws std::runtime_error when it cannot be written.
     void append(std::string_view line);

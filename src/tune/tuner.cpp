@@ -1,16 +1,15 @@
 #include "tuner.h"
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 
-#include <optional>
-
-#include "csv.h"
-#include "usage_error.h"
 #include "version_info.h"
 
 namespace Bench::Tune {
 namespace {
+
+constexpr std::string_view header =
+    "gpu,toolkit,commit,timestamp,operation,type,n,kernel,threads,rows,order,trials,median_us,min_us,max_us,gbps,"
+    "percent_of_copy,verified";
 
 constexpr TrialPlan plan{.warmup = 1, .trials = 11, .budgetUs = 5e4};
 
@@ -24,14 +23,7 @@ constexpr TrialPlan plan{.warmup = 1, .trials = 11, .budgetUs = 5e4};
 
 }  // namespace
 
-Tuner::Tuner(Gpu& gpu, const std::filesystem::path& csv) : gpu_(gpu), info_(gpu.info()), csv_(csv) {
-    if (!csv_) {
-        throw UsageError("cannot open " + csv.string());
-    }
-    fmt::print(csv_,
-               "gpu,toolkit,commit,timestamp,operation,type,n,kernel,threads,rows,order,trials,median_us,min_us,"
-               "max_us,gbps,percent_of_copy,verified\n");
-}
+Tuner::Tuner(Gpu& gpu, const std::filesystem::path& csv) : gpu_(gpu), info_(gpu.info()), csv_(csv, header) {}
 
 void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
     const double copyUs = gpu_.measureCopy(contest.bytes, plan).us.median;
@@ -53,10 +45,13 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
         const Timing time = measure(
             gpu_.stopwatch(), plan, [] {}, [&] { candidate.launch(); });
         const double us = time.us.median;
-        fmt::print(csv_, "{},{},{},{},{},{},{},{},{},{},{},{},{:.3f},{:.3f},{:.3f},{:.3f},{:.3f},true\n", info_.name,
-                   info_.toolkit, BuildInfo::gitCommit, timestampNow(), contest.operation, contest.type, contest.n,
-                   candidate.kernel, candidate.threads, candidate.rows, candidate.order, time.trials, us, time.us.min,
-                   time.us.max, static_cast<double>(contest.bytes) / us / 1e3, 100 * copyUs / us);
+        const auto number = [](double value) { return fmt::format("{:.3f}", value); };
+        csv_.append(
+            csvLine({info_.name, info_.toolkit, std::string(BuildInfo::gitCommit), timestampNow(),
+                     std::string(contest.operation), std::string(contest.type), std::to_string(contest.n),
+                     candidate.kernel, std::to_string(candidate.threads), std::to_string(candidate.rows),
+                     candidate.order, std::to_string(time.trials), number(us), number(time.us.min), number(time.us.max),
+                     number(static_cast<double>(contest.bytes) / us / 1e3), number(100 * copyUs / us), "true"}));
         if (&candidate == candidates.data()) {
             peer = us;
         } else if (fastest == nullptr || us < shortest) {
@@ -64,7 +59,6 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
             shortest = us;
         }
     }
-    csv_.flush();
     if (fastest != nullptr) {
         fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {:5.2f} x {}  {}\n", contest.operation,
                    contest.type, contest.n, shortest, 100 * copyUs / shortest, peer / shortest, candidates[0].kernel,

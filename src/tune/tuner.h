@@ -2,13 +2,13 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "csv.h"
 #include "gpu.h"
 
 /// Tries kernels in many shapes on the card and tells which is fastest at which size.
@@ -47,7 +47,7 @@ class Tuner {
   private:
     Gpu& gpu_;
     GpuInfo info_;
-    std::ofstream csv_;
+    CsvFile csv_;
     bool allCorrect_ = true;
 };
 
