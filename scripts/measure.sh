@@ -79,6 +79,7 @@ profiles() {
     profile --op compact --variant single-pass,cub
     profile --op partition --variant single-pass-apart
     profile --op sort --variant radix,cub
+    profile --op sort-pairs --variant radix,cub
 }
 
 for topic in "${topics[@]}"; do

@@ -244,6 +244,7 @@ SORT_DESIGNS = {
     "atomic_match": "match: atomic OR in shared memory",
     "remembered_digits": "digits kept from counting to ranking",
     "window_1": "look-back, one tile at a time",
+    "window_4": "look-back, four tiles at a time",
     "window_8": "look-back, eight tiles at a time",
     "polling_by_atomics": "look-back by atomic additions",
     "one_replica": "histogram, one replica",

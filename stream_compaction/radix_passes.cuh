@@ -293,10 +293,11 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         loadRows<Shape>(values, from.values + begin, size, Value{});
     }
 
-    // Look back.
+    // Look back. Reads compete with the values that are under way, so that none should be in vain.
     if (column < digitValues) {
+        constexpr int window = hasValues<Value> ? 1 : 4;
         const Count before =
-            LookBack::lookBackInColumn(platform, set, tile, column, digitValues, LookBack::AddCounts{});
+            LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues, LookBack::AddCounts{});
         set.publish(platform, tile * digitValues + column, State::Prefix, Count{before.value + total});
         storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
     }

@@ -241,6 +241,36 @@ struct Schedule {
 
 class LookBackOnHost : public testing::TestWithParam<Schedule> {
   protected:
+    /// By workers of one thread each, which take a tile and look back in all of its columns, `window` tiles at a time.
+    template <int window>
+    static void expectRightPrefixesOfColumns() {
+        constexpr int columns = 3;
+        constexpr int rows = tiles / columns;
+        const std::vector<std::uint32_t> aggregates = randomNumbers();
+        std::vector<std::uint64_t> words(Statuses<std::uint32_t>::wordsFor(tiles));
+        const Statuses<std::uint32_t> statuses(words.data());
+        std::vector<std::uint32_t> prefixes(tiles);
+        const auto lookBackInAll = [&](const auto& platform, int tile, std::uint32_t zero, const Add& add) {
+            const int first = tile * columns;
+            for (int i = first; i < first + columns; ++i) {
+                statuses.publish(platform, i, State::Aggregate, aggregates[i]);
+            }
+            for (int column = 0; column < columns; ++column) {
+                const int i = first + column;
+                prefixes[i] = lookBackInColumn<window>(platform, statuses, tile, column, columns, add);
+                statuses.publish(platform, i, State::Prefix, prefixes[i] + aggregates[i]);
+            }
+            return zero;
+        };
+        prefixesBy<1>(std::vector<std::uint32_t>(rows), Add{}, GetParam().delay, lookBackInAll);
+
+        std::array<std::uint32_t, columns> expected{};
+        for (int i = 0; i < rows * columns; ++i) {
+            ASSERT_EQ(prefixes[i], expected[i % columns]) << "tile " << i / columns << ", column " << i % columns;
+            expected[i % columns] += aggregates[i];
+        }
+    }
+
     template <typename T, typename Op>
     static void expectRightPrefixes(const std::vector<T>& aggregates, const Op& op) {
         const std::vector<T> expected = expectedPrefixes(aggregates, op);
@@ -251,6 +281,11 @@ class LookBackOnHost : public testing::TestWithParam<Schedule> {
 };
 
 TEST_P(LookBackOnHost, SumsOfFourBytes) { expectRightPrefixes(randomNumbers(), Add{}); }
+
+TEST_P(LookBackOnHost, Columns) {
+    expectRightPrefixesOfColumns<1>();
+    expectRightPrefixesOfColumns<4>();
+}
 
 TEST_P(LookBackOnHost, NonCommutativeEightBytes) { expectRightPrefixes(randomMaps<std::uint32_t>(), Compose{}); }
 
@@ -265,39 +300,6 @@ TEST_P(LookBackOnHost, CountsOfMoreThanThirtyTwoBits) {
     const std::vector<Count> actual = prefixesByLookBack<4>(counts, AddCounts{}, GetParam().delay);
     for (int tile = 0; tile < tiles; ++tile) {
         ASSERT_EQ(actual[tile].value, expected[tile].value) << "tile " << tile;
-    }
-}
-
-// Workers of one thread each, which take a tile and look back in all of its columns.
-TEST_P(LookBackOnHost, Columns) {
-    constexpr int columns = 3;
-    const std::vector<std::uint32_t> numbers = randomNumbers();
-    std::vector<Count> aggregates;
-    for (const std::uint32_t number : numbers) {
-        aggregates.push_back({number});
-    }
-    const int rows = tiles / columns;
-    std::vector<std::uint64_t> words(Statuses<Count>::wordsFor(tiles));
-    const Statuses<Count> statuses(words.data());
-    std::vector<Count> prefixes(tiles);
-    const auto lookBackInAll = [&](const auto& platform, int tile, const Count&, const AddCounts& add) {
-        const int first = tile * columns;
-        for (int i = first; i < first + columns; ++i) {
-            statuses.publish(platform, i, State::Aggregate, aggregates[i]);
-        }
-        for (int column = 0; column < columns; ++column) {
-            const int i = first + column;
-            prefixes[i] = lookBackInColumn(platform, statuses, tile, column, columns, add);
-            statuses.publish(platform, i, State::Prefix, add(prefixes[i], aggregates[i]));
-        }
-        return Count{0};
-    };
-    prefixesBy<1>(std::vector<Count>(rows), AddCounts{}, GetParam().delay, lookBackInAll);
-
-    std::array<std::uint64_t, columns> expected{};
-    for (int i = 0; i < rows * columns; ++i) {
-        ASSERT_EQ(prefixes[i].value, expected[i % columns]) << "tile " << i / columns << ", column " << i % columns;
-        expected[i % columns] += aggregates[i].value;
     }
 }
 

@@ -169,12 +169,11 @@ __device__ T lookBack(const Platform& platform, const Statuses<T>& statuses, int
 }
 
 /// The sum of all tiles before `tile`, by one thread, where a tile has `columns` sums, each in a chain of its own: tile
-/// t keeps that of `column` in status t * columns + column. A few statuses are read at a time, since the wait for one
-/// is as long as for several.
-template <typename T, typename Op, typename Platform>
+/// t keeps that of `column` in status t * columns + column. `window` statuses are read at a time, since the wait for
+/// one is as long as for several.
+template <int window, typename T, typename Op, typename Platform>
 __device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statuses, int tile, int column, int columns,
                               const Op& op) {
-    constexpr int window = 4;
     T sum = op.template identity<T>();
     for (int end = tile; end > 0; end -= window) {
         Status<T> near[window];
