@@ -89,8 +89,8 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
 /// Counters are in shared memory, `replicas` of each, so that lanes with different digits seldom meet in a bank: with
 /// 32 replicas never.
 ///
-/// Work O(n). 4 bytes a 4-byte key. With enough replicas DRAM bandwidth limits it, with fewer the shared-memory
-/// atomics, one a digit and key.
+/// Work O(n). 4 bytes a 4-byte key. With enough replicas the integer pipe limits it, close to the bandwidth of DRAM;
+/// with fewer the shared-memory atomics, one a digit and key.
 template <typename Shape, int replicas, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(std::size_t n, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
