@@ -61,10 +61,13 @@ sorts() {
 }
 
 row_sums() {
-    local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922,1x2^28
+    local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922
     "$program" --no-color --op row-sum --type float --shape "$shapes" --variant adaptive,cub,cublas \
         --csv "$folder/row_sums.csv" | tail -n 1 >&2
-    "$program" --no-color --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,1x2^27 \
+    # Of one row CUB adds up too many elements one after the other for the check.
+    "$program" --no-color --op row-sum --type float --shape 1x2^28 --variant adaptive,cublas \
+        --csv "$folder/row_sums.csv" | tail -n 1 >&2
+    "$program" --no-color --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,64x2^21 \
         --variant adaptive,cub,cublas --csv "$folder/row_sum_types.csv" | tail -n 1 >&2
 }
 

@@ -87,7 +87,7 @@ inline constexpr std::size_t tileBytes = 4096;
 /// Work O(n), steps O(cols). Reads each element once; DRAM bandwidth limits it.
 template <typename In, typename Acc>
 __global__ void __launch_bounds__(tileThreads) kernSumByTile(Matrix<In> matrix, unsigned rowsOfTile, Acc* out) {
-    constexpr int banks = 32;
+    constexpr unsigned banks = 32;
     constexpr int accumulators = 4;
     extern __shared__ __align__(16) std::byte tileMemory[];
     __shared__ BulkCopy copy;
@@ -98,14 +98,15 @@ __global__ void __launch_bounds__(tileThreads) kernSumByTile(Matrix<In> matrix, 
     const RunLoader<In> loader(matrix.elements, matrix.rows * cols, firstRow * cols, rows * cols);
     const In* const tile = loader.load(tileMemory, copy);
 
-    const unsigned rowsApartInABank = banks / min(cols & -cols, banks);
-    const unsigned firstColumn = Warp::lane() / rowsApartInABank;
+    // Of the lanes, as many as the largest power of two in `cols` says have the same column in the same bank.
+    const unsigned firstColumn = Warp::lane() * min(cols & -cols, banks) / banks;
     for (unsigned row = threadIdx.x; row < rows; row += tileThreads) {
         Acc sums[accumulators] = {};
-        unsigned column = firstColumn;
+        const In* const begin = tile + row * cols;
+        const In* element = begin + firstColumn;
         const auto addNext = [&](int accumulator) {
-            sums[accumulator] = Common::wrappingAdd(sums[accumulator], static_cast<Acc>(tile[row * cols + column]));
-            column = column + 1 == cols ? 0 : column + 1;
+            sums[accumulator] = Common::wrappingAdd(sums[accumulator], static_cast<Acc>(*element));
+            element = element + 1 == begin + cols ? begin : element + 1;
         };
         unsigned done = 0;
         for (; done + accumulators <= cols; done += accumulators) {

@@ -58,7 +58,7 @@ using RowSum::Plan;
 
 /// Every plan that a matrix of so many vectors a row could sensibly have.
 [[nodiscard]] std::vector<Plan> plansFor(const Shape& shape, const RowSum::Card& card) {
-    const std::size_t vectors = StreamCompaction::Common::divideRoundUp(shape.cols * sizeof(float), 16);
+    const std::size_t vectors = StreamCompaction::Common::divideRoundUp(shape.cols * sizeof(int), 16);
     std::vector<Plan> plans;
     const auto tryMapping = [&](Mapping mapping, std::size_t least, std::size_t most) {
         if (vectors >= least && vectors <= most) {
@@ -81,14 +81,14 @@ using RowSum::Plan;
 
 void tuneRowSums(Tuner& tuner) {
     const std::vector<Shape> shapes = shapesToTry();
-    DeviceBuffer<float> in(std::ranges::max(shapes, {}, &Shape::size).size());
-    DeviceBuffer<float> out(std::ranges::max(shapes, {}, &Shape::rows).rows);
-    DeviceBuffer<float> expected(out.size());
+    DeviceBuffer<int> in(std::ranges::max(shapes, {}, &Shape::size).size());
+    DeviceBuffer<int> out(std::ranges::max(shapes, {}, &Shape::rows).rows);
+    DeviceBuffer<int> expected(out.size());
     DeviceBuffer<std::byte> scratch(std::size_t{64} << 20);
     fillWithSmallNumbers(in);
     const RowSum::Card card = RowSum::currentCard();
     for (const Shape shape : shapes) {
-        const RowSum::Matrix<float> matrix{in.data(), shape.rows, shape.cols, shape.cols};
+        const RowSum::Matrix<int> matrix{in.data(), shape.rows, shape.cols, shape.cols};
         const auto cub = [&] {
             Cub::RowSum{}(in.data(), out.data(), shape.rows, shape.cols, shape.cols, scratch.bytes(), defaultStream);
         };
@@ -97,11 +97,11 @@ void tuneRowSums(Tuner& tuner) {
                                   cub();
                                   return true;
                               }});
-        for (const Plan& plan : plansFor(shape, card)) {
+        for (Plan plan : plansFor(shape, card)) {
             for (const bool readOnce : {false, true}) {
+                plan.readOnce = readOnce;
                 candidates.push_back({std::string(name(plan.mapping)), 1, static_cast<int>(plan.parts),
-                                      readOnce ? "once" : "plain", [&, plan, readOnce]() mutable {
-                                          plan.readOnce = readOnce;
+                                      readOnce ? "once" : "plain", [&, plan] {
                                           RowSum::Adaptive{}.sumBy(plan, matrix, out.data(),
                                                                    ScratchArena(scratch.bytes(), 0), defaultStream);
                                           return true;
@@ -110,7 +110,7 @@ void tuneRowSums(Tuner& tuner) {
         }
         Cub::RowSum{}(in.data(), expected.data(), shape.rows, shape.cols, shape.cols, scratch.bytes(), defaultStream);
         const std::string operation = "row-sum " + toString(shape);
-        tuner.run({operation, "float", shape.size(), (shape.size() + shape.rows) * sizeof(float), [&] { poison(out); },
+        tuner.run({operation, "int32", shape.size(), (shape.size() + shape.rows) * sizeof(int), [&] { poison(out); },
                    [&] { return areEqual(out, expected, shape.rows); }},
                   candidates);
     }
