@@ -282,6 +282,17 @@ def row_sum_designs():
                       f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../')}."])
 
 
+def row_sum_lessons():
+    """The shapes at which the first version was slower, beside what it became."""
+    first, now = row_sum_rows("designs/row_sums_first.csv"), row_sum_rows("row_sums.csv")
+    lines = ["| rows × columns | first | as it is |", "| --- | ---: | ---: |"]
+    for key in (("float", shape, "adaptive") for shape in ("16777216x32", "67108864x7", "268435456x1", "64x4194304",
+                                                             "7x38347922", "1x268435456", "3000x2047")):
+        lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
+                     f"{format_time(now[key])}, {float(now[key]['gbps']):.0f} GB/s |")
+    return "\n".join([*lines, "", source([*first.values(), *now.values()], "../")])
+
+
 def sample():
     lines = (DATA / "report_2pow20.txt").read_text().splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("operation "))
@@ -294,7 +305,7 @@ BLOCKS = {
                             "single-pass-designs": single_pass_designs},
     "docs/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
                         "row-sum-study": row_sum_study, "row-sum-profile": row_sum_profile,
-                        "row-sum-designs": row_sum_designs},
+                        "row-sum-lessons": row_sum_lessons, "row-sum-designs": row_sum_designs},
     "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile},
 }
 

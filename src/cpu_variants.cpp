@@ -127,7 +127,8 @@ void sumRows(std::span<const T> in, Array<SumOf<T>>& out) {
     timer().timeCpu([&, cols = colsOf(in, out)] {
         for (std::size_t row = 0; row < out.size(); ++row) {
             const std::span<const T> elements = in.subspan(row * cols, cols);
-            out[row] = static_cast<SumOf<T>>(std::accumulate(elements.begin(), elements.end(), Sum{}));
+            out[row] = static_cast<SumOf<T>>(std::accumulate(elements.begin(), elements.end(), Sum{},
+                                                             [](Sum sum, T x) { return sum + static_cast<Sum>(x); }));
         }
     });
 }

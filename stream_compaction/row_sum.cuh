@@ -83,6 +83,10 @@ using SmallBlock = TeamShape<128, 4, 128>;
 using OneBlock = TeamShape<256, 2, 256>;
 using WideBlock = TeamShape<512, 4, 512>;
 
+/// Adds up the parts of rows. It is like no other, for what begins early gets a multiprocessor's memory set up for
+/// tiles (onCurrentDevice), which would leave little cache for the loads of a matrix.
+using PartsBlock = TeamShape<1024, 2, 1024>;
+
 /// The sums of all rows, whatever the shape, in one launch as long as rows are no longer than 256 KiB and a few blocks
 /// are not all there is; else in two, the second of which begins early. Nothing is allocated, the scratch may hold
 /// anything; can be captured in a graph.
@@ -90,9 +94,10 @@ using WideBlock = TeamShape<512, 4, 512>;
 /// Rounding: a sum of n terms whose additions form a tree of depth d is off by at most d epsilon / 2 times the sum of
 /// the absolute values, and d <= 4 log2 n, for which 2 log2 n epsilon stands, holds for every mapping:
 ///   a thread      n / 4 + 1 for up to 96 columns, and never more than n - 1;
-///   others        2 of the turns' trees, 3 of the vector's places, 5 + 4 of warp and block, one for a row's ends and
-///                 one a turn, of which there are 32 for rows of 2^14 vectors: 47 <= 4 * 15 even for doubles;
-///   several blocks  the same twice over, with no more than 16 and 64 turns for as many elements as memory holds.
+///   a team        3 of a turn's tree, 3 of the places in a vector, 5 + 4 of warp and block, one for the row's ends and
+///                 one a turn, of which there are 32 for rows of 2^14 vectors: 48 <= 4 * 15, even for doubles;
+///   several blocks  the same twice over, with at most 16 and 64 turns for as many elements as memory holds
+///                 (row_sum_plan_test.cpp).
 struct Adaptive {
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
@@ -139,7 +144,8 @@ struct Adaptive {
         Acc* const sums = plan.parts > 1 ? arena.take<Acc>(matrix.rows * plan.parts) : out;
         sumByTeam<WideBlock>(plan, matrix, sums, Begin::InTurn, stream);
         if (plan.parts > 1) {
-            sumByTeam<WideBlock>({}, Matrix<Acc>{sums, matrix.rows, plan.parts, plan.parts}, out, Begin::Early, stream);
+            sumByTeam<PartsBlock>({}, Matrix<Acc>{sums, matrix.rows, plan.parts, plan.parts}, out, Begin::Early,
+                                  stream);
         }
     }
 
@@ -164,8 +170,8 @@ struct Adaptive {
         const std::size_t blocks = Common::divideRoundUp(matrix.rows * plan.parts, Shape::rowsABlock);
         const LaunchShape shape{blocks, Shape::threads, 0, begin};
         const auto launchReading = [&]<bool readOnce>(std::bool_constant<readOnce>) {
-            launch<kernSumByTeam<Shape, readOnce, In, Acc>>("kernSumByTeam", shape, stream, matrix, plan.parts,
-                                                            plan.partVectors, out);
+            launch<kernSumByTeam<Shape, readOnce, In, Acc>>("kernSumByTeam", shape, stream, matrix,
+                                                            static_cast<unsigned>(plan.parts), plan.partVectors, out);
         };
         plan.readOnce ? launchReading(std::true_type{}) : launchReading(std::false_type{});
     }

@@ -89,9 +89,11 @@ __device__ T sumOfTeam(const T& value) {
 /// limits it, as long as enough bytes are under way.
 template <typename Shape, bool readOnce, typename In, typename Acc>
 __global__ void __launch_bounds__(Shape::threads)
-    kernSumByTeam(Matrix<In> matrix, std::size_t parts, std::size_t partVectors, Acc* out) {
+    kernSumByTeam(Matrix<In> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
     using Row = PeeledRow<In>;
     constexpr int edgesAThread = (Row::mostEdges + Shape::team - 1) / Shape::team;
+    static_assert(edgesAThread <= Row::length);
+    static_assert(Shape::team <= Warp::lanes || Shape::team == Shape::threads);
     // What adds up the parts of the rows may begin when all blocks that sum parts have; it has to wait for their sums.
     waitForEarlierKernels();
     if (parts > 1) {
@@ -100,23 +102,23 @@ __global__ void __launch_bounds__(Shape::threads)
 
     // Which row, and which part of it. Teams past the last row repeat it, since whole warps shuffle.
     const std::size_t index = std::size_t{blockIdx.x} * Shape::rowsABlock + threadIdx.x / Shape::team;
-    const std::size_t rowIndex = min(parts > 1 ? index / parts : index, matrix.rows - 1);
-    const std::size_t part = parts > 1 ? index % parts : 0;
     const unsigned rank = threadIdx.x % Shape::team;
+    const std::size_t rowIndex = parts > 1 ? blockIdx.x / parts : min(index, matrix.rows - 1);
+    const std::size_t part = parts > 1 ? blockIdx.x % parts : 0;
     const Row row(matrix.elements + rowIndex * matrix.pitch, matrix.cols);
     const std::size_t end = parts > 1 ? min((part + 1) * partVectors, row.vectors()) : row.vectors();
 
-    // The ends of the row.
-    Acc sums[Row::length] = {};
+    // The ends of the row are on their way while its vectors are added up.
+    In edges[edgesAThread] = {};
 #pragma unroll
     for (int i = 0; i < edgesAThread; ++i) {
-        const unsigned edge = rank + static_cast<unsigned>(i * Shape::team);
-        if (part == 0 && edge < row.edges()) {
-            sums[i % Row::length] = Common::wrappingAdd(sums[i % Row::length], static_cast<Acc>(row.edge(edge)));
+        if (const unsigned edge = rank + static_cast<unsigned>(i * Shape::team); part == 0 && edge < row.edges()) {
+            edges[i] = row.edge(edge);
         }
     }
 
-    // Its vectors, one accumulator for each place in a vector.
+    // The vectors, an accumulator for each place in one.
+    Acc sums[Row::length] = {};
     for (std::size_t first = part * partVectors + rank; first < end; first += Shape::team * Shape::vectors) {
         Vector<In, Row::length> vectors[Shape::vectors] = {};
 #pragma unroll
@@ -137,6 +139,10 @@ __global__ void __launch_bounds__(Shape::threads)
         }
     }
 
+#pragma unroll
+    for (int i = 0; i < edgesAThread; ++i) {
+        sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(edges[i]));
+    }
     const Acc sum = sumOfTeam<Shape>(sumAsTree(sums));
     if (rank == 0 && index < matrix.rows * parts) {
         out[index] = sum;

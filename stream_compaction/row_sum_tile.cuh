@@ -13,17 +13,23 @@ template <typename In>
 class RunLoader {
   public:
     __device__ RunLoader(const In* array, std::size_t n, std::size_t first, unsigned count)
-        : begin_(array + first), end_(begin_ + count), origin_(address(begin_) / width * width) {
+        : begin_(array + first), end_(begin_ + count), origin_(address(begin_) / sharedAlignment * sharedAlignment) {
+        const std::uintptr_t roundedBegin = address(begin_) / width * width;
         const std::uintptr_t roundedEnd = (address(end_) + width - 1) / width * width;
-        from_ = origin_ >= address(array) ? origin_ : origin_ + width;
+        from_ = roundedBegin >= address(array) ? roundedBegin : roundedBegin + width;
         to_ = roundedEnd <= address(array + n) ? roundedEnd : roundedEnd - width;
         if (to_ <= from_) {
             from_ = to_ = address(begin_);
         }
     }
 
+    /// The copy engine is fastest between addresses that are alike in their last seven bits.
+    static constexpr std::uintptr_t sharedAlignment = 128;
+
     /// Bytes of shared memory for a run of so many.
-    [[nodiscard]] static constexpr std::size_t sharedBytes(std::size_t bytes) { return bytes + 2 * width; }
+    [[nodiscard]] static constexpr std::size_t sharedBytes(std::size_t bytes) {
+        return sharedAlignment + bytes + width;
+    }
 
     /// Returns the run's first element in shared memory, once all is there; with a barrier in it.
     [[nodiscard]] __device__ const In* load(std::byte* shared, BulkCopy& copy) const {
@@ -89,7 +95,7 @@ template <typename In, typename Acc>
 __global__ void __launch_bounds__(tileThreads) kernSumByTile(Matrix<In> matrix, unsigned rowsOfTile, Acc* out) {
     constexpr unsigned banks = 32;
     constexpr int accumulators = 4;
-    extern __shared__ __align__(16) std::byte tileMemory[];
+    extern __shared__ __align__(128) std::byte tileMemory[];
     __shared__ BulkCopy copy;
     const auto cols = static_cast<unsigned>(matrix.cols);
     const std::size_t firstRow = std::size_t{blockIdx.x} * rowsOfTile;
