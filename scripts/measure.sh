@@ -5,7 +5,7 @@ set -euo pipefail
 folder=${1:?expected a folder for the CSVs}
 program=${2:-build/release/bin/stream_compaction_test}
 topics=("${@:3}")
-[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders sorts ladder profiles)
+[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders sorts row_sums row_sum_study ladder profiles row_sum_profiles)
 mkdir -p "$folder"
 
 # measure TOPIC SIZE [options of the program]
@@ -60,6 +60,22 @@ sorts() {
     measure sorts 2^26 --op sort-pairs --variant radix,cub --type int64
 }
 
+row_sums() {
+    local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922
+    "$program" --no-color --op row-sum --type float --shape "$shapes" --variant adaptive,cub,cublas \
+        --csv "$folder/row_sums.csv" | tail -n 1 >&2
+    # Of one row CUB adds up too many elements one after the other for the check.
+    "$program" --no-color --op row-sum --type float --shape 1x2^28 --variant adaptive,cublas \
+        --csv "$folder/row_sums.csv" | tail -n 1 >&2
+    "$program" --no-color --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,64x2^21 \
+        --variant adaptive,cub,cublas --csv "$folder/row_sum_types.csv" | tail -n 1 >&2
+}
+
+row_sum_study() {
+    "$program" --no-color --op row-sum --type float --shape 3000x2048,3000x2047,24000x2048,24000x2047 \
+        --csv "$folder/row_sum_study.csv" | tail -n 1 >&2
+}
+
 ladder() {
     for k in 12 20 24 26 28; do
         "$program" --no-color --size "2^$k" --op scan,compact,sort,sort-pairs --csv "$folder/h200.csv" \
@@ -80,6 +96,17 @@ profiles() {
     profile --op partition --variant single-pass-apart
     profile --op sort --variant radix,cub
     profile --op sort-pairs --variant radix,cub
+}
+
+row_sum_profiles() {
+    for variant in block-per-row block-per-row-fixed ilp-2 ilp-3 ilp-5 ilp-10 shuffle vectors adaptive cub; do
+        scripts/profile.py --csv "$folder/row_sum_profile.csv" --program "$program" -- --op row-sum --type float \
+            --shape 24000x2048 --variant "$variant" >&2
+    done
+    for shape in 2^22x128 2^26x7 1x2^28; do
+        scripts/profile.py --csv "$folder/row_sum_profile.csv" --program "$program" -- --op row-sum --type float \
+            --shape "$shape" --variant adaptive >&2
+    done
 }
 
 for topic in "${topics[@]}"; do

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Tries kernels in many shapes on the card, prints the fastest for each size and writes all to a CSV.
-#   scripts/tune.sh [FILE.csv [scan|compact|sort]]
+#   scripts/tune.sh [FILE.csv [scan|compact|sort|row-sum]]
 source "$(dirname "$0")/setup.sh"
 build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
 cmake --build --preset release --target tune >>build/release.log 2>&1 || die "the build failed; see build/release.log"

@@ -272,6 +272,108 @@ def radix_designs():
                       f"From {link('tune_sorts.csv', '../')} and `data/designs/sort_*.csv`."])
 
 
+def shape_order(rows):
+    return list(dict.fromkeys(row["shape"] for row in rows))
+
+
+def power_shape(shape):
+    return " × ".join(power(int(n)) for n in shape.split("x"))
+
+
+def row_sum_rows(name):
+    return {(row["type"], row["shape"], row["variant"]): row for row in read(name)}
+
+
+def row_sum_comparison(name, with_type):
+    """A line for each shape, beside the faster of the peers in the same run."""
+    rows = row_sum_rows(name)
+    lines = ["| " + ("type | " if with_type else "") + "rows × columns | `adaptive` | GB/s | of a copy | CUB | cuBLAS | "
+             "of the faster peer's time |",
+             "| " + ("--- | " if with_type else "") + "--- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+    for kind, shape, variant in rows:
+        if variant != "adaptive":
+            continue
+        ours = rows[kind, shape, variant]
+        peers = [rows.get((kind, shape, peer)) for peer in ("cub", "cublas")]
+        fastest = min(float(peer["median_us"]) for peer in peers if peer)
+        lines.append("| " + (f"{kind} | " if with_type else "") + f"{power_shape(shape)} | {format_time(ours)} | "
+                     f"{float(ours['gbps']):.0f} | {float(ours['percent_of_copy']):.1f} % | "
+                     + " | ".join(format_time(peer) if peer else "" for peer in peers)
+                     + f" | {float(ours['median_us']) / fastest:.3f} |")
+    return [*lines, "", source(list(rows.values()), "../")]
+
+
+def row_sum_results():
+    return "\n".join(row_sum_comparison("row_sums.csv", False))
+
+
+def row_sum_types():
+    return "\n".join(row_sum_comparison("row_sum_types.csv", True))
+
+
+def row_sum_study():
+    rows = row_sum_rows("row_sum_study.csv")
+    shapes = shape_order(rows.values())
+    variants = list(dict.fromkeys(variant for _, _, variant in rows))
+    lines = ["| variant | " + " | ".join(power_shape(shape) for shape in shapes) + " |",
+             "| --- |" + " ---: |" * len(shapes)]
+    for variant in variants:
+        cells = []
+        for shape in shapes:
+            row = rows.get(("float", shape, variant))
+            cells.append(f"{format_time(row)}, {float(row['gbps']):.0f} GB/s"
+                         + (f" ({float(row['percent_of_copy']):.3g} %)" if row["percent_of_copy"] else "") if row else "")
+        lines.append(f"| `{variant}` | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", "In brackets: percent of the speed of a copy. float; " + source(list(rows.values()), "../")])
+
+
+def row_sum_profile():
+    with (DATA / "row_sum_profile.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
+    lines = ["| variant | rows × columns | time | DRAM | registers | occupancy | instructions | cycles per instruction | of which |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
+    for row in rows:
+        options = dict(zip(*[iter(row["arguments"].split())] * 2))
+        lines.append(f"| `{options['--variant']}` | {options['--shape'].replace('x', ' × ')} | {float(row['duration_us']):.1f} µs | "
+                     f"{float(row['dram_percent']):.0f} % | {row['registers']} | {float(row['occupancy_percent']):.0f} % | "
+                     f"{float(row['warp_instructions']):.3g} | {float(row['cycles_per_instruction']):.1f} | "
+                     f"{row['stall_1']}, {row['stall_2']} |")
+    return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link('row_sum_profile.csv', '../')}."])
+
+
+def row_sum_designs():
+    """Each mapping at the shapes that decide between them, from the sweep of tune.sh."""
+    rows = read("tune_row_sums.csv")
+    measured = {}
+    for row in rows:
+        measured[row["operation"].split()[1], row["kernel"], row["order"]] = row
+    mappings = list(dict.fromkeys(row["kernel"] for row in rows))
+    lines = ["| rows × columns | " + " | ".join(f"`{mapping}`" for mapping in mappings) + " |",
+             "| --- |" + " ---: |" * len(mappings)]
+    for shape in dict.fromkeys(shape for shape, _, _ in measured):
+        fastest = min((row for (of, kernel, _), row in measured.items() if of == shape and kernel != "cub"),
+                      key=lambda row: float(row["median_us"]))
+        cells = []
+        for mapping in mappings:
+            times_of = [f"**{float(row['median_us']):.1f}**" if row is fastest else f"{float(row['median_us']):.1f}"
+                        for order in ("", "plain", "once") if (row := measured.get((shape, mapping, order)))]
+            cells.append(" / ".join(times_of))
+        lines.append(f"| {power_shape(shape)} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", f"Microseconds, by plain loads / by loads that tell the cache that they will not come again; "
+                      f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../')}."])
+
+
+def row_sum_lessons():
+    """The shapes at which the first version was slower, beside what it became."""
+    first, now = row_sum_rows("designs/row_sums_first.csv"), row_sum_rows("row_sums.csv")
+    lines = ["| rows × columns | first | as it is |", "| --- | ---: | ---: |"]
+    for key in (("float", shape, "adaptive") for shape in ("16777216x32", "67108864x7", "268435456x1", "64x4194304",
+                                                             "7x38347922", "1x268435456", "3000x2047")):
+        lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
+                     f"{format_time(now[key])}, {float(now[key]['gbps']):.0f} GB/s |")
+    return "\n".join([*lines, "", source([*first.values(), *now.values()], "../")])
+
+
 def sample():
     lines = (DATA / "report_2pow20.txt").read_text().splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("operation "))
@@ -284,6 +386,9 @@ BLOCKS = {
                             "single-pass-designs": single_pass_designs},
     "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,
                            "radix-ways": radix_ways, "radix-shapes": radix_shapes, "radix-designs": radix_designs},
+    "docs/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
+                        "row-sum-study": row_sum_study, "row-sum-profile": row_sum_profile,
+                        "row-sum-lessons": row_sum_lessons, "row-sum-designs": row_sum_designs},
 }
 
 

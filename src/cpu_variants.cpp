@@ -1,6 +1,7 @@
 #include "cpu_variants.h"
 
 #include <stream_compaction/cpu.h>
+#include <stream_compaction/cpu_row_sum.h>
 
 #include <algorithm>
 #include <cstring>
@@ -28,7 +29,7 @@ void forEachArray(Pairs<K>& pairs, const Work& work) {
     work(pairs.values);
 }
 
-/// `call(input, output)` writes to an output with room for as many elements as the input has, times itself by the
+/// `call(input, output)` writes to an output with room for as many elements as a result may have, times itself by the
 /// library's timer and makes the output as long as the result is.
 template <typename SomeProblem, typename Call>
 class CpuRun final : public PreparedRun {
@@ -48,7 +49,7 @@ class CpuRun final : public PreparedRun {
 
   private:
     void makeRoom() {
-        forEachArray(problem_.result(), [n = problem_.size()](auto& array) { array.resize(n); });
+        forEachArray(problem_.result(), [n = problem_.resultSize()](auto& array) { array.resize(n); });
     }
 
     SomeProblem& problem_;
@@ -114,6 +115,40 @@ void sortPairs(std::span<const K> in, Pairs<K>& out) {
     std::ranges::transform(pairs, out.values.begin(), [](const auto& pair) { return pair.second; });
 }
 
+/// The columns of a matrix of which the output has an element for each row.
+template <typename T>
+[[nodiscard]] std::size_t colsOf(std::span<const T> in, const Array<SumOf<T>>& out) {
+    return in.size() / out.size();
+}
+
+template <typename T>
+void sumRows(std::span<const T> in, Array<SumOf<T>>& out) {
+    using Sum = std::make_unsigned_t<SumOf<T>>;
+    timer().timeCpu([&, cols = colsOf(in, out)] {
+        for (std::size_t row = 0; row < out.size(); ++row) {
+            const std::span<const T> elements = in.subspan(row * cols, cols);
+            out[row] = static_cast<SumOf<T>>(std::accumulate(elements.begin(), elements.end(), Sum{},
+                                                             [](Sum sum, T x) { return sum + static_cast<Sum>(x); }));
+        }
+    });
+}
+
+/// One of the library's row sums.
+template <typename T>
+[[nodiscard]] Implementation rowSum(std::string_view variant,
+                                    void (*function)(int rows, int cols, T* out, const T* in)) {
+    return implement<RowSumProblem<T>>(
+        Operation::RowSum, elementTypeOf<T>(), variant, [function](std::span<const T> in, Array<T>& out) {
+            function(static_cast<int>(out.size()), static_cast<int>(colsOf(in, out)), out.data(), in.data());
+        });
+}
+
+template <typename... Ts>
+[[nodiscard]] Implementations rowSums(Types<Ts...>) {
+    return {rowSum<Ts>("cpu", StreamCompaction::CPU::sumRows)...,
+            rowSum<Ts>("cpu-parallel", StreamCompaction::CPU::parallelSumRows)...};
+}
+
 }  // namespace
 
 Implementation cpuImplementation(Operation operation, std::string_view variant,
@@ -156,6 +191,10 @@ Implementations cpuImplementations() {
 
         implementEach<SortPairsProblem>(AllTypes{}, Operation::SortPairs, "cpu",
                                         [](auto in, auto& out) { sortPairs(in, out); }),
+
+        rowSums(Types<std::int32_t, float, double>{}),
+        implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",
+                                     [](auto in, auto& out) { sumRows(in, out); }),
     });
 }
 

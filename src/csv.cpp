@@ -86,6 +86,7 @@ std::string csvRow(const CsvContext& context, std::string_view timestamp, std::s
         ifVerified(number(outcome.gigabytesPerSecond())),
         ifVerified(percent ? number(*percent) : ""),
         verified ? "true" : "false",
+        outcome.shape ? toString(*outcome.shape) : "",
     });
 }
 

@@ -15,7 +15,7 @@ namespace Bench {
 
 inline constexpr std::string_view csvHeader =
     "gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,trials,"
-    "median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified";
+    "median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape";
 
 /// What all rows of one run have in common; empty where there is no card.
 struct CsvContext {

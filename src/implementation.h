@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +25,8 @@ struct Implementation {
     std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
     /// Allocates and copies the input, which must outlive the run.
     std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
+    /// Why it cannot be run on a problem, or nothing; absent where it can be on all.
+    std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip = {};
 };
 
 using Implementations = std::vector<Implementation>;

@@ -26,6 +26,7 @@ struct Description {
     static constexpr Description partition{"partition", "PARTITION TESTS", {Kind::Modulo, 4}};
     static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", "RADIX SORT OF PAIRS TESTS", {Kind::Uniform}};
+    static constexpr Description rowSum{"row-sum", "ROW SUM TESTS", {Kind::Modulo, 50}};
     switch (operation) {
         case Operation::Scan:
             return scan;
@@ -37,8 +38,14 @@ struct Description {
             return sort;
         case Operation::SortPairs:
             return sortPairs;
+        case Operation::RowSum:
+            return rowSum;
     }
     throw std::logic_error("describe: no such operation");
+}
+
+[[nodiscard]] bool addsUp(Operation operation) {
+    return operation == Operation::Scan || operation == Operation::RowSum;
 }
 
 }  // namespace
@@ -57,7 +64,7 @@ std::string typeName(Operation operation, ElementType type) {
         if (operation == Operation::SortPairs) {
             return fmt::format("{},{}", text, name(elementTypeOf<PairValue>()));
         }
-        if (operation == Operation::Scan && elementTypeOf<SumOf<T>>() != type) {
+        if (addsUp(operation) && elementTypeOf<SumOf<T>>() != type) {
             return fmt::format("{}->{}", text, name(elementTypeOf<SumOf<T>>()));
         }
         return text;
@@ -68,6 +75,7 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         switch (operation) {
             case Operation::Scan:
+            case Operation::RowSum:
                 return sizeof(T) + sizeof(SumOf<T>);
             case Operation::SortPairs:
                 return 2 * (sizeof(T) + sizeof(PairValue));
@@ -80,9 +88,9 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
 void requireCheckable(Operation operation, ElementType type, InputPattern pattern, std::size_t n) {
     const bool randomBits = pattern.kind == Kind::Uniform || pattern.kind == Kind::And;
     const bool floating = type == ElementType::Float || type == ElementType::Double;
-    if (operation == Operation::Scan && floating && randomBits) {
-        throw UsageError(fmt::format("--input: sums of {} as {} say nothing; choose another input for the scan",
-                                     toString(pattern), name(type)));
+    if (addsUp(operation) && floating && randomBits) {
+        throw UsageError(fmt::format("--input: sums of {} as {} say nothing; choose another input for the {}",
+                                     toString(pattern), name(type), name(operation)));
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
     if (operation == Operation::SortPairs && n > mostPairs) {

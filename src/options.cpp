@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 #include <limits>
 #include <set>
 
@@ -91,7 +92,7 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
     bool version = false;
 
     CLI::App app(
-        "Runs every implementation of prefix sum, stream compaction and sorting, checks each result\n"
+        "Runs every implementation of prefix sum, stream compaction, sorting and row sums, checks each result\n"
         "against the standard library and prints how long it took.\n",
         "stream_compaction_test");
     app.get_formatter()->column_width(22);
@@ -104,14 +105,21 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
         },
         fmt::format("Elements: 1000000, 2^24, 1<<24, 16M (M = 2^20); N - 3 are run too [{}]", defaults.powerOfTwo));
     addNamesOption(
+        app, "--shape",
+        [&options](const std::vector<std::string>& shapes) {
+            options.shapes.clear();
+            std::ranges::transform(shapes, std::back_inserter(options.shapes), parseShape);
+        },
+        "Matrices of row-sum, for example 3000x2048,2^22x128 [nearly square ones of the sizes]");
+    addNamesOption(
         app, "--op",
         [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these of scan,compact,partition,sort,sort-pairs");
+        "Only these of scan,compact,partition,sort,sort-pairs,row-sum");
     addNamesOption(
         app, "--type",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
         "Elements, or keys of pairs: int8, int32, int64, float, double; bytes are\n"
-        "scanned into int32, the values of pairs are int32 [int32]");
+        "added up in int32, the values of pairs are int32 [int32]");
     addNamesOption(
         app, "--variant", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub");
@@ -125,7 +133,7 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
         app, "--input", "PATTERN", [&options](const std::string& text) { options.input = parseInputPattern(text); },
         "uniform (any value), zeros, ones, ascending, descending, mod:K (0 to K-1),\n"
         "random-bits (0 or 1), kept:P (nonzero with probability P), and:K (the bits K\n"
-        "uniform values share) [scan mod:50, compact and partition mod:4, sorts uniform]");
+        "uniform values share) [scan and row-sum mod:50, compact and partition mod:4, sorts uniform]");
     addNumberOption(app, "--block-size", options.blockSize, 1, largestBlock,
                     "Threads a block, for the variants that have a choice");
     addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");

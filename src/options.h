@@ -10,6 +10,7 @@
 
 #include "inputs.h"
 #include "operations.h"
+#include "shapes.h"
 
 namespace Bench {
 
@@ -21,6 +22,7 @@ struct Sizes {
 
 struct Options {
     Sizes sizes;
+    std::vector<Shape> shapes;  ///< of the matrices of row sums; from the sizes, when empty
     std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
     std::vector<ElementType> types{ElementType::Int32};
     std::vector<std::string> variants;  ///< all, when empty

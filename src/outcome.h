@@ -5,6 +5,7 @@
 #include <string>
 
 #include "measure.h"
+#include "shapes.h"
 #include "variants.h"
 
 namespace Bench {
@@ -15,6 +16,7 @@ struct Outcome {
 
     Variant variant;
     std::size_t n = 0;
+    std::optional<Shape> shape;  ///< of a matrix
     Status status = Status::Skipped;
     std::string reason;  ///< why it was skipped or what is wrong with its result; empty when it passed
 

@@ -10,6 +10,7 @@
 
 #include "array.h"
 #include "element_type.h"
+#include "shapes.h"
 
 namespace Bench {
 
@@ -20,6 +21,10 @@ class Problem {
 
     /// Elements of the input.
     [[nodiscard]] virtual std::size_t size() const = 0;
+    /// Elements of the result that a run needs room for.
+    [[nodiscard]] virtual std::size_t resultSize() const { return size(); }
+    /// Rows and columns, of a problem on a matrix.
+    [[nodiscard]] virtual std::optional<Shape> shape() const { return std::nullopt; }
     /// The input as the report shows it.
     [[nodiscard]] virtual std::string abridgedInput() const = 0;
     /// Bytes that any implementation has to read and write: each input element read once, each result written once.
@@ -79,5 +84,23 @@ template <typename T>
 using SortProblem = ProblemOn<T, Array<T>>;
 template <typename K>
 using SortPairsProblem = ProblemOn<K, Pairs<K>>;
+
+/// A matrix whose rows follow one another without gaps.
+template <typename T>
+class RowSumProblem : public ProblemOn<T, Array<SumOf<T>>> {
+  public:
+    using Memory = typename ProblemOn<T, Array<SumOf<T>>>::Memory;
+
+    RowSumProblem(std::shared_ptr<Memory> memory, Shape shape)
+        : ProblemOn<T, Array<SumOf<T>>>(std::move(memory), shape.size()), shape_(shape) {}
+
+    [[nodiscard]] std::size_t rows() const { return shape_.rows; }
+    [[nodiscard]] std::size_t cols() const { return shape_.cols; }
+    [[nodiscard]] std::size_t resultSize() const override { return shape_.rows; }
+    [[nodiscard]] std::optional<Shape> shape() const override { return shape_; }
+
+  private:
+    Shape shape_;
+};
 
 }  // namespace Bench

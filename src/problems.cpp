@@ -2,12 +2,15 @@
 
 #include <fmt/format.h>
 #include <stream_compaction/common.h>
+#include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
 
 #include <algorithm>
 #include <cmath>
 #include <execution>
 #include <functional>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -279,15 +282,120 @@ class SortPairs final : public Shown<SortPairsProblem<K>> {
     }
 };
 
-template <typename SomeProblem, typename T>
-[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfKind(Array<T> input, std::span<const std::size_t> sizes) {
+/// A sum of floating-point numbers far more precise than they are, by keeping what each addition rounds away (Neumaier,
+/// 1974), and the sum of their absolute values.
+class PreciseSum {
+  public:
+    void add(double x) {
+        const double sum = sum_ + x;
+        lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - sum) + x : (x - sum) + sum_;
+        sum_ = sum;
+        magnitude_ += std::abs(x);
+    }
+    void add(const PreciseSum& other) {
+        const double magnitude = magnitude_ + other.magnitude_;
+        add(other.sum_);
+        lost_ += other.lost_;
+        magnitude_ = magnitude;
+    }
+
+    [[nodiscard]] double sum() const { return sum_ + lost_; }
+    [[nodiscard]] double magnitude() const { return magnitude_; }
+
+  private:
+    double sum_ = 0;
+    double lost_ = 0;
+    double magnitude_ = 0;
+};
+
+/// The same for integers, which wrap.
+template <typename T>
+class WrappingSum {
+  public:
+    void add(T x) { sum_ = StreamCompaction::Common::wrappingAdd(sum_, x); }
+    void add(const WrappingSum& other) { add(other.sum_); }
+    [[nodiscard]] T sum() const { return sum_; }
+
+  private:
+    T sum_ = 0;
+};
+
+template <typename T>
+class RowSum final : public Shown<RowSumProblem<T>> {
+    using Sum = SumOf<T>;
+    using Expected = std::conditional_t<std::is_floating_point_v<T>, PreciseSum, WrappingSum<Sum>>;
+
+  public:
+    using Shown<RowSumProblem<T>>::Shown;
+
+    [[nodiscard]] std::size_t bytesMoved() const override {
+        return this->size() * sizeof(T) + this->rows() * sizeof(Sum);
+    }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<Sum>& got = this->result();
+        if (auto wrong = wrongCount(this->rows(), got.size())) {
+            return wrong;
+        }
+        return firstFinding(this->rows(), [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+            for (std::size_t row = begin; row < end; ++row) {
+                const Expected expected = expectedOf(row);
+                if (!agrees(expected, got[row])) {
+                    return mismatchAt(row, expected.sum(), got[row]);
+                }
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    /// On all cores where the row is long.
+    [[nodiscard]] Expected expectedOf(std::size_t row) const {
+        using Range = tbb::blocked_range<std::size_t>;
+        const std::span<const T> elements = this->input().subspan(row * this->cols(), this->cols());
+        const auto addUp = [elements](const Range& range, Expected sum) {
+            for (std::size_t i = range.begin(); i != range.end(); ++i) {
+                sum.add(elements[i]);
+            }
+            return sum;
+        };
+        const Range all(0, elements.size(), chunkSize);
+        return elements.size() <= chunkSize
+                   ? addUp(all, {})
+                   : tbb::parallel_deterministic_reduce(all, Expected{}, addUp, [](Expected a, const Expected& b) {
+                         a.add(b);
+                         return a;
+                     });
+    }
+
+    /// Integers are exact. A floating-point sum may be off by what a tree of additions with four times as many levels
+    /// as there need be can round.
+    [[nodiscard]] bool agrees(const Expected& expected, Sum got) const {
+        if constexpr (std::is_floating_point_v<Sum>) {
+            const double bound = 2 * std::log2(static_cast<double>(this->cols())) * std::numeric_limits<Sum>::epsilon();
+            return std::abs(static_cast<double>(got) - expected.sum()) <= bound * expected.magnitude();
+        } else {
+            return got == expected.sum();
+        }
+    }
+};
+
+/// A problem for each of the sizes or shapes.
+template <typename SomeProblem, typename T, typename Extent>
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfKind(Array<T> input, std::span<const Extent> extents) {
     auto memory = std::make_shared<typename SomeProblem::Memory>();
     memory->input = std::move(input);
     std::vector<std::unique_ptr<Problem>> problems;
-    for (const std::size_t size : sizes) {
-        problems.push_back(std::make_unique<SomeProblem>(memory, size));
+    for (const Extent extent : extents) {
+        problems.push_back(std::make_unique<SomeProblem>(memory, extent));
     }
     return problems;
+}
+
+[[nodiscard]] std::vector<Shape> nearSquares(std::span<const std::size_t> sizes) {
+    std::vector<Shape> shapes;
+    std::ranges::transform(sizes, std::back_inserter(shapes), nearSquare);
+    return shapes;
 }
 
 }  // namespace
@@ -306,6 +414,8 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
             return problemsOfKind<Sort<T>>(std::move(input), sizes);
         case Operation::SortPairs:
             return problemsOfKind<SortPairs<T>>(std::move(input), sizes);
+        case Operation::RowSum:
+            return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(sizes)));
     }
     throw std::logic_error("problemsOn: no such operation");
 }
@@ -320,6 +430,14 @@ std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementT
                                                    std::span<const std::size_t> sizes, std::uint64_t seed) {
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         return problemsOn(operation, makeInput<T>(pattern, std::ranges::max(sizes), seed), sizes);
+    });
+}
+
+std::vector<std::unique_ptr<Problem>> makeRowSumProblems(ElementType type, InputPattern pattern,
+                                                         std::span<const Shape> shapes, std::uint64_t seed) {
+    const std::size_t largest = std::ranges::max(shapes, {}, &Shape::size).size();
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        return problemsOfKind<RowSum<T>>(makeInput<T>(pattern, largest, seed), shapes);
     });
 }
 

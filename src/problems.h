@@ -8,10 +8,12 @@
 
 #include "operations.h"
 #include "problem.h"
+#include "shapes.h"
 
 namespace Bench {
 
-/// The operation on the first elements of one array, a problem for each of the sizes. For each of AllTypes.
+/// The operation on the first elements of one array, a problem for each of the sizes; row sums of a nearly square
+/// matrix of so many. For each of AllTypes.
 template <typename T>
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input,
                                                                std::span<const std::size_t> sizes);
@@ -21,5 +23,10 @@ template <typename T>
                                                                  InputPattern pattern,
                                                                  std::span<const std::size_t> sizes,
                                                                  std::uint64_t seed);
+
+/// Row sums of matrices of these shapes, all at the beginning of one array of that pattern.
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> makeRowSumProblems(ElementType type, InputPattern pattern,
+                                                                       std::span<const Shape> shapes,
+                                                                       std::uint64_t seed);
 
 }  // namespace Bench

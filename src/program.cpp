@@ -85,11 +85,27 @@ struct Section {
 
 using Record = std::function<void(Outcome outcome, std::string_view inputName)>;
 
-/// Each variant on both sizes.
+/// On both sizes, or on the shapes that were asked for.
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options) {
+    if (section.operation == Operation::RowSum && !options.shapes.empty()) {
+        return makeRowSumProblems(section.type, section.input, options.shapes, options.seed);
+    }
+    const std::array sizes{options.sizes.powerOfTwo, options.sizes.nonPowerOfTwo};
+    return makeProblems(section.operation, section.type, section.input, sizes, options.seed);
+}
+
+/// Elements of the largest of them.
+[[nodiscard]] std::size_t mostElements(const Section& section, const Options& options) {
+    if (section.operation == Operation::RowSum && !options.shapes.empty()) {
+        return std::ranges::max(options.shapes, {}, &Shape::size).size();
+    }
+    return options.sizes.powerOfTwo;
+}
+
+/// Each variant on each problem.
 void run(const Section& section, const Options& options, Tester& tester, Report& report, const Record& record) {
     const std::string inputName = toString(section.input);
-    const std::array sizes{options.sizes.powerOfTwo, options.sizes.nonPowerOfTwo};
-    const auto problems = makeProblems(section.operation, section.type, section.input, sizes, options.seed);
+    const auto problems = problemsOf(section, options);
 
     report.section(section.operation, section.type, inputName, *problems.front());
     for (const Variant& variant : section.variants) {
@@ -108,7 +124,7 @@ void run(const Section& section, const Options& options, Tester& tester, Report&
     const std::vector<Section> sections = makeSections(variants, options);
     const GpuAccess access = machine.openGpu(options.device);
     for (const Section& section : sections) {
-        checkMemory(options.sizes.powerOfTwo, section.variants, machine, access.gpu.get());
+        checkMemory(mostElements(section, options), section.variants, machine, access.gpu.get());
     }
 
     const CsvContext csvContext{access.gpu ? access.gpu->info() : GpuInfo{}, std::string(BuildInfo::gitCommit)};

@@ -18,8 +18,16 @@ constexpr std::string_view nothing = "-";
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
-[[nodiscard]] std::string_view sizeClass(std::size_t n) {
-    return std::has_single_bit(n) ? "power-of-two" : "non-power-of-two";
+/// What the array is like, as the course has it, or the shape of a matrix.
+[[nodiscard]] std::string sizeClass(const Outcome& outcome) {
+    if (outcome.shape) {
+        return toString(*outcome.shape);
+    }
+    return std::has_single_bit(outcome.n) ? "power-of-two" : "non-power-of-two";
+}
+
+[[nodiscard]] std::string sizeOf(std::size_t n, std::optional<Shape> shape) {
+    return shape ? toString(*shape) : std::to_string(n);
 }
 
 /// ` of int64` behind what is not about the classic ints.
@@ -87,7 +95,7 @@ class Table {
                                                std::span<const Outcome> outcomes) {
     const auto found = std::ranges::find_if(outcomes, [&](const Outcome& other) {
         return sameSubject(other.variant, like.variant) && other.variant.name == variant && other.n == like.n &&
-               other.status == Status::Passed;
+               other.shape == like.shape && other.status == Status::Passed;
     });
     return found != outcomes.end() ? std::optional(found->time.us.median) : std::nullopt;
 }
@@ -102,7 +110,7 @@ class Table {
 
 [[nodiscard]] std::vector<std::string> tableRow(const Outcome& outcome, std::span<const Outcome> all) {
     std::vector<std::string> cells{fmt::format("{}{}", name(outcome.variant.operation), ofType(outcome.variant)),
-                                   std::string(outcome.variant.name), std::to_string(outcome.n)};
+                                   std::string(outcome.variant.name), sizeOf(outcome.n, outcome.shape)};
     if (outcome.status == Status::Failed) {
         cells.emplace_back("FAILED");
         cells.resize(9, std::string(nothing));
@@ -137,14 +145,14 @@ void Report::setting(const Setting& setting) {
 void Report::section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem) {
     const std::string stars(heading(operation).size() + 6, '*');
     out_ << fmt::format("\n{}\n", paint(Color::Bold, fmt::format("{0}\n** {1} **\n{0}", stars, heading(operation))));
-    out_ << fmt::format("    {} elements{}, {}\n    {}\n", problem.size(), ofType(operation, type), inputName,
-                        problem.abridgedInput())
+    out_ << fmt::format("    {} elements{}, {}\n    {}\n", sizeOf(problem.size(), problem.shape()),
+                        ofType(operation, type), inputName, problem.abridgedInput())
          << std::flush;
 }
 
 void Report::outcome(const Outcome& outcome) {
     const Variant& variant = outcome.variant;
-    out_ << paint(Color::Bold, fmt::format("==== {}{}, {} ====", variant.title, ofType(variant), sizeClass(outcome.n)))
+    out_ << paint(Color::Bold, fmt::format("==== {}{}, {} ====", variant.title, ofType(variant), sizeClass(outcome)))
          << '\n';
     switch (outcome.status) {
         case Status::Passed:

@@ -13,9 +13,6 @@
 namespace Bench {
 namespace {
 
-// Leaves room to multiply by element sizes and array counts without a check at each place.
-constexpr std::uint64_t maxSize = std::numeric_limits<std::size_t>::max() / 256;
-
 [[noreturn]] void throwNotASize(std::string_view text) {
     throw UsageError(fmt::format("expected a number of elements such as 1000000, 2^24, 1<<24 or 16M, got '{}'", text));
 }
@@ -44,7 +41,7 @@ constexpr std::uint64_t maxSize = std::numeric_limits<std::size_t>::max() / 256;
         return exponent == 0 ? value : value * base;
     }
     for (; exponent > 0; --exponent) {
-        if (value > maxSize / base) {
+        if (value > largestSize / base) {
             throwTooLarge(text);
         }
         value *= base;
@@ -90,7 +87,7 @@ std::size_t parseSize(std::string_view text) {
     if (size == 0) {
         throw UsageError(fmt::format("expected at least 1 element, got '{}'", text));
     }
-    if (size > maxSize) {
+    if (size > largestSize) {
         throwTooLarge(text);
     }
     return static_cast<std::size_t>(size);

@@ -25,6 +25,7 @@ Outcome Tester::test(const Variant& variant, Problem& problem) {
     Outcome outcome;
     outcome.variant = variant;
     outcome.n = problem.size();
+    outcome.shape = problem.shape();
     if (auto reason = reasonToSkip(variant, problem)) {
         outcome.reason = std::move(*reason);
         return outcome;
@@ -53,7 +54,7 @@ std::optional<std::string> Tester::reasonToSkip(const Variant& variant, const Pr
     if (needed > free) {
         return fmt::format("needs {} of device memory, {} are free", formatBytes(needed), formatBytes(free));
     }
-    return std::nullopt;
+    return variant.reasonToSkip ? variant.reasonToSkip(problem) : std::nullopt;
 }
 
 void Tester::run(Outcome& outcome, Problem& problem) {

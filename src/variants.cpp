@@ -37,6 +37,10 @@ struct Row {
 };
 
 constexpr std::array onlyInt32{ElementType::Int32};
+constexpr std::array vectorTypes{ElementType::Int32, ElementType::Float, ElementType::Double};
+#ifdef STREAM_COMPACTION_HAS_CUBLAS
+constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
+#endif
 
 [[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title,
                                 std::span<const ElementType> types = allElementTypes) {
@@ -44,8 +48,9 @@ constexpr std::array onlyInt32{ElementType::Int32};
 }
 
 [[nodiscard]] constexpr Row gpu(Operation operation, std::string_view name, std::string_view title,
-                                int defaultBlockSize = noBlockSize) {
-    return {operation, Hardware::Gpu, name, title, allElementTypes, defaultBlockSize};
+                                int defaultBlockSize = noBlockSize,
+                                std::span<const ElementType> types = allElementTypes) {
+    return {operation, Hardware::Gpu, name, title, types, defaultBlockSize};
 }
 
 // To add a variant: its line here, and one in cpu_variants.cpp or in the gpu_*.cu of its operation.
@@ -93,6 +98,23 @@ constexpr std::array rows{
     gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
     gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
+
+    cpu(Operation::RowSum, "cpu", "cpu row sum"),
+    cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum", vectorTypes),
+    gpu(Operation::RowSum, "block-per-row", "block-per-row sum"),
+    gpu(Operation::RowSum, "block-per-row-fixed", "block-per-row sum compiled for its columns"),
+    gpu(Operation::RowSum, "ilp-2", "block-per-row sum in 2 accumulators"),
+    gpu(Operation::RowSum, "ilp-3", "block-per-row sum in 3 accumulators"),
+    gpu(Operation::RowSum, "ilp-5", "block-per-row sum in 5 accumulators"),
+    gpu(Operation::RowSum, "ilp-10", "block-per-row sum in 10 accumulators"),
+    gpu(Operation::RowSum, "shuffle", "block-per-row sum finished by shuffles"),
+    gpu(Operation::RowSum, "vectors", "block-per-row sum by 16-byte loads"),
+    gpu(Operation::RowSum, "adaptive", "adaptive row sum"),
+    gpu(Operation::RowSum, "thrust", "thrust row sum"),
+    gpu(Operation::RowSum, "cub", "cub row sum"),
+#ifdef STREAM_COMPACTION_HAS_CUBLAS
+    gpu(Operation::RowSum, "cublas", "cublas product with ones", noBlockSize, blasTypes),
+#endif
 };
 
 [[nodiscard]] Variant variantOf(const Row& row, ElementType type) {
@@ -100,7 +122,7 @@ constexpr std::array rows{
     if (row.defaultBlockSize != noBlockSize) {
         blockSizes = powerOfTwoBlockSizes;
     }
-    return {row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize, {}, {}};
+    return {row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize, {}, {}, {}};
 }
 
 /// Gives each variant its implementation, where this build has them.
@@ -117,6 +139,7 @@ void attachImplementations(std::span<Variant> variants) {
         }
         variant->deviceBytes = std::move(implementation.deviceBytes);
         variant->prepare = std::move(implementation.prepare);
+        variant->reasonToSkip = std::move(implementation.reasonToSkip);
     }
 }
 

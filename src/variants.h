@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ struct Variant {
     /// As Implementation has them. Empty for GPU variants in a build without CUDA.
     std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
     std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
+    std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip;
 };
 
 /// What other variants' speed is compared with.

@@ -37,6 +37,16 @@ inline void requireHostArrays(int n, const int* odata, const int* idata) {
     requireArray("idata", idata, static_cast<std::size_t>(n));
 }
 
+/// The matrix of the course layer and a place for each of its rows.
+inline void requireHostMatrix(int rows, int cols, const void* out, const void* in) {
+    if (rows < 0 || cols < 0) {
+        throw std::invalid_argument("rows, cols: expected numbers >= 0, got " + std::to_string(rows) + " and " +
+                                    std::to_string(cols));
+    }
+    requireArray("out", out, static_cast<std::size_t>(rows));
+    requireArray("in", in, static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
+}
+
 /// Two arrays may not share memory.
 inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
     const auto* aBegin = static_cast<const std::byte*>(a);

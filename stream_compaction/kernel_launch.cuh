@@ -19,6 +19,14 @@ __device__ inline void waitForEarlierKernels() {
 #endif
 }
 
+/// Lets the kernel that comes next in the stream begin, if it is to begin early, as soon as there is room for its
+/// blocks.
+__device__ inline void letLaterKernelsBegin() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+}
+
 /// What a card makes of a kernel.
 struct KernelOnDevice {
     bool isKnown = false;

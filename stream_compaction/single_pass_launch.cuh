@@ -14,9 +14,7 @@ namespace StreamCompaction::SinglePass {
 
 /// Clears words of scratch; what follows it by programmatic launch may begin at once.
 static __global__ void kernClear(std::uint64_t* words, std::size_t n) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    letLaterKernelsBegin();
     const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
     for (std::size_t i = Common::globalThreadIndex(); i < n; i += threads) {
         words[i] = 0;

@@ -13,6 +13,7 @@
 #include "stream_compaction/efficient.h"
 #include "stream_compaction/naive.h"
 #include "stream_compaction/radix.h"
+#include "stream_compaction/row_sum.h"
 #include "stream_compaction/shared_mem.h"
 #include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
@@ -175,6 +176,56 @@ TEST_P(RadixCourseLayer, SmallKeysTakeFewerPasses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Variants, RadixCourseLayer, testing::Values(variants.back()), nameOf);
+
+class RowSumCourseLayer : public testing::TestWithParam<RowSum::Rung> {
+  protected:
+    void SetUp() override {
+        if (const auto reason = Common::cudaUnavailableReason()) {
+            GTEST_SKIP() << "no GPU: " << *reason;
+        }
+    }
+};
+
+TEST_P(RowSumCourseLayer, AddsUpEachRow) {
+    for (const int rows : {0, 1, 5, 300}) {
+        for (const int cols : {2047, 2048}) {
+            const std::vector<int> ints = randomInts(rows * cols, rows);
+            std::vector<float> in(ints.size());
+            std::ranges::transform(ints, in.begin(), [](int x) { return static_cast<float>(x % 10); });
+            std::vector<float> expected;
+            for (auto row = in.begin(); row != in.end(); row += cols) {
+                expected.push_back(std::accumulate(row, row + cols, 0.0f));
+            }
+            expected.push_back(-1);
+            std::vector<float> out(rows + 1, -1);
+            RowSum::sum(GetParam(), rows, cols, out.data(), in.data());
+            EXPECT_EQ(out, expected) << rows << " x " << cols;
+        }
+    }
+    EXPECT_GT(RowSum::timer().getGpuElapsedTimeForPreviousOperation(), 0.0f);
+}
+
+TEST_P(RowSumCourseLayer, RefusesBadArguments) {
+    float array[4]{};
+    EXPECT_THROW(RowSum::sum(GetParam(), -1, 1, array, array), std::invalid_argument);
+    EXPECT_THROW(RowSum::sum(GetParam(), 1, -1, array, array), std::invalid_argument);
+    EXPECT_THROW(RowSum::sum(GetParam(), 2, 2, nullptr, array), std::invalid_argument);
+    EXPECT_THROW(RowSum::sum(GetParam(), 2, 2, array, nullptr), std::invalid_argument);
+}
+
+using enum RowSum::Rung;
+INSTANTIATE_TEST_SUITE_P(Rungs, RowSumCourseLayer,
+                         testing::Values(BlockPerRow, BlockPerRowFixed, Ilp2, Ilp3, Ilp5, Ilp10, Shuffle, Vectors,
+                                         Adaptive));
+
+TEST(RowSumCourseLayerDefault, WritesZerosWithoutColumns) {
+    if (const auto reason = Common::cudaUnavailableReason()) {
+        GTEST_SKIP() << "no GPU: " << *reason;
+    }
+    std::vector<float> out(3, -1);
+    RowSum::sum(3, 0, out.data(), nullptr);
+    EXPECT_EQ(out, std::vector<float>(3, 0.0f));
+}
 
 class SharedMemCourseLayer : public CourseLayer {};
 

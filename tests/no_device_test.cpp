@@ -5,6 +5,7 @@
 #include "stream_compaction/efficient.h"
 #include "stream_compaction/naive.h"
 #include "stream_compaction/radix.h"
+#include "stream_compaction/row_sum.h"
 #include "stream_compaction/shared_mem.h"
 #include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
@@ -40,6 +41,11 @@ TEST(NoDevice, EveryCallThrows) {
     }
     expectThrows([](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata); });
     expectThrows([](int n, int* odata, const int* idata) { Radix::sort(n, odata, idata, 8); });
+
+    const float in = 1;
+    float out = untouched;
+    EXPECT_THROW(RowSum::sum(1, 1, &out, &in), CudaError);
+    EXPECT_EQ(out, untouched);
 }
 
 TEST(NoDevice, TheReasonIsOneLine) {

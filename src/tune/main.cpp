@@ -8,16 +8,18 @@
 #include "tuner.h"
 #include "usage_error.h"
 
-// Usage: tune FILE.csv [scan|compact|sort]
+// Usage: tune FILE.csv [scan|compact|sort|row-sum]
 int main(int argc, char* argv[]) {
     using namespace Bench;
-    constexpr std::pair<std::string_view, void (*)(Tune::Tuner&)> sweeps[] = {
-        {"scan", Tune::tuneScans}, {"compact", Tune::tuneCompactions}, {"sort", Tune::tuneSorts}};
+    constexpr std::pair<std::string_view, void (*)(Tune::Tuner&)> sweeps[] = {{"scan", Tune::tuneScans},
+                                                                              {"compact", Tune::tuneCompactions},
+                                                                              {"sort", Tune::tuneSorts},
+                                                                              {"row-sum", Tune::tuneRowSums}};
     try {
         const std::string_view only = argc == 3 ? argv[2] : "";
         if (argc < 2 || argc > 3) {
             throw UsageError(
-                "expected the CSV file to write and, if not all, the operation to try: scan, compact or sort");
+                "expected the CSV file to write and, if not all, the operation to try: scan, compact, sort or row-sum");
         }
         const GpuAccess access = openGpu(0);
         if (!access.gpu) {

@@ -54,5 +54,8 @@ class Tuner {
 void tuneScans(Tuner& tuner);
 void tuneCompactions(Tuner& tuner);
 void tuneSorts(Tuner& tuner);
+/// By shape, which the operation's name tells; parts of a row in the place of rows, the way of loading in that of the
+/// order.
+void tuneRowSums(Tuner& tuner);
 
 }  // namespace Bench::Tune

@@ -29,6 +29,18 @@ __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
     return {Warp::index() == 0 ? identity : before, Warp::broadcast(upTo, warps - 1)};
 }
 
+/// The sum of one value a thread, in the threads of the first warp; `slots` as above.
+template <int warps, typename T, typename Op>
+__device__ T reduce(const T& value, T* slots, const Op& op) {
+    static_assert(warps <= Warp::lanes);
+    const T sum = Warp::reduce(value, op);
+    if (Warp::lane() == 0) {
+        slots[Warp::index()] = sum;
+    }
+    __syncthreads();
+    return Warp::reduce(Warp::lane() < warps ? slots[Warp::lane()] : op.template identity<T>(), op);
+}
+
 /// Exclusive scan of one value a thread; `slots` as above.
 template <int warps, typename T, typename Op>
 __device__ T exclusiveScan(const T& value, T* slots, const Op& op) {

@@ -49,17 +49,17 @@ __device__ T shiftUp(const T& x, int distance) {
     return shuffleWords(x, [=](std::uint32_t word) { return __shfl_up_sync(allLanes, word, distance); });
 }
 
-/// The sum over all lanes, in every lane, by a butterfly of 5 steps; sums of integers in one instruction where the card
-/// has it.
-template <typename T, typename Op>
+/// The sum over all lanes, or over each group of so many neighbours, in every lane, by a butterfly; sums of integers
+/// over all lanes in one instruction where the card has it.
+template <int group = lanes, typename T, typename Op>
 __device__ T reduce(T x, const Op& op) {
-    if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) <= 4) {
+    if constexpr (group == lanes && std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) <= 4) {
         const auto warp = cooperative_groups::tiled_partition<lanes>(cooperative_groups::this_thread_block());
         return static_cast<T>(
             cooperative_groups::reduce(warp, static_cast<std::uint32_t>(x), cooperative_groups::plus<std::uint32_t>()));
     } else {
 #pragma unroll
-        for (int distance = 1; distance < lanes; distance *= 2) {
+        for (int distance = 1; distance < group; distance *= 2) {
             const T other =
                 shuffleWords(x, [=](std::uint32_t word) { return __shfl_xor_sync(allLanes, word, distance); });
             x = (lane() & distance) != 0 ? op(other, x) : op(x, other);

@@ -67,7 +67,7 @@ TEST(CsvRow, HasAValueForEveryColumn) {
     EXPECT_THAT(fields(csvRow(context, "2026-01-31T23:59:59Z", "mod:50", scanOutcome())),
                 ElementsAre("NVIDIA H200", "9.0", "13.0", "13.1", "0123abc", "2026-01-31T23:59:59Z", "scan", "naive",
                             "int32", "1048576", "mod:50", "256", "cold", "15", "145.062", "72.531", "290.125",
-                            "8388608", "57.828", "10.000", "true"));
+                            "8388608", "57.828", "10.000", "true", ""));
 }
 
 TEST(CsvRow, LeavesEmptyWhatDoesNotApply) {
@@ -75,7 +75,7 @@ TEST(CsvRow, LeavesEmptyWhatDoesNotApply) {
     EXPECT_THAT(
         fields(csvRow({{}, "0123abc"}, "2026-01-31T23:59:59Z", "uniform", outcome)),
         ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "uniform", "",
-                    "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true"));
+                    "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", ""));
 }
 
 TEST(CsvRow, NamesTheType) {
@@ -85,6 +85,12 @@ TEST(CsvRow, NamesTheType) {
     outcome.variant.operation = Operation::SortPairs;
     outcome.variant.type = ElementType::Int32;
     EXPECT_EQ(fields(csvRow(context, "t", "uniform", outcome)).at(8), "int32,int32");
+}
+
+TEST(CsvRow, NamesTheShapeOfAMatrix) {
+    Outcome outcome = passed(Operation::RowSum, Hardware::Gpu, "adaptive", "adaptive row sum", 6144, 5);
+    outcome.shape = Shape{3, 2048};
+    EXPECT_EQ(fields(csvRow(context, "t", "mod:50", outcome)).at(21), "3x2048");
 }
 
 TEST(CsvRow, HasNoTimeForAWrongResult) {

@@ -13,6 +13,7 @@ TEST(TypeName, SaysWhatGoesInAndComesOut) {
     EXPECT_EQ(typeName(Operation::Scan, ElementType::Int32), "int32");
     EXPECT_EQ(typeName(Operation::Scan, ElementType::Int8), "int8->int32");
     EXPECT_EQ(typeName(Operation::Sort, ElementType::Int8), "int8");
+    EXPECT_EQ(typeName(Operation::RowSum, ElementType::Int8), "int8->int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Int32), "int32,int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Double), "double,int32");
 }

@@ -25,6 +25,7 @@ TEST(ParseOptions, HasDefaults) {
     EXPECT_THAT(options.operations, ElementsAreArray(allOperations));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int32));
     EXPECT_TRUE(options.variants.empty());
+    EXPECT_TRUE(options.shapes.empty());
     EXPECT_FALSE(options.list);
     EXPECT_EQ(options.trials, 15);
     EXPECT_EQ(options.warmup, 1);
@@ -40,6 +41,8 @@ TEST(ParseOptions, HasDefaults) {
 TEST(ParseOptions, ReadsEveryOption) {
     const Options options = parse({"--size",
                                    "2^10",
+                                   "--shape",
+                                   "3000x2048,2^22x7",
                                    "--op",
                                    "sort,scan",
                                    "--variant",
@@ -63,6 +66,7 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "double,int8,double"});
     EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
     EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
+    EXPECT_THAT(options.shapes, ElementsAre(Shape{3000, 2048}, Shape{1 << 22, 7}));
     EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
     EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
@@ -98,6 +102,10 @@ TEST(ParseOptions, RefusesBadInputInOneLine) {
         {"--size"},
         {"--size="},
         {"--size", "2^64"},
+        {"--shape", "3000"},
+        {"--shape", "0x7"},
+        {"--shape", "7x"},
+        {"--shape", "2^40x2^40"},
         {"--op", "scna"},
         {"--op"},
         {"--type", "int"},

@@ -104,6 +104,19 @@ TEST(Report, HeadsASection) {
               "    [  38  19   0 ]\n");
 }
 
+TEST(Report, NamesTheShapeOfAMatrix) {
+    Outcome outcome = passed(Operation::RowSum, Hardware::Gpu, "adaptive", "adaptive row sum", 6144, 5);
+    outcome.shape = Shape{3, 2048};
+    EXPECT_THAT(written([&](Report& report) { report.outcome(outcome); }),
+                HasSubstr("==== adaptive row sum, 3x2048 ====\n"));
+    EXPECT_THAT(written([&](Report& report) { report.table(std::array{outcome}); }), HasSubstr("adaptive  3x2048"));
+    EXPECT_THAT(written([](Report& report) {
+                    report.section(Operation::RowSum, ElementType::Int32, "ones",
+                                   *problemOn(Operation::RowSum, std::vector{1, 1, 1, 1}));
+                }),
+                HasSubstr("    2x2 elements, ones\n"));
+}
+
 TEST(Report, NamesTheTypeWhereItIsNotInt32) {
     EXPECT_THAT(written([](Report& report) {
                     report.section(Operation::Scan, ElementType::Int8, "ones",

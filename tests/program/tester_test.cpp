@@ -56,6 +56,16 @@ TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
 }
 
+TEST_F(TesterTest, SkipsWhatTheVariantCannotDo) {
+    Variant variant = fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan);
+    variant.reasonToSkip = [](const Problem& problem) {
+        return problem.size() == 4 ? std::optional<std::string>("takes no four elements") : std::nullopt;
+    };
+    Tester tester(access_, 1, 3);
+    EXPECT_EQ(tester.test(variant, *problemOn(Operation::Scan, input)).reason, "takes no four elements");
+    EXPECT_EQ(tester.test(variant, *problemOn(Operation::Scan, std::vector<int>(5))).status, Status::Passed);
+}
+
 TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
     const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
     EXPECT_EQ(outcome.status, Status::Passed);

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+
+#include "stream_compaction/cpu.h"
+
+/// Row sums of a row-major matrix on the host: out[r] is the sum of the `cols` elements from in[r * cols]; zero where
+/// there are none. Integers wrap. The error of floating-point sums is at most 2 log2(cols) epsilon times the sum of the
+/// absolute values. Times itself by CPU::timer(). A negative number or a null array throws std::invalid_argument;
+/// nothing is allocated but by oneTBB.
+namespace StreamCompaction::CPU {
+
+/// Pairwise summation (Higham, Accuracy and Stability of Numerical Algorithms, 4.2) on one core.
+void sumRows(int rows, int cols, float* out, const float* in);
+void sumRows(int rows, int cols, double* out, const double* in);
+void sumRows(int rows, int cols, std::int32_t* out, const std::int32_t* in);
+
+/// The same on all cores, vectorised, and in the same order in every run on a machine.
+void parallelSumRows(int rows, int cols, float* out, const float* in);
+void parallelSumRows(int rows, int cols, double* out, const double* in);
+void parallelSumRows(int rows, int cols, std::int32_t* out, const std::int32_t* in);
+
+}  // namespace StreamCompaction::CPU

@@ -1,0 +1,52 @@
+#pragma once
+
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
+#include <cub/device/device_segmented_reduce.cuh>
+
+#include "stream_compaction/cub.cuh"
+
+namespace StreamCompaction::Cub {
+
+/// Where a row begins or, with an offset of the columns, ends.
+template <typename Offset>
+struct RowOffset {
+    Offset pitch;
+    Offset offset;
+    __host__ __device__ Offset operator()(Offset row) const { return row * pitch + offset; }
+};
+
+/// cub::DeviceSegmentedReduce, a segment a row.
+struct RowSum {
+    template <typename T, typename In = T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
+        return queryScratchBytes(call<In, T>(nullptr, nullptr, rows, cols, cols, nullptr));
+    }
+
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
+                    cudaStream_t stream) const {
+        runOnScratch("cub::DeviceSegmentedReduce", scratch, scratchBytes<T, In>(rows, cols),
+                     call(in, out, rows, cols, pitch, stream));
+    }
+
+  private:
+    template <typename In, typename T>
+    [[nodiscard]] static auto call(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch,
+                                   cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return withNarrowSize(rows * pitch + cols, [&]<typename Offset>(Offset) {
+                const auto offsets = [&](std::size_t offset) {
+                    return thrust::make_transform_iterator(
+                        thrust::counting_iterator<Offset>(0),
+                        RowOffset<Offset>{static_cast<Offset>(pitch), static_cast<Offset>(offset)});
+                };
+                return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, static_cast<std::int64_t>(rows),
+                                                          offsets(0), offsets(cols), cuda::std::plus<>{}, T{}, stream);
+            });
+        };
+    }
+};
+
+}  // namespace StreamCompaction::Cub

@@ -1,0 +1,332 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+#include "device_fixture.cuh"
+#include "stream_compaction/cub_row_sum.cuh"
+#include "stream_compaction/row_sum.cuh"
+#include "stream_compaction/thrust_row_sum.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using RowSum::Adaptive;
+
+/// What elements of a type are added up in.
+template <typename T>
+using SumOf = std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float,
+                                 std::conditional_t<std::is_same_v<T, std::int8_t>, int, T>>;
+
+/// Small whole numbers, whose sums are exact in any order; integers over their full range.
+template <typename T>
+struct ExactSummand {
+    std::uint64_t seed;
+    __host__ __device__ T operator()(std::size_t i) const {
+        if constexpr (std::is_integral_v<T>) {
+            return Summand<T>{seed}(i);
+        } else {
+            return static_cast<T>(Summand<float>{seed}(i));
+        }
+    }
+};
+
+/// The same in the type that they are added up in.
+template <typename T>
+struct WidenedSummand {
+    std::uint64_t seed;
+    __host__ __device__ SumOf<T> operator()(std::size_t i) const {
+        return static_cast<SumOf<T>>(ExactSummand<T>{seed}(i));
+    }
+};
+
+template <typename T>
+struct Ones {
+    __host__ __device__ T operator()(std::size_t) const { return T{1}; }
+};
+
+/// From -0.9 to 0.9, of any mantissa.
+struct Fractions {
+    __host__ __device__ float operator()(std::size_t i) const {
+        return static_cast<float>(randomBits(3, i)) * 1e-19f - 0.9f;
+    }
+};
+
+/// As deviceArray has it; also of no elements.
+template <typename Value>
+[[nodiscard]] auto deviceMatrix(std::size_t n, Value value) {
+    return n > 0 ? deviceArray(n, value) : DeviceBuffer<decltype(value(0))>();
+}
+
+struct MatrixSize {
+    std::size_t rows;
+    std::size_t cols;
+};
+
+/// Every pair of these, unless there are too many elements.
+[[nodiscard]] std::vector<MatrixSize> grid(std::size_t mostElements) {
+    const std::vector<std::size_t> edges{0,   1,   2,    3,    7,    31,   32,   33,   127,
+                                         128, 129, 1023, 1024, 1025, 2047, 2048, 4097, (std::size_t{1} << 20) + 1};
+    std::vector<MatrixSize> sizes;
+    for (const std::size_t rows : edges) {
+        for (const std::size_t cols : edges) {
+            if (rows * cols <= mostElements) {
+                sizes.push_back({rows, cols});
+            }
+        }
+    }
+    return sizes;
+}
+
+/// Matrices of which every mapping has one at least.
+[[nodiscard]] std::vector<MatrixSize> oneOfEachMapping() {
+    std::vector<MatrixSize> sizes{{300, 1},   {300, 12}, {70, 97},  {33, 250},
+                                  {20, 1000}, {9, 1500}, {5, 3001}, {3, 40001}};
+    if (!quick()) {
+        sizes.insert(sizes.end(), {{1100, 3001}, {2, 300007}, {1, 5000011}});
+    }
+    return sizes;
+}
+
+/// Scratch full of what no call has left there.
+template <typename Op, typename In>
+[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Op& op, MatrixSize size) {
+    DeviceBuffer<std::byte> scratch(op.template scratchBytes<SumOf<In>, In>(size.rows, size.cols));
+    Common::checkCUDAError(cudaMemset(scratch.data(), 0x7F, scratch.size()), "cudaMemset");
+    return scratch;
+}
+
+/// The sums of a matrix in device memory, into guarded and poisoned memory.
+template <typename In, typename Op = Adaptive>
+[[nodiscard]] std::vector<SumOf<In>> sumsOf(const In* matrix, MatrixSize size, std::size_t pitch, const Op& op = {}) {
+    GuardedArray<SumOf<In>> out(size.rows);
+    auto scratch = garbageScratch<Op, In>(op, size);
+    op(matrix, out.data(), size.rows, size.cols, pitch, scratch.bytes(), nullptr);
+    return out.read(size.rows);
+}
+
+/// CUB's answer.
+template <typename T>
+[[nodiscard]] std::vector<T> oracleSums(const DeviceBuffer<T>& matrix, MatrixSize size) {
+    std::vector<T> sums(size.rows);
+    if (size.rows > 0) {
+        DeviceBuffer<T> out(size.rows);
+        const Cub::RowSum cub;
+        DeviceBuffer<std::byte> scratch(cub.scratchBytes<T>(size.rows, size.cols));
+        cub(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), nullptr);
+        out.copyTo(sums);
+    }
+    return sums;
+}
+
+template <typename T, typename Op = Adaptive>
+void expectExact(MatrixSize size, const Op& op = {}) {
+    const std::size_t n = size.rows * size.cols;
+    const auto matrix = deviceMatrix(n, ExactSummand<T>{n});
+    const auto expected = oracleSums(deviceMatrix(n, WidenedSummand<T>{n}), size);
+    ASSERT_TRUE(sameBits(sumsOf(matrix.data(), size, size.cols, op), expected)) << size.rows << " x " << size.cols;
+}
+
+class RowSumTest : public DeviceTest {};
+
+template <typename T>
+class TypedRowSumTest : public DeviceTest {};
+
+using ElementTypes = testing::Types<float, double, int, std::int8_t, std::int64_t, __half, __nv_bfloat16>;
+TYPED_TEST_SUITE(TypedRowSumTest, ElementTypes);
+
+TYPED_TEST(TypedRowSumTest, MatchesTheOracleOnEveryShape) {
+    const std::size_t most = quick() ? 20000 : std::size_t{1} << (std::is_same_v<TypeParam, float> ? 25 : 22);
+    for (const MatrixSize size : grid(most)) {
+        expectExact<TypeParam>(size);
+    }
+    for (const MatrixSize size : oneOfEachMapping()) {
+        expectExact<TypeParam>(size);
+    }
+}
+
+// Rows apart, of a matrix that begins anywhere and ends with its memory; what lies between the rows would spoil a sum.
+TYPED_TEST(TypedRowSumTest, TakesAnyPitchAndAlignment) {
+    for (const MatrixSize size : oneOfEachMapping()) {
+        const std::size_t n = size.rows * size.cols;
+        const auto expected = oracleSums(deviceMatrix(n, WidenedSummand<TypeParam>{5}), size);
+        const auto elements = hostArray(n, ExactSummand<TypeParam>{5});
+        for (const std::size_t gap : {0, 1, 3, 8}) {
+            for (const std::size_t offset : {0, 1, 5}) {
+                const std::size_t pitch = size.cols + gap;
+                std::vector<TypeParam> spoiled(offset + (size.rows - 1) * pitch + size.cols,
+                                               static_cast<TypeParam>(100.0f));
+                for (std::size_t row = 0; row < size.rows; ++row) {
+                    std::copy_n(elements.begin() + row * size.cols, size.cols, spoiled.begin() + offset + row * pitch);
+                }
+                const DeviceBuffer<TypeParam> memory{std::span<const TypeParam>(spoiled)};
+                ASSERT_TRUE(sameBits(sumsOf(memory.data() + offset, size, pitch), expected))
+                    << size.rows << " x " << size.cols << ", pitch " << pitch << ", offset " << offset;
+            }
+        }
+    }
+}
+
+TEST_F(RowSumTest, EveryStepOfTheStudyMatchesTheOracle) {
+    for (const MatrixSize size : {MatrixSize{3, 0}, {5, 1}, {7, 33}, {40, 255}, {20, 1025}, {10, 2047}, {10, 2048}}) {
+        expectExact<float>(size, RowSum::OneAccumulator{});
+        expectExact<float>(size, RowSum::Ilp<2>{});
+        expectExact<float>(size, RowSum::Ilp<3>{});
+        expectExact<float>(size, RowSum::Ilp<5>{});
+        expectExact<float>(size, RowSum::Ilp<10>{});
+        expectExact<float>(size, RowSum::ShuffleFinish{});
+        expectExact<float>(size, RowSum::VectorLoads{});
+        expectExact<int>(size, RowSum::VectorLoads{});
+        expectExact<double>(size, RowSum::VectorLoads{});
+    }
+    expectExact<float>({10, 2047}, RowSum::CompiledFor<2047>{});
+    expectExact<float>({10, 2048}, RowSum::CompiledFor<2048>{});
+}
+
+TEST_F(RowSumTest, ThrustMatchesCub) { expectExact<int>({100, 77}, Thrust::RowSum{}); }
+
+// Wide sums of narrow elements: twice as many digits.
+TEST_F(RowSumTest, AddsUpInTheTypeOfTheResult) {
+    const std::vector<float> tenths(100000, 0.1f);
+    const DeviceBuffer<float> matrix{std::span<const float>(tenths)};
+    DeviceBuffer<double> out(1);
+    DeviceBuffer<std::byte> scratch(Adaptive{}.scratchBytes<double, float>(1, tenths.size()));
+    Adaptive{}(matrix.data(), out.data(), 1, tenths.size(), tenths.size(), scratch.bytes(), nullptr);
+    double sum = 0;
+    out.copyTo(std::span(&sum, 1));
+    EXPECT_NEAR(sum, 100000.0 * 0.1f, 1e-8);
+}
+
+/// A sum to compare with, and the sum of the absolute values: in the widest type, keeping what each addition rounds
+/// away (Neumaier, 1974).
+struct Reference {
+    long double sum = 0;
+    long double magnitude = 0;
+};
+
+template <typename T>
+[[nodiscard]] Reference referenceOf(std::span<const T> elements) {
+    Reference reference;
+    long double lost = 0;
+    for (const T element : elements) {
+        const auto x = static_cast<long double>(element);
+        const long double sum = reference.sum + x;
+        lost += std::fabs(reference.sum) >= std::fabs(x) ? (reference.sum - sum) + x : (x - sum) + reference.sum;
+        reference.sum = sum;
+        reference.magnitude += std::fabs(x);
+    }
+    reference.sum += lost;
+    return reference;
+}
+
+/// From minus one to one.
+[[nodiscard]] double uniform(std::size_t i) { return static_cast<double>(randomBits(11, i) >> 11) * 0x1p-52 - 1; }
+
+using ValueAt = double (*)(std::size_t);
+
+/// Inputs on which sums in floating point go wrong.
+const std::pair<const char*, ValueAt> hardInputs[] = {
+    {"uniform", uniform},
+    {"positive", [](std::size_t i) { return uniform(i) + 1; }},
+    {"a tenth", [](std::size_t) { return 0.1; }},
+    {"each cancels the one before",
+     [](std::size_t i) { return (i % 2 == 0 ? 1 : -1) * (uniform(i / 2) + 3) * 1e6 + (i % 97 == 0 ? 1e-3 : 0); }},
+    {"sixty powers of two apart",
+     [](std::size_t i) { return std::ldexp(uniform(i), static_cast<int>(i * 7 % 60) - 30); }},
+    {"one large among small", [](std::size_t i) { return i == 3 ? 1e9 : uniform(i); }},
+    {"descending", [](std::size_t i) { return 1.0 / static_cast<double>(i + 1); }},
+};
+
+template <typename T>
+void expectWithinTheBound() {
+    std::vector<std::size_t> lengths{1, 2, 3, 4, 5, 8, 9, 16, 17, 31, 95, 96, 97, 200, 1023, 2047, 5000, 20000};
+    if (!quick()) {
+        lengths.insert(lengths.end(), {65535, 65537, 300001, 3000001});
+    }
+    for (const auto& [name, valueAt] : hardInputs) {
+        for (const std::size_t cols : lengths) {
+            const MatrixSize size{std::max<std::size_t>(1, std::min<std::size_t>(50, 200000 / cols)), cols};
+            const auto elements =
+                hostArray(size.rows * cols, [&](std::size_t i) { return static_cast<T>(valueAt(i)); });
+            const DeviceBuffer<T> matrix{std::span<const T>(elements)};
+            const auto sums = sumsOf(matrix.data(), size, cols);
+            const double bound = 2 * std::log2(static_cast<double>(cols)) * std::numeric_limits<SumOf<T>>::epsilon();
+            for (std::size_t row = 0; row < size.rows; ++row) {
+                const Reference expected = referenceOf(std::span(elements).subspan(row * cols, cols));
+                ASSERT_LE(std::fabs(sums[row] - expected.sum), bound * expected.magnitude)
+                    << name << ", " << size.rows << " x " << cols << ", row " << row;
+            }
+        }
+    }
+}
+
+TEST_F(RowSumTest, RoundsFloatsWithinTheBound) { expectWithinTheBound<float>(); }
+TEST_F(RowSumTest, RoundsDoublesWithinTheBound) { expectWithinTheBound<double>(); }
+
+TEST_F(RowSumTest, IsTheSameBitForBitInEveryRun) {
+    for (const MatrixSize size : oneOfEachMapping()) {
+        const auto matrix = deviceArray(size.rows * size.cols, Fractions{});
+        const auto first = sumsOf(matrix.data(), size, size.cols);
+        for (int run = 0; run < (quick() ? 1 : 10); ++run) {
+            ASSERT_TRUE(sameBits(sumsOf(matrix.data(), size, size.cols), first)) << size.rows << " x " << size.cols;
+        }
+    }
+}
+
+TEST_F(RowSumTest, CanBeCapturedInAGraph) {
+    for (const MatrixSize size : {MatrixSize{1000, 5}, {1000, 0}, {3000, 2047}, {2, 500000}}) {
+        const std::size_t n = size.rows * size.cols;
+        const auto matrix = deviceMatrix(n, ExactSummand<float>{1});
+        auto scratch = garbageScratch<Adaptive, float>({}, size);
+        GuardedArray<float> out(size.rows);
+        replay(3, [&](cudaStream_t stream) {
+            Adaptive{}(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), stream);
+        });
+        ASSERT_TRUE(sameBits(out.read(size.rows), oracleSums(matrix, size))) << size.rows << " x " << size.cols;
+    }
+}
+
+TEST_F(RowSumTest, TakesMoreThanTwoToThe31Elements) {
+    if (quick()) {
+        GTEST_SKIP() << "long";
+    }
+    constexpr std::size_t n = (std::size_t{1} << 31) + 5;
+    const auto ones = deviceMatrix(n, Ones<std::int8_t>{});
+    EXPECT_EQ(sumsOf(ones.data(), {1, n}, n).at(0), static_cast<int>(static_cast<std::uint32_t>(n)));
+    EXPECT_EQ(sumsOf(ones.data(), {2, n / 2}, n / 2 + 1), std::vector<int>(2, static_cast<int>(n / 2)));
+    EXPECT_EQ(sumsOf(ones.data(), {n / 2047, 2047}, 2047), std::vector<int>(n / 2047, 2047));
+    EXPECT_EQ(sumsOf(ones.data(), {n / 7, 7}, 7), std::vector<int>(n / 7, 7));
+
+    DeviceBuffer<int> out(n);
+    Common::checkCUDAError(cudaMemset(out.data(), 0xA5, out.byteCount()), "cudaMemset");
+    Adaptive{}(ones.data(), out.data(), n, 1, 1, {}, nullptr);
+    std::vector<int> sums(n);
+    out.copyTo(sums);
+    EXPECT_TRUE(std::ranges::all_of(sums, [](int sum) { return sum == 1; }));
+}
+
+TEST_F(RowSumTest, TakesARowOfMoreThanTwoToThe31Floats) {
+    if (quick()) {
+        GTEST_SKIP() << "long";
+    }
+    constexpr std::size_t n = (std::size_t{1} << 31) + 5;
+    const auto ones = deviceMatrix(n, Ones<float>{});
+    EXPECT_NEAR(sumsOf(ones.data(), {1, n}, n).at(0), static_cast<double>(n), 2 * 31 * 1.2e-7 * n);
+}
+
+TEST_F(RowSumTest, RefusesBadArguments) {
+    DeviceBuffer<float> memory(100);
+    DeviceBuffer<float> out(10);
+    float* const in = memory.data();
+    float* const none = nullptr;
+    const Adaptive sum;
+    EXPECT_THROW(sum(in, out.data(), 10, 10, 9, {}, nullptr), std::invalid_argument);
+    EXPECT_THROW(sum(none, out.data(), 10, 10, 10, {}, nullptr), std::invalid_argument);
+    EXPECT_THROW(sum(in, none, 10, 10, 10, {}, nullptr), std::invalid_argument);
+    EXPECT_THROW(sum(in, in + 99, 10, 10, 10, {}, nullptr), std::invalid_argument);
+    EXPECT_THROW(sum(in, out.data(), 1, 1 << 20, 1 << 20, {}, nullptr), std::invalid_argument) << "too little scratch";
+    EXPECT_THROW(RowSum::CompiledFor<2048>{}(in, out.data(), 10, 10, 10, {}, nullptr), std::invalid_argument);
+    EXPECT_NO_THROW(sum(none, none, 0, 10, 10, {}, nullptr));
+    EXPECT_NO_THROW(sum(none, out.data(), 10, 0, 0, {}, nullptr));
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
