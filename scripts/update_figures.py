@@ -277,7 +277,8 @@ def shape_order(rows):
 
 
 def power_shape(shape):
-    return " × ".join(power(int(n)) for n in shape.split("x"))
+    """`2^22 × 128` for `4194304x128`."""
+    return " × ".join(power(int(n)) if int(n) >= 1 << 16 else n for n in shape.split("x"))
 
 
 def row_sum_rows(name):

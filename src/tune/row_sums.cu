@@ -65,7 +65,7 @@ using RowSum::Plan;
             plans.push_back({.mapping = mapping});
         }
     };
-    tryMapping(Mapping::Thread, 1, 32);
+    tryMapping(Mapping::Thread, 1, RowSum::mostBytesAThread / RowSum::planVectorBytes);
     tryMapping(Mapping::EightLanes, 8, 256);
     tryMapping(Mapping::Warp, 24, 1024);
     tryMapping(Mapping::SmallBlock, 192, 4096);
