@@ -1,6 +1,5 @@
-#include "stream_compaction/row_sum.cuh"
-
 #include "stream_compaction/device_buffer.h"
+#include "stream_compaction/row_sum.cuh"
 
 namespace StreamCompaction::RowSum {
 
