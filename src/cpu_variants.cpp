@@ -7,6 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "text_variants.h"
+
 namespace Bench {
 namespace {
 
@@ -156,6 +158,8 @@ Implementations cpuImplementations() {
 
         implementEach<SortPairsProblem>(AllTypes{}, Operation::SortPairs, "cpu",
                                         [](auto in, auto& out) { sortPairs(in, out); }),
+
+        cpuConversions(),
     });
 }
 

@@ -3,7 +3,7 @@
 namespace Bench {
 
 Implementations gpuImplementations() {
-    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts()});
+    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuConversions()});
 }
 
 }  // namespace Bench

@@ -13,5 +13,6 @@ namespace Bench {
 [[nodiscard]] Implementations gpuPartitions();
 [[nodiscard]] Implementations gpuSorts();
 [[nodiscard]] Implementations gpuPairSorts();
+[[nodiscard]] Implementations gpuConversions();
 
 }  // namespace Bench

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "array.h"
 #include "element_type.h"
@@ -52,6 +53,18 @@ class ProblemOn : public Problem {
     std::shared_ptr<Memory> memory_;
     std::size_t size_;
 };
+
+/// Problems on the first elements of one array, one for each of the sizes.
+template <typename SomeProblem, typename T>
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfKind(Array<T> input, std::span<const std::size_t> sizes) {
+    auto memory = std::make_shared<typename SomeProblem::Memory>();
+    memory->input = std::move(input);
+    std::vector<std::unique_ptr<Problem>> problems;
+    for (const std::size_t size : sizes) {
+        problems.push_back(std::make_unique<SomeProblem>(memory, size));
+    }
+    return problems;
+}
 
 /// The two results of a partition.
 template <typename T>

@@ -37,6 +37,7 @@ struct Row {
 };
 
 constexpr std::array onlyInt32{ElementType::Int32};
+constexpr std::array typeOfText{listedTypeOfText};
 
 [[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title,
                                 std::span<const ElementType> types = allElementTypes) {
@@ -46,6 +47,11 @@ constexpr std::array onlyInt32{ElementType::Int32};
 [[nodiscard]] constexpr Row gpu(Operation operation, std::string_view name, std::string_view title,
                                 int defaultBlockSize = noBlockSize) {
     return {operation, Hardware::Gpu, name, title, allElementTypes, defaultBlockSize};
+}
+
+[[nodiscard]] constexpr Row gpuOnText(Operation operation, std::string_view name, std::string_view title,
+                                      int defaultBlockSize = noBlockSize) {
+    return {operation, Hardware::Gpu, name, title, typeOfText, defaultBlockSize};
 }
 
 // To add a variant: its line here, and one in cpu_variants.cpp or in the gpu_*.cu of its operation.
@@ -93,6 +99,30 @@ constexpr std::array rows{
     gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
     gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
+
+    cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32", typeOfText),
+    cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32", typeOfText),
+    cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32", typeOfText),
+    gpuOnText(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
+    gpuOnText(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
+
+    cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16", typeOfText),
+    cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16", typeOfText),
+    cpu(Operation::Utf8ToUtf16, "simdutf", "simdutf decode to UTF-16", typeOfText),
+    gpuOnText(Operation::Utf8ToUtf16, "single-pass", "single-pass decode to UTF-16"),
+
+    cpu(Operation::Utf8Validate, "cpu", "cpu validation", typeOfText),
+    gpuOnText(Operation::Utf8Validate, "single-pass", "single-pass validation"),
+
+    cpu(Operation::Utf32ToUtf8, "cpu", "cpu encode from UTF-32", typeOfText),
+    cpu(Operation::Utf32ToUtf8, "iconv", "iconv encode from UTF-32", typeOfText),
+    cpu(Operation::Utf32ToUtf8, "simdutf", "simdutf encode from UTF-32", typeOfText),
+    gpuOnText(Operation::Utf32ToUtf8, "single-pass", "single-pass encode from UTF-32"),
+
+    cpu(Operation::Utf16ToUtf8, "cpu", "cpu encode from UTF-16", typeOfText),
+    cpu(Operation::Utf16ToUtf8, "iconv", "iconv encode from UTF-16", typeOfText),
+    cpu(Operation::Utf16ToUtf8, "simdutf", "simdutf encode from UTF-16", typeOfText),
+    gpuOnText(Operation::Utf16ToUtf8, "single-pass", "single-pass encode from UTF-16"),
 };
 
 [[nodiscard]] Variant variantOf(const Row& row, ElementType type) {
@@ -152,6 +182,9 @@ std::vector<Variant> allVariants() {
         }
     }
     attachImplementations(variants);
+    // Peers that the build did not find.
+    std::erase_if(variants,
+                  [](const Variant& variant) { return variant.hardware == Hardware::Cpu && !variant.prepare; });
     return variants;
 }
 

@@ -86,8 +86,8 @@ struct InTurn {
     }
 };
 
-/// Calls `launch(chain, begin)` with what suits so many tiles: one launch of `kernel<Together>` where its blocks are all
-/// resident and that pays, else kernBegin and one of `kernel<InTurn>`.
+/// Calls `launch(chain, begin)` with what suits so many tiles: one launch of `kernel<Together>` where its blocks are
+/// all resident and that pays, else kernBegin and one of `kernel<InTurn>`.
 template <typename Launch>
 void launchChain(std::size_t tiles, unsigned residentBlocks, Result* result, std::uint64_t count, ScratchArena arena,
                  cudaStream_t stream, Launch&& launch) {
@@ -108,10 +108,20 @@ void launchChain(std::size_t tiles, unsigned residentBlocks, Result* result, std
     return scratchBytesFor<std::uint64_t>(SinglePass::CompactWords::count(tiles));
 }
 
-/// The result where there is no input.
-inline void storeEmptyResult(Result* result, cudaStream_t stream) {
-    kernBegin<<<1, 1, 0, stream>>>(nullptr, 0, result, 0);
+/// The result before anything is known; where there is no input, after that too.
+inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream) {
+    kernBegin<<<1, 1, 0, stream>>>(nullptr, 0, result, count);
     Common::checkCUDAError("kernBegin");
+}
+
+/// Checks the arrays of a conversion. How much it will write only the device will know; it may not begin inside the
+/// input.
+template <typename From, typename To>
+void requireConversionArrays(const From* in, To* out, Result* result, std::size_t n) {
+    Arguments::requireArray("in", in, n);
+    Arguments::requireArray("out", out, n);
+    Arguments::requireArray("result", result, 1);
+    Arguments::requireDisjoint(in, n * sizeof(From), out, n > 0 ? 1 : 0);
 }
 
 /// Keeps the earliest of the errors that are reported.

@@ -47,8 +47,7 @@ class UnitFinder {
         *reinterpret_cast<uint4*>(words) = tile_.template at<uint4>(group);
         *reinterpret_cast<uint4*>(words + 4) = tile_.template at<uint4>(group + 16);
         const std::uint32_t text = textIn(group);
-        const std::uint32_t any =
-            words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7];
+        const std::uint32_t any = words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7];
         if (!__any_sync(Warp::allLanes, (any & 0x80808080) != 0)) {
             inside_ = 0;
             return {text, 0};
@@ -67,7 +66,8 @@ class UnitFinder {
             // The second surrogate of a pair comes from the second byte of four.
             emits |= (units.fourth << 1 | inside >> 2) & text;
         }
-        if (bom_ == Bom::Drop && tile_.isFirst() && group == 0 && codePointOf(tile_.reversedWindow(tile_.first())) == byteOrderMark) {
+        if (bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
+            codePointOf(tile_.reversedWindow(tile_.first())) == byteOrderMark) {
             emits &= ~(1u << tile_.first());
         }
         return {emits, starts & ~units.wellFormed};
@@ -113,24 +113,19 @@ template <typename To>
     }
 }
 
-#ifndef DT
-#define DT 128
-#define DR 2
-#define DB 9
-#endif
-using DecodeShape = GroupShape<DT, DR>;
+using DecodeShape = GroupShape<128, 2>;
 
 /// Decoding of UTF-8 in one pass.
 ///
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
 /// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
-/// says where each goes. Meanwhile the places of the units are listed in shared memory, so that then all threads, one an
-/// element, can gather the bytes and write side by side.
+/// says where each goes. Meanwhile the places of the units are listed in shared memory, so that then all threads, one
+/// an element, can gather the bytes and write side by side.
 ///
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written: DRAM
 /// bandwidth limits it, instructions come close.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(DecodeShape::threads, DB)
+__global__ void __launch_bounds__(DecodeShape::threads, 9)
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
@@ -168,7 +163,8 @@ __global__ void __launch_bounds__(DecodeShape::threads, DB)
     }
     const std::uint32_t upTo = Warp::inclusiveScan(counts, Sum{});
     const std::uint32_t totals = Warp::broadcast(upTo, Warp::lanes - 1);
-    const auto place = Block::scanWarps<Shape::warps>((totals & 0xFFFF) + (totals >> rowBits), shared.warpCounts, Sum{});
+    const auto place =
+        Block::scanWarps<Shape::warps>((totals & 0xFFFF) + (totals >> rowBits), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
     chain.publish(emitted);
 
@@ -181,7 +177,8 @@ __global__ void __launch_bounds__(DecodeShape::threads, DB)
         for (int row = 0; row < Shape::rows; ++row) {
             const GroupMasks& group = groups[row];
             const int at = Shape::groupAt(row);
-            int end = static_cast<int>(place.before + (row == 0 ? upTo & 0xFFFF : (totals & 0xFFFF) + (upTo >> rowBits)));
+            int end =
+                static_cast<int>(place.before + (row == 0 ? upTo & 0xFFFF : (totals & 0xFFFF) + (upTo >> rowBits)));
             const int begin = end - __popc(group.emits);
             for (std::uint32_t rest = group.emits; rest != 0;) {
                 const int i = 31 - __clz(static_cast<int>(rest));
@@ -295,13 +292,10 @@ struct Decode {
     template <typename To>
     void operator()(const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        Arguments::requireArray("in", in, n);
-        Arguments::requireArray("out", out, n);
-        Arguments::requireArray("result", result, 1);
-        Arguments::requireDisjoint(in, n, out, n * sizeof(To));
+        requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes(n));
         if (n == 0) {
-            storeEmptyResult(result, stream);
+            beginResult(result, 0, stream);
             return;
         }
         const TextInMemory text(in, n);
@@ -330,7 +324,7 @@ struct Validate {
         Arguments::requireArray("result", result, 1);
         ScratchArena arena(scratch, scratchBytes(n));
         if (n == 0) {
-            storeEmptyResult(result, stream);
+            beginResult(result, 0, stream);
             return;
         }
         const TextInMemory text(in, n);

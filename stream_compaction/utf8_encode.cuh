@@ -140,9 +140,11 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads, 12)
     for (int row = 0; row < Shape::rows; ++row) {
         const int position = Shape::positionOf(row);
         const Elements<From> in(tile, position);
-        Encoded encoded[4];
+        Encoded encoded[4] = {{in.at[0], 1}, {in.at[1], 1}, {in.at[2], 1}, {in.at[3], 1}};
+        const bool isAscii =
+            tile.isWhole() && __all_sync(Warp::allLanes, (in.at[0] | in.at[1] | in.at[2] | in.at[3]) < 0x80);
 #pragma unroll
-        for (int i = 0; i < 4; ++i) {
+        for (int i = 0; i < 4 && !isAscii; ++i) {
             const EncodedElement element = encodeElement<errors>(in, i);
             const int at = position + i * static_cast<int>(sizeof(From));
             const bool isText = tile.isWhole() || (at >= tile.first() && at < tile.end());
@@ -151,7 +153,13 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads, 12)
         }
         pairs[row][0] = joined(encoded[0], encoded[1]);
         pairs[row][1] = joined(encoded[2], encoded[3]);
-        lengths[row / 2] |= (pairs[row][0].length + pairs[row][1].length) << row % 2 * 16;
+        const int length = pairs[row][0].length + pairs[row][1].length;
+        if (length <= 8) {
+            // One to put in place of two.
+            pairs[row][0] = {pairs[row][0].bytes << 8 * pairs[row][1].length | pairs[row][1].bytes, length};
+            pairs[row][1] = {0, 0};
+        }
+        lengths[row / 2] |= length << row % 2 * 16;
     }
     std::uint32_t upTo[Shape::rows / 2];
     std::uint32_t totals[Shape::rows / 2];
@@ -180,7 +188,9 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads, 12)
         const auto end = static_cast<int>(rowBegin + (upTo[row / 2] >> shift & 0xFFFF));
         rowBegin += totals[row / 2] >> shift & 0xFFFF;
         putBytes(packed, end - pairs[row][1].length, pairs[row][0]);
-        putBytes(packed, end, pairs[row][1]);
+        if (pairs[row][1].length > 0) {
+            putBytes(packed, end, pairs[row][1]);
+        }
         if (errors == Errors::Strict && illFormedBit / 4 == row && illFormed != 0) {
             bytesBeforeError = end - pairs[row][0].length - pairs[row][1].length;
         }
@@ -223,13 +233,10 @@ struct Encode {
     template <typename From>
     void operator()(const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        Arguments::requireArray("in", in, n);
-        Arguments::requireArray("out", out, n);
-        Arguments::requireArray("result", result, 1);
-        Arguments::requireDisjoint(in, n * sizeof(From), out, n);
+        requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes<From>(n));
         if (n == 0) {
-            storeEmptyResult(result, stream);
+            beginResult(result, 0, stream);
             return;
         }
         using Shape = EncodeShape<From>;

@@ -61,13 +61,15 @@ class TextTile {
           from_(text.base + begin_),
           lead_(static_cast<int>(text.lead)),
           textBegin_(static_cast<int>(max(static_cast<std::ptrdiff_t>(text.lead) - begin_, std::ptrdiff_t{-halo}))),
-          textEnd_(static_cast<int>(min(static_cast<std::ptrdiff_t>(text.end) - begin_, std::ptrdiff_t{bytes + halo}))) {
+          textEnd_(
+              static_cast<int>(min(static_cast<std::ptrdiff_t>(text.end) - begin_, std::ptrdiff_t{bytes + halo}))) {
         if (threadIdx.x == 0) {
             storage_.copy.initialize();
             if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
                 storage_.copy.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
             }
-            *reinterpret_cast<std::uint32_t*>(memory(replacement)) = selectBytes(encode(replacementCharacter).bytes, 0, 0x3012);
+            *reinterpret_cast<std::uint32_t*>(memory(replacement)) =
+                selectBytes(encode(replacementCharacter).bytes, 0, 0x3012);
         }
     }
 
@@ -79,7 +81,7 @@ class TextTile {
                 *reinterpret_cast<uint4*>(memory(i)) = *reinterpret_cast<const uint4*>(from_ + i);
             }
         }
-        if (textBegin_ > -halo || textEnd_ < bytes + window) {
+        if (bulkBegin() > -halo || bulkEnd() < bytes + window) {
             loadSingly(-halo, bulkBegin());
             loadSingly(max(bulkBegin(), bulkEnd()), min(bytes, textEnd_ + groupBytes) + window);
         }

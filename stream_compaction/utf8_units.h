@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 /// What UTF-8, UTF-16 and UTF-32 are made of: how text falls into units, which of them are well-formed, what they say.
 ///
@@ -32,9 +34,9 @@ enum class Bom { Keep, Drop };
 enum class ErrorKind {
     None,
     UnexpectedContinuation,  ///< a continuation byte that continues nothing
-    Truncated,               ///< a sequence that ends before its length, or with the input; the first of a lone pair
+    Truncated,               ///< a sequence that ends before its length, or with the input
     Overlong,                ///< a longer sequence than the code point takes, C0 and C1 included
-    Surrogate,               ///< a code point from U+D800 to U+DFFF, which only pairs of UTF-16 may hold
+    Surrogate,               ///< a code point from U+D800 to U+DFFF; in UTF-16, one that is not of a pair
     AboveLast,               ///< a code point above U+10FFFF; the bytes F5 to FF, which could only begin such a one
 };
 
@@ -61,10 +63,30 @@ struct Result {
     static constexpr int kindBits = 3;
 };
 
-// ---- One unit at a time, in a window of four bytes -------------------------------------------------------------------
+/// For a message: `an overlong form`.
+[[nodiscard]] constexpr std::string_view describe(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::None:
+            break;
+        case ErrorKind::UnexpectedContinuation:
+            return "an unexpected continuation byte";
+        case ErrorKind::Truncated:
+            return "a truncated sequence";
+        case ErrorKind::Overlong:
+            return "an overlong form";
+        case ErrorKind::Surrogate:
+            return "a surrogate";
+        case ErrorKind::AboveLast:
+            return "a code point above U+10FFFF";
+    }
+    return "no error";
+}
 
-/// The byte at `index` of a window: four bytes of text in a word, the first in its lowest byte; zeros stand for what lies
-/// behind the end of the text.
+// ---- One unit at a time, in a window of four bytes
+// -------------------------------------------------------------------
+
+/// The byte at `index` of a window: four bytes of text in a word, the first in its lowest byte; zeros stand for what
+/// lies behind the end of the text.
 [[nodiscard]] constexpr std::uint32_t byteOf(std::uint32_t window, int index) { return window >> 8 * index & 0xFF; }
 
 [[nodiscard]] constexpr bool isContinuation(std::uint32_t byte) { return (byte & 0xC0) == 0x80; }
@@ -134,6 +156,30 @@ struct Unit {
     return lead == 0xED ? ErrorKind::Surrogate : lead == 0xF4 ? ErrorKind::AboveLast : ErrorKind::Overlong;
 }
 
+/// The window at a place in text.
+[[nodiscard]] constexpr std::uint32_t windowAt(std::span<const std::uint8_t> text, std::size_t at) {
+    std::uint32_t window = 0;
+    for (std::size_t i = 0; i < 4 && at + i < text.size(); ++i) {
+        window |= std::uint32_t{text[at + i]} << 8 * i;
+    }
+    return window;
+}
+
+/// How much of a piece of text can be decoded before the next piece is known: all but a sequence that it breaks off in.
+[[nodiscard]] constexpr std::size_t completeBytes(std::span<const std::uint8_t> piece) {
+    for (std::size_t length = 1; length <= 3 && length <= piece.size(); ++length) {
+        const std::size_t at = piece.size() - length;
+        if (!isContinuation(piece[at])) {
+            const std::uint32_t window = windowAt(piece, at);
+            const Unit unit = unitAt(window);
+            const bool goesOn = !unit.isWellFormed && errorIn(window) == ErrorKind::Truncated &&
+                                static_cast<std::size_t>(unit.length) == length;
+            return goesOn ? at : piece.size();
+        }
+    }
+    return piece.size();
+}
+
 /// Bytes of a word in any order: byte k of the result is byte `selector >> 4 k & 7` of the eight of low and high.
 [[nodiscard]] constexpr std::uint32_t selectBytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
@@ -189,16 +235,18 @@ struct Unit {
     return static_cast<char16_t>(codePoint < 0x10000 ? codePoint : 0xD7C0 + (codePoint >> 10));
 }
 
-// ---- 32 bytes at a time, a bit of each in a word ---------------------------------------------------------------------
+// ---- 32 bytes at a time, a bit of each in a word
+// ---------------------------------------------------------------------
 
-/// 32 bytes of text in eight words: bit i of `bits[k]` is bit k of byte i (Cameron, "A Case Study in SIMD Text Processing
-/// with Parallel Bit Streams", 2008). A question about all of the bytes takes the few instructions that it takes for one.
+/// 32 bytes of text in eight words: bit i of `bits[k]` is bit k of byte i (Cameron, "A Case Study in SIMD Text
+/// Processing with Parallel Bit Streams", 2008). A question about all of the bytes takes the few instructions that it
+/// takes for one.
 struct BitPlanes {
     std::uint32_t bits[8];
 };
 
-/// The bits of `a` where the mask is set, of `b` elsewhere. The compiler would make two instructions of it, for it takes
-/// the mask and its complement for two constants.
+/// The bits of `a` where the mask is set, of `b` elsewhere. The compiler would make two instructions of it, for it
+/// takes the mask and its complement for two constants.
 [[nodiscard]] constexpr std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
 #ifdef __CUDA_ARCH__
     std::uint32_t result;
@@ -276,9 +324,9 @@ struct UnitMasks {
     const std::uint32_t next4 = ahead(b4, behind >> 4, 1);
 
     const std::uint32_t lowZero = ~(b3 | b2 | b1 | b0);
-    const std::uint32_t noLead = (~b5 & ~b4 & ~b3 & ~b2 & ~b1)          // C0, C1
-                                 | (lead4 & (b3 | (b2 & (b1 | b0))));   // F5 to FF
-    const std::uint32_t refused = (lead3 & lowZero & ~next5)            // E0 80..9F
+    const std::uint32_t noLead = (~b5 & ~b4 & ~b3 & ~b2 & ~b1)            // C0, C1
+                                 | (lead4 & (b3 | (b2 & (b1 | b0))));     // F5 to FF
+    const std::uint32_t refused = (lead3 & lowZero & ~next5)              // E0 80..9F
                                   | (lead3 & b3 & b2 & ~b1 & b0 & next5)  // ED A0..BF
                                   | (lead4 & lowZero & ~(next5 | next4))  // F0 80..8F
                                   | (lead4 & b2 & (next5 | next4));       // F4 90..BF
@@ -290,7 +338,8 @@ struct UnitMasks {
     return units;
 }
 
-// ---- Encoding --------------------------------------------------------------------------------------------------------
+// ---- Encoding
+// --------------------------------------------------------------------------------------------------------
 
 /// Bytes of UTF-8, the last in the lowest byte.
 template <typename Word>
