@@ -1,5 +1,7 @@
+#include <stream_compaction/utf8.h>
 #include <stream_compaction/utf8_serial.h>
 
+#include <algorithm>
 #include <stream_compaction/shared_mem.cuh>
 #include <stream_compaction/utf8.cuh>
 
@@ -110,6 +112,59 @@ class ValidationMemory {
     ResultMemory result_;
 };
 
+/// Page-locked host memory, uninitialised.
+template <typename T>
+class PinnedArray {
+  public:
+    explicit PinnedArray(std::size_t size) : size_(size) {
+        StreamCompaction::Common::checkCUDAError(cudaMallocHost(&data_, std::max<std::size_t>(1, size) * sizeof(T)),
+                                                 "cudaMallocHost");
+    }
+    ~PinnedArray() { cudaFreeHost(data_); }
+    PinnedArray(const PinnedArray&) = delete;
+    PinnedArray& operator=(const PinnedArray&) = delete;
+
+    [[nodiscard]] std::span<T> elements() const { return {data_, size_}; }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t size_;
+};
+
+struct DecodeFromHost {};
+
+/// Text in host memory, decoded in chunks: what the bus lets through.
+class HostMemory {
+  public:
+    using SomeProblem = ConversionProblem<std::uint8_t, char32_t>;
+    using Element = std::int32_t;
+
+    explicit HostMemory(std::span<const std::uint8_t> input) : input_(input.size()), output_(input.size()) {
+        std::ranges::copy(input, input_.elements().begin());
+    }
+
+    [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, std::size_t) { return 0; }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (1 + sizeof(char32_t)); }
+
+    void call(const DecodeFromHost&, StreamCompaction::Scratch) {
+        result_ = Utf8::decodeInChunks(input_.elements(), output_.elements());
+    }
+    void poison() {
+        std::ranges::fill(output_.elements(), char32_t{0xCDCDCDCD});
+        result_ = {};
+    }
+    void fetchTo(Converted<char32_t>& to) const {
+        to.result = result_;
+        const auto written = output_.elements().first(result_.count);
+        to.elements.assign(written.begin(), written.end());
+    }
+
+  private:
+    PinnedArray<std::uint8_t> input_;
+    PinnedArray<char32_t> output_;
+    Utf8::Result result_{};
+};
+
 [[nodiscard]] Utf8::TextbookDecode<StreamCompaction::SharedMem::Scan> textbook(int blockSize) {
     return {.scan = sharedScan(blockSize), .blockSize = blockSize};
 }
@@ -121,6 +176,7 @@ Implementations gpuConversions() {
     return {
         implement<ConversionMemory<std::uint8_t, char32_t>>(Utf8ToUtf32, "textbook", textbook),
         implement<ConversionMemory<std::uint8_t, char32_t>>(Utf8ToUtf32, "single-pass", fixed<Utf8::Decode>),
+        implement<HostMemory>(Utf8ToUtf32, "single-pass-from-host", fixed<DecodeFromHost>),
         implement<ConversionMemory<std::uint8_t, char16_t>>(Operation::Utf8ToUtf16, "single-pass", fixed<Utf8::Decode>),
         implement<ValidationMemory>(Operation::Utf8Validate, "single-pass", fixed<Utf8::Validate>),
         implement<ConversionMemory<char32_t, std::uint8_t>>(Operation::Utf32ToUtf8, "single-pass", fixed<Utf8::Encode>),

@@ -23,6 +23,10 @@ enum class Operation {
     Utf16ToUtf8,
 };
 
+inline constexpr std::array operationsOnArrays{Operation::Scan, Operation::Compact, Operation::Partition,
+                                               Operation::Sort, Operation::SortPairs};
+inline constexpr std::array operationsOnText{Operation::Utf8ToUtf32, Operation::Utf8ToUtf16, Operation::Utf8Validate,
+                                             Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
 inline constexpr std::array allOperations{Operation::Scan,        Operation::Compact,      Operation::Partition,
                                           Operation::Sort,        Operation::SortPairs,    Operation::Utf8ToUtf32,
                                           Operation::Utf8ToUtf16, Operation::Utf8Validate, Operation::Utf32ToUtf8,

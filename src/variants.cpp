@@ -105,6 +105,7 @@ constexpr std::array rows{
     cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32", typeOfText),
     gpuOnText(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
     gpuOnText(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
+    gpuOnText(Operation::Utf8ToUtf32, "single-pass-from-host", "single-pass decode to UTF-32 from host memory"),
 
     cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16", typeOfText),
     cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16", typeOfText),

@@ -204,9 +204,11 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads, 12)
         const std::size_t index = tile.offsetOf(illFormedAt) / sizeof(From);
         reportError(chain.result, index, isSurrogate(in[index]) ? ErrorKind::Surrogate : ErrorKind::AboveLast);
         if constexpr (errors == Errors::Strict) {
-            const Elements<From> row(tile, Shape::positionOf(illFormedBit / 4));
+            const int rowAt = Shape::positionOf(illFormedBit / 4);
+            const Elements<From> row(tile, rowAt);
             for (int i = 0; i < illFormedBit % 4; ++i) {
-                bytesBeforeError += encodeElement<errors>(row, i).encoded.length;
+                const bool isText = rowAt + i * static_cast<int>(sizeof(From)) >= tile.first();
+                bytesBeforeError += isText ? encodeElement<errors>(row, i).encoded.length : 0;
             }
             reportCount(chain.result, before + bytesBeforeError);
         }
