@@ -22,10 +22,17 @@ else()
     set(STREAM_COMPACTION_HAS_HIGHWAY OFF)
 endif()
 
+if(STREAM_COMPACTION_PROGRAM OR STREAM_COMPACTION_EXAMPLES)
+    stream_compaction_dependency(CLI11 v2.4.2 https://github.com/CLIUtils/CLI11.git FIND_PACKAGE_ARGS 2)
+    FetchContent_MakeAvailable(CLI11)
+endif()
+
 if(STREAM_COMPACTION_PROGRAM)
     stream_compaction_dependency(fmt 11.0.2 https://github.com/fmtlib/fmt.git FIND_PACKAGE_ARGS 9)
-    stream_compaction_dependency(CLI11 v2.4.2 https://github.com/CLIUtils/CLI11.git FIND_PACKAGE_ARGS 2)
-    FetchContent_MakeAvailable(fmt CLI11)
+    FetchContent_MakeAvailable(fmt)
+    # Peers of the conversions of text.
+    find_package(Iconv)
+    find_package(simdutf QUIET)
 endif()
 
 if(STREAM_COMPACTION_TESTS)

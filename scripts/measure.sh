@@ -5,7 +5,7 @@ set -euo pipefail
 folder=${1:?expected a folder for the CSVs}
 program=${2:-build/release/bin/stream_compaction_test}
 topics=("${@:3}")
-[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders sorts row_sums row_sum_study ladder profiles row_sum_profiles)
+[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders sorts row_sums row_sum_study utf8 ladder profiles row_sum_profiles)
 mkdir -p "$folder"
 
 # measure TOPIC SIZE [options of the program]
@@ -74,6 +74,19 @@ row_sums() {
 row_sum_study() {
     "$program" --no-color --op row-sum --type float --shape 3000x2048,3000x2047,24000x2048,24000x2047 \
         --csv "$folder/row_sum_study.csv" | tail -n 1 >&2
+}
+
+# A GiB of text in: so many bytes of UTF-8, half as many elements of UTF-16, a quarter of UTF-32.
+utf8() {
+    for input in ascii cyrillic cjk emoji mixed ill-formed:10; do
+        measure utf8 2^30 --op utf8-to-utf32,utf8-to-utf16,utf8-validate --variant single-pass --input "$input"
+        measure utf8 2^28 --op utf32-to-utf8 --variant single-pass --input "$input"
+        measure utf8 2^29 --op utf16-to-utf8 --variant single-pass --input "$input"
+    done
+    for k in {10..16}; do
+        measure utf8_small "2^$k" --op utf8-to-utf32,utf8-validate,utf32-to-utf8 --variant single-pass --input mixed
+    done
+    measure utf8_variants 2^26 --op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8 --input mixed
 }
 
 ladder() {

@@ -375,6 +375,46 @@ def row_sum_lessons():
     return "\n".join([*lines, "", source([*first.values(), *now.values()], "../")])
 
 
+TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
+                   "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
+
+
+def of_powers(rows):
+    return [row for row in rows if int(row["n"]) & (int(row["n"]) - 1) == 0]
+
+
+def utf8_table(rows, columns, column_of, cell):
+    """A line for each operation, a column for each value of `column_of`."""
+    cells = {(row["operation"], column_of(row)): cell(row) for row in rows}
+    lines = ["| | " + " | ".join(columns.values()) + " |", "| --- |" + " ---: |" * len(columns)]
+    for operation in dict.fromkeys(row["operation"] for row in rows):
+        line = [cells.get((operation, column), "") for column in columns]
+        lines.append(f"| {TEXT_OPERATIONS[operation]} | " + " | ".join(line) + " |")
+    return "\n".join([*lines, "", source(rows, "../")])
+
+
+def utf8_results():
+    rows = of_powers(read("utf8.csv"))
+    inputs = {row["input"]: row["input"] for row in rows}
+    return utf8_table(rows, inputs, lambda row: row["input"],
+                      lambda row: f"{format_time(row)}, {float(row['gbps']):.0f} GB/s ({float(row['percent_of_copy']):.0f} %)")
+
+
+def utf8_small():
+    rows = of_powers(read("utf8_small.csv"))
+    sizes = {row["n"]: power(int(row["n"])) for row in rows}
+    return utf8_table(rows, sizes, lambda row: row["n"], format_time)
+
+
+def utf8_variants():
+    rows = of_powers(read("utf8_variants.csv"))
+    lines = ["| operation | variant | n | time | GB/s |", "| --- | --- | ---: | ---: | ---: |"]
+    for row in rows:
+        lines.append(f"| {TEXT_OPERATIONS[row['operation']]} | `{row['variant']}` | {power(int(row['n']))} | "
+                     f"{format_time(row)} | {float(row['gbps']):.4g} |")
+    return "\n".join([*lines, "", "Mixed text. " + source(rows, "../")])
+
+
 def sample():
     lines = (DATA / "report_2pow20.txt").read_text().splitlines()
     table = next(i for i, line in enumerate(lines) if line.startswith("operation "))
@@ -390,6 +430,7 @@ BLOCKS = {
     "docs/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
                         "row-sum-study": row_sum_study, "row-sum-profile": row_sum_profile,
                         "row-sum-lessons": row_sum_lessons, "row-sum-designs": row_sum_designs},
+    "docs/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
 }
 
 

@@ -8,6 +8,8 @@
 #include <numeric>
 #include <utility>
 
+#include "text_variants.h"
+
 namespace Bench {
 namespace {
 
@@ -195,6 +197,7 @@ Implementations cpuImplementations() {
         rowSums(Types<std::int32_t, float, double>{}),
         implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",
                                      [](auto in, auto& out) { sumRows(in, out); }),
+        cpuConversions(),
     });
 }
 

@@ -3,7 +3,8 @@
 namespace Bench {
 
 Implementations gpuImplementations() {
-    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums()});
+    return joined(
+        {gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuConversions()});
 }
 
 }  // namespace Bench

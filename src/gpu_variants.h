@@ -14,5 +14,6 @@ namespace Bench {
 [[nodiscard]] Implementations gpuSorts();
 [[nodiscard]] Implementations gpuPairSorts();
 [[nodiscard]] Implementations gpuRowSums();
+[[nodiscard]] Implementations gpuConversions();
 
 }  // namespace Bench

@@ -39,6 +39,12 @@ constexpr std::array spellings{
     Spelling{Kind::Modulo, "mod:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::And, "and:", "K", 64},
     Spelling{Kind::Kept, "kept:", "P"},
+    Spelling{Kind::Ascii, "ascii", ""},
+    Spelling{Kind::Cyrillic, "cyrillic", ""},
+    Spelling{Kind::Cjk, "cjk", ""},
+    Spelling{Kind::Emoji, "emoji", ""},
+    Spelling{Kind::Mixed, "mixed", ""},
+    Spelling{Kind::IllFormed, "ill-formed:", "K", 100},
 };
 
 /// Whether the whole text is a number.
@@ -146,8 +152,10 @@ Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed) {
             return generate<T>(n, [seed, k = pattern.k](std::size_t i) { return fromBits<T>(commonBits(k, seed, i)); });
         case Kind::Kept:
             return generate<T>(n, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
+        default:
+            break;
     }
-    throw std::logic_error("makeInput: no such pattern");
+    throw std::logic_error("makeInput: no such pattern of numbers");
 }
 
 template Array<std::int8_t> makeInput(InputPattern, std::size_t, std::uint64_t);

@@ -21,14 +21,23 @@ struct InputPattern {
         Modulo,      ///< 0 to k - 1, equally likely: the course's `rand() % K`
         And,         ///< the bits that k uniform values have in common: the higher k, the lower the entropy
         Kept,        ///< 1 to 127 with probability p, else 0
+        // Text:
+        Ascii,      ///< letters, digits and punctuation: one byte each
+        Cyrillic,   ///< two bytes
+        Cjk,        ///< Chinese, Japanese, Korean: three bytes
+        Emoji,      ///< four bytes
+        Mixed,      ///< words of all of these, with spaces between
+        IllFormed,  ///< the same, where k of a hundred characters are something ill-formed
     };
 
     Kind kind = Kind::Uniform;
-    std::uint32_t k = 0;  ///< of Modulo and And
+    std::uint32_t k = 0;  ///< of Modulo, And and IllFormed
     double p = 0;         ///< of Kept
 
     bool operator==(const InputPattern&) const = default;
 };
+
+[[nodiscard]] constexpr bool isText(InputPattern pattern) { return pattern.kind >= InputPattern::Kind::Ascii; }
 
 /// From `uniform`, `mod:50` and so on. Throws UsageError for anything else.
 [[nodiscard]] InputPattern parseInputPattern(std::string_view text);
@@ -43,7 +52,7 @@ struct InputPattern {
     return z ^ (z >> 31);
 }
 
-/// For each of AllTypes; on all cores.
+/// For each of AllTypes; on all cores. Not of text.
 template <typename T>
 [[nodiscard]] Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed);
 

@@ -27,6 +27,11 @@ struct Description {
     static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", "RADIX SORT OF PAIRS TESTS", {Kind::Uniform}};
     static constexpr Description rowSum{"row-sum", "ROW SUM TESTS", {Kind::Modulo, 50}};
+    static constexpr Description utf8ToUtf32{"utf8-to-utf32", "UTF-8 TESTS, TO UTF-32", {Kind::Mixed}};
+    static constexpr Description utf8ToUtf16{"utf8-to-utf16", "UTF-8 TESTS, TO UTF-16", {Kind::Mixed}};
+    static constexpr Description utf8Validate{"utf8-validate", "UTF-8 TESTS, VALIDATION", {Kind::Mixed}};
+    static constexpr Description utf32ToUtf8{"utf32-to-utf8", "UTF-8 TESTS, FROM UTF-32", {Kind::Mixed}};
+    static constexpr Description utf16ToUtf8{"utf16-to-utf8", "UTF-8 TESTS, FROM UTF-16", {Kind::Mixed}};
     switch (operation) {
         case Operation::Scan:
             return scan;
@@ -40,6 +45,16 @@ struct Description {
             return sortPairs;
         case Operation::RowSum:
             return rowSum;
+        case Operation::Utf8ToUtf32:
+            return utf8ToUtf32;
+        case Operation::Utf8ToUtf16:
+            return utf8ToUtf16;
+        case Operation::Utf8Validate:
+            return utf8Validate;
+        case Operation::Utf32ToUtf8:
+            return utf32ToUtf8;
+        case Operation::Utf16ToUtf8:
+            return utf16ToUtf8;
     }
     throw std::logic_error("describe: no such operation");
 }
@@ -59,6 +74,20 @@ InputPattern defaultInput(Operation operation) { return describe(operation).inpu
 Operation parseOperation(std::string_view text) { return parseName("operation", text, allOperations); }
 
 std::string typeName(Operation operation, ElementType type) {
+    switch (operation) {
+        case Operation::Utf8ToUtf32:
+            return "utf8->utf32";
+        case Operation::Utf8ToUtf16:
+            return "utf8->utf16";
+        case Operation::Utf8Validate:
+            return "utf8";
+        case Operation::Utf32ToUtf8:
+            return "utf32->utf8";
+        case Operation::Utf16ToUtf8:
+            return "utf16->utf8";
+        default:
+            break;
+    }
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         std::string text(name(type));
         if (operation == Operation::SortPairs) {
@@ -79,6 +108,16 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
                 return sizeof(T) + sizeof(SumOf<T>);
             case Operation::SortPairs:
                 return 2 * (sizeof(T) + sizeof(PairValue));
+            case Operation::Utf8ToUtf32:
+                return sizeof(std::uint8_t) + sizeof(char32_t);
+            case Operation::Utf8ToUtf16:
+                return sizeof(std::uint8_t) + sizeof(char16_t);
+            case Operation::Utf8Validate:
+                return sizeof(std::uint8_t);
+            case Operation::Utf32ToUtf8:
+                return sizeof(char32_t) + 4;
+            case Operation::Utf16ToUtf8:
+                return sizeof(char16_t) + 3;
             default:
                 return 2 * sizeof(T);
         }

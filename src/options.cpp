@@ -92,8 +92,8 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
     bool version = false;
 
     CLI::App app(
-        "Runs every implementation of prefix sum, stream compaction, sorting and row sums, checks each result\n"
-        "against the standard library and prints how long it took.\n",
+        "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks\n"
+        "each result and prints how long it took.\n",
         "stream_compaction_test");
     app.get_formatter()->column_width(22);
     app.set_help_flag("-h,--help", "Print this and stop");
@@ -114,7 +114,8 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
     addNamesOption(
         app, "--op",
         [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these of scan,compact,partition,sort,sort-pairs,row-sum");
+        "Only these of scan, compact, partition, sort, sort-pairs, row-sum,\n"
+        "utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
     addNamesOption(
         app, "--type",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
@@ -133,7 +134,12 @@ Options parseOptions(std::span<const char* const> arguments, Sizes defaults) {
         app, "--input", "PATTERN", [&options](const std::string& text) { options.input = parseInputPattern(text); },
         "uniform (any value), zeros, ones, ascending, descending, mod:K (0 to K-1),\n"
         "random-bits (0 or 1), kept:P (nonzero with probability P), and:K (the bits K\n"
-        "uniform values share) [scan and row-sum mod:50, compact and partition mod:4, sorts uniform]");
+        "uniform values share) [scan and row-sum mod:50, compact and partition mod:4, sorts uniform];\n"
+        "of text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
+        "(the same, K of a hundred characters ill-formed) [mixed]");
+    addTextOption(
+        app, "--utf8-file", "FILE", [&options](const std::string& path) { options.utf8File = path; },
+        "Text for utf8-to-utf32, utf8-to-utf16, utf8-validate, repeated to --size bytes");
     addNumberOption(app, "--block-size", options.blockSize, 1, largestBlock,
                     "Threads a block, for the variants that have a choice");
     addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");

@@ -1,6 +1,14 @@
 #pragma once
 
+#include <stdexcept>
+
 namespace Bench {
+
+/// Thrown by a run that cannot take this input, with the reason: it is skipped.
+class CannotTakeInput : public std::runtime_error {
+  public:
+    using std::runtime_error::runtime_error;
+};
 
 /// One variant with its memory allocated and its input in place, ready to run any number of times.
 class PreparedRun {

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "array.h"
 #include "element_type.h"
@@ -57,6 +58,18 @@ class ProblemOn : public Problem {
     std::shared_ptr<Memory> memory_;
     std::size_t size_;
 };
+
+/// Problems on the first elements of one array, one for each of the sizes or shapes.
+template <typename SomeProblem, typename T, typename Extent>
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfKind(Array<T> input, std::span<const Extent> extents) {
+    auto memory = std::make_shared<typename SomeProblem::Memory>();
+    memory->input = std::move(input);
+    std::vector<std::unique_ptr<Problem>> problems;
+    for (const Extent extent : extents) {
+        problems.push_back(std::make_unique<SomeProblem>(memory, extent));
+    }
+    return problems;
+}
 
 /// The two results of a partition.
 template <typename T>

@@ -17,56 +17,13 @@
 #include <string_view>
 
 #include "abridged.h"
+#include "findings.h"
+#include "text_problems.h"
 
 // Results are checked against the input, a chunk on each core, and not against an array of expected elements: with a
 // gigabyte the memory for those would cost more than all the rest.
 namespace Bench {
 namespace {
-
-using Finding = std::optional<std::string>;
-
-constexpr std::size_t chunkSize = std::size_t{1} << 16;
-
-[[nodiscard]] std::size_t chunksOf(std::size_t n) { return StreamCompaction::Common::divideRoundUp(n, chunkSize); }
-
-/// Calls `work(chunk, begin, end)` for each chunk of n elements, on all cores.
-template <typename Work>
-void forEachChunk(std::size_t n, const Work& work) {
-    tbb::parallel_for(std::size_t{0}, chunksOf(n), [&](std::size_t chunk) {
-        const std::size_t begin = chunk * chunkSize;
-        work(chunk, begin, std::min(n, begin + chunkSize));
-    });
-}
-
-/// The sums, before each chunk and of all, of what `total(begin, end)` says of each.
-template <typename Total, typename TotalOf>
-[[nodiscard]] std::vector<Total> totalsBefore(std::size_t n, const TotalOf& totalOf) {
-    std::vector<Total> totals(chunksOf(n) + 1);
-    forEachChunk(n,
-                 [&](std::size_t chunk, std::size_t begin, std::size_t end) { totals[chunk] = totalOf(begin, end); });
-    std::exclusive_scan(totals.begin(), totals.end(), totals.begin(), Total{});
-    return totals;
-}
-
-/// What `find(chunk, begin, end)` finds in the first chunk where it finds anything.
-template <typename Find>
-[[nodiscard]] Finding firstFinding(std::size_t n, const Find& find) {
-    std::vector<Finding> findings(chunksOf(n));
-    forEachChunk(
-        n, [&](std::size_t chunk, std::size_t begin, std::size_t end) { findings[chunk] = find(chunk, begin, end); });
-    const auto first = std::ranges::find_if(findings, &Finding::has_value);
-    return first != findings.end() ? std::move(*first) : std::nullopt;
-}
-
-template <typename Expected, typename Got>
-[[nodiscard]] std::string mismatchAt(std::size_t index, Expected expected, Got got) {
-    return fmt::format("first mismatch at index {}: expected {}, got {}", index, expected, got);
-}
-
-[[nodiscard]] Finding wrongCount(std::size_t expected, std::size_t got) {
-    return expected == got ? std::nullopt
-                           : Finding(fmt::format("wrong count: expected {} elements, got {}", expected, got));
-}
 
 /// One that can show its input.
 template <typename Base>
@@ -380,18 +337,6 @@ class RowSum final : public Shown<RowSumProblem<T>> {
     }
 };
 
-/// A problem for each of the sizes or shapes.
-template <typename SomeProblem, typename T, typename Extent>
-[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfKind(Array<T> input, std::span<const Extent> extents) {
-    auto memory = std::make_shared<typename SomeProblem::Memory>();
-    memory->input = std::move(input);
-    std::vector<std::unique_ptr<Problem>> problems;
-    for (const Extent extent : extents) {
-        problems.push_back(std::make_unique<SomeProblem>(memory, extent));
-    }
-    return problems;
-}
-
 [[nodiscard]] std::vector<Shape> nearSquares(std::span<const std::size_t> sizes) {
     std::vector<Shape> shapes;
     std::ranges::transform(sizes, std::back_inserter(shapes), nearSquare);
@@ -416,6 +361,8 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
             return problemsOfKind<SortPairs<T>>(std::move(input), sizes);
         case Operation::RowSum:
             return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(sizes)));
+        default:
+            break;
     }
     throw std::logic_error("problemsOn: no such operation");
 }
@@ -428,6 +375,9 @@ template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<doubl
 
 std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementType type, InputPattern pattern,
                                                    std::span<const std::size_t> sizes, std::uint64_t seed) {
+    if (isOnText(operation)) {
+        return makeTextProblems(operation, pattern, sizes, seed);
+    }
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         return problemsOn(operation, makeInput<T>(pattern, std::ranges::max(sizes), seed), sizes);
     });

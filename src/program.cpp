@@ -14,6 +14,8 @@
 #include "sizes.h"
 #include "system_info.h"
 #include "tester.h"
+#include "text.h"
+#include "text_problems.h"
 #include "usage_error.h"
 
 namespace Bench {
@@ -67,12 +69,17 @@ struct Section {
     std::vector<Variant> variants;
 };
 
+/// Text for the operations on text, numbers for the others, whichever of them was asked for.
+[[nodiscard]] InputPattern inputFor(Operation operation, const Options& options) {
+    return options.input && isText(*options.input) == isOnText(operation) ? *options.input : defaultInput(operation);
+}
+
 /// Throws UsageError for one that could not be run.
 [[nodiscard]] std::vector<Section> makeSections(std::span<const Variant> variants, const Options& options) {
     std::vector<Section> sections;
     for (const ElementType type : options.types) {
         for (const Operation operation : options.operations) {
-            const InputPattern input = options.input.value_or(defaultInput(operation));
+            const InputPattern input = inputFor(operation, options);
             auto ofSection = selectVariants(variants, std::array{operation}, std::array{type}, {});
             if (!ofSection.empty()) {
                 requireCheckable(operation, type, input, options.sizes.powerOfTwo);
@@ -83,14 +90,22 @@ struct Section {
     return sections;
 }
 
+[[nodiscard]] bool takesUtf8(Operation operation) {
+    return operation == Operation::Utf8ToUtf32 || operation == Operation::Utf8ToUtf16 ||
+           operation == Operation::Utf8Validate;
+}
+
 using Record = std::function<void(Outcome outcome, std::string_view inputName)>;
 
-/// On both sizes, or on the shapes that were asked for.
+/// On both sizes, of the file where one was given, or on the shapes that were asked for.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options) {
     if (section.operation == Operation::RowSum && !options.shapes.empty()) {
         return makeRowSumProblems(section.type, section.input, options.shapes, options.seed);
     }
     const std::array sizes{options.sizes.powerOfTwo, options.sizes.nonPowerOfTwo};
+    if (options.utf8File && takesUtf8(section.operation)) {
+        return textProblemsOn(section.operation, readText(*options.utf8File, options.sizes.powerOfTwo), sizes);
+    }
     return makeProblems(section.operation, section.type, section.input, sizes, options.seed);
 }
 
@@ -104,7 +119,8 @@ using Record = std::function<void(Outcome outcome, std::string_view inputName)>;
 
 /// Each variant on each problem.
 void run(const Section& section, const Options& options, Tester& tester, Report& report, const Record& record) {
-    const std::string inputName = toString(section.input);
+    const bool fromFile = options.utf8File && takesUtf8(section.operation);
+    const std::string inputName = fromFile ? "file:" + options.utf8File->filename().string() : toString(section.input);
     const auto problems = problemsOf(section, options);
 
     report.section(section.operation, section.type, inputName, *problems.front());

@@ -34,6 +34,8 @@ Outcome Tester::test(const Variant& variant, Problem& problem) {
         run(outcome, problem);
     } catch (const std::bad_alloc&) {
         outcome.reason = "ran out of memory: it allocates inside the call";
+    } catch (const CannotTakeInput& unsuitable) {
+        outcome.reason = unsuitable.what();
     } catch (const std::exception& error) {
         outcome.status = Outcome::Status::Failed;
         outcome.reason = error.what();

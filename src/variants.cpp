@@ -41,6 +41,7 @@ constexpr std::array vectorTypes{ElementType::Int32, ElementType::Float, Element
 #ifdef STREAM_COMPACTION_HAS_CUBLAS
 constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
 #endif
+constexpr std::array typeOfText{listedTypeOfText};
 
 [[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title,
                                 std::span<const ElementType> types = allElementTypes) {
@@ -51,6 +52,11 @@ constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
                                 int defaultBlockSize = noBlockSize,
                                 std::span<const ElementType> types = allElementTypes) {
     return {operation, Hardware::Gpu, name, title, types, defaultBlockSize};
+}
+
+[[nodiscard]] constexpr Row gpuOnText(Operation operation, std::string_view name, std::string_view title,
+                                      int defaultBlockSize = noBlockSize) {
+    return {operation, Hardware::Gpu, name, title, typeOfText, defaultBlockSize};
 }
 
 // To add a variant: its line here, and one in cpu_variants.cpp or in the gpu_*.cu of its operation.
@@ -115,6 +121,31 @@ constexpr std::array rows{
 #ifdef STREAM_COMPACTION_HAS_CUBLAS
     gpu(Operation::RowSum, "cublas", "cublas product with ones", noBlockSize, blasTypes),
 #endif
+
+    cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32", typeOfText),
+    cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32", typeOfText),
+    cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32", typeOfText),
+    gpuOnText(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
+    gpuOnText(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
+    gpuOnText(Operation::Utf8ToUtf32, "single-pass-from-host", "single-pass decode to UTF-32 from host memory"),
+
+    cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16", typeOfText),
+    cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16", typeOfText),
+    cpu(Operation::Utf8ToUtf16, "simdutf", "simdutf decode to UTF-16", typeOfText),
+    gpuOnText(Operation::Utf8ToUtf16, "single-pass", "single-pass decode to UTF-16"),
+
+    cpu(Operation::Utf8Validate, "cpu", "cpu validation", typeOfText),
+    gpuOnText(Operation::Utf8Validate, "single-pass", "single-pass validation"),
+
+    cpu(Operation::Utf32ToUtf8, "cpu", "cpu encode from UTF-32", typeOfText),
+    cpu(Operation::Utf32ToUtf8, "iconv", "iconv encode from UTF-32", typeOfText),
+    cpu(Operation::Utf32ToUtf8, "simdutf", "simdutf encode from UTF-32", typeOfText),
+    gpuOnText(Operation::Utf32ToUtf8, "single-pass", "single-pass encode from UTF-32"),
+
+    cpu(Operation::Utf16ToUtf8, "cpu", "cpu encode from UTF-16", typeOfText),
+    cpu(Operation::Utf16ToUtf8, "iconv", "iconv encode from UTF-16", typeOfText),
+    cpu(Operation::Utf16ToUtf8, "simdutf", "simdutf encode from UTF-16", typeOfText),
+    gpuOnText(Operation::Utf16ToUtf8, "single-pass", "single-pass encode from UTF-16"),
 };
 
 [[nodiscard]] Variant variantOf(const Row& row, ElementType type) {
@@ -175,6 +206,9 @@ std::vector<Variant> allVariants() {
         }
     }
     attachImplementations(variants);
+    // Peers that the build did not find.
+    std::erase_if(variants,
+                  [](const Variant& variant) { return variant.hardware == Hardware::Cpu && !variant.prepare; });
     return variants;
 }
 

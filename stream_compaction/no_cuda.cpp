@@ -12,6 +12,7 @@
 #include "stream_compaction/shared_mem.h"
 #include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
+#include "stream_compaction/utf8.h"
 
 namespace StreamCompaction {
 
@@ -140,5 +141,30 @@ void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
 void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Cub
+
+namespace Utf8 {
+namespace {
+/// Of no text at all; of any other it fails.
+Result refuse(std::size_t n) {
+    if (n > 0) {
+        unavailable();
+    }
+    return {0, Result::noError};
+}
+}  // namespace
+
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+Result decode(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom) { return refuse(in.size()); }
+Result decode(std::span<const std::uint8_t> in, std::span<char16_t>, Errors, Bom) { return refuse(in.size()); }
+Result encode(std::span<const char32_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
+Result encode(std::span<const char16_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
+Result validate(std::span<const std::uint8_t> in) { return refuse(in.size()); }
+Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom, std::size_t) {
+    return refuse(in.size());
+}
+}  // namespace Utf8
 
 }  // namespace StreamCompaction

@@ -16,6 +16,7 @@ TEST(TypeName, SaysWhatGoesInAndComesOut) {
     EXPECT_EQ(typeName(Operation::RowSum, ElementType::Int8), "int8->int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Int32), "int32,int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Double), "double,int32");
+    EXPECT_EQ(typeName(Operation::Utf8ToUtf16, listedTypeOfText), "utf8->utf16");
 }
 
 TEST(BytesPerElement, CountsInputAndResult) {
@@ -23,6 +24,8 @@ TEST(BytesPerElement, CountsInputAndResult) {
     EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int8), 5u);
     EXPECT_EQ(bytesPerElement(Operation::Partition, ElementType::Double), 16u);
     EXPECT_EQ(bytesPerElement(Operation::SortPairs, ElementType::Int64), 24u);
+    EXPECT_EQ(bytesPerElement(Operation::Utf8ToUtf32, listedTypeOfText), 5u);
+    EXPECT_EQ(bytesPerElement(Operation::Utf8Validate, listedTypeOfText), 1u);
 }
 
 TEST(RequireCheckable, RefusesSumsOfArbitraryFloats) {

@@ -218,7 +218,7 @@ TEST_P(SolvedProblem, HasOneWithTheResultOfTheOtherSize) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
-                         testing::Combine(testing::ValuesIn(allOperations), testing::ValuesIn(allElementTypes)),
+                         testing::Combine(testing::ValuesIn(operationsOnArrays), testing::ValuesIn(allElementTypes)),
                          [](const auto& info) {
                              std::string text(name(std::get<0>(info.param)));
                              std::erase(text, '-');

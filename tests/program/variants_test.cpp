@@ -45,7 +45,7 @@ TEST(AllVariants, CanBePreparedWhereTheBuildHasThem) {
 TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
     const auto variants = allVariants();
     const std::vector<std::string> baselines{std::string(serialCpuVariant), std::string(thrustVariant)};
-    for (const Operation operation : allOperations) {
+    for (const Operation operation : operationsOnArrays) {
         for (const ElementType type : allElementTypes) {
             EXPECT_EQ(selectVariants(variants, std::array{operation}, std::array{type}, baselines).size(), 2u)
                 << typeName(operation, type) << " " << name(operation);

@@ -1,0 +1,275 @@
+// Converts text between UTF-8 and UTF-16 or UTF-32 (native byte order), on the GPU where there is one, piece by piece,
+// so that files of any size go through little memory:
+//   utf8_convert --from utf-8 --to utf-32 [--errors replace|skip|strict] IN OUT
+// `-` stands for the standard streams. Exit status 1, with the offset, when --errors strict finds ill-formed text.
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#ifdef _WIN32
+#include <fcntl.h>
+#include <io.h>
+#else
+#include <unistd.h>
+#endif
+
+#include "stream_compaction/utf8.h"
+#include "stream_compaction/utf8_cpu.h"
+#include "stream_compaction/utf8_serial.h"
+#include "stream_compaction/utf8_stream.h"
+
+namespace {
+
+namespace Utf8 = StreamCompaction::Utf8;
+using Utf8::Bom;
+using Utf8::Errors;
+using Utf8::Result;
+
+constexpr std::size_t pieceBytes = std::size_t{1} << 24;
+
+enum class Encoding { Utf8, Utf16, Utf32 };
+
+struct Request {
+    Encoding from = Encoding::Utf8;
+    Encoding to = Encoding::Utf32;
+    Errors errors = Errors::Replace;
+    bool dropsMark = false;
+    bool onGpu = false;
+    std::string in;
+    std::string out;
+};
+
+void useBinaryStandardStreams() {
+#ifdef _WIN32
+    _setmode(_fileno(stdin), _O_BINARY);
+    _setmode(_fileno(stdout), _O_BINARY);
+#endif
+}
+
+[[nodiscard]] bool standardErrorIsTerminal() {
+#ifdef _WIN32
+    return _isatty(_fileno(stderr)) != 0;
+#else
+    return isatty(fileno(stderr)) != 0;
+#endif
+}
+
+/// What is read from, in pieces.
+class Source {
+  public:
+    explicit Source(const std::string& name) {
+        if (name != "-") {
+            file_ = std::make_unique<std::ifstream>(name, std::ios::binary);
+            if (!*file_) {
+                throw std::runtime_error("cannot read " + name);
+            }
+            std::error_code ignored;
+            size_ = std::filesystem::file_size(name, ignored);
+            size_ = ignored ? 0 : size_;
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const { return size_; }
+
+    /// Fills the memory as far as there is input; returns how far.
+    [[nodiscard]] std::size_t read(std::span<std::uint8_t> to) {
+        std::istream& stream = file_ ? *file_ : std::cin;
+        stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+        return static_cast<std::size_t>(stream.gcount());
+    }
+
+  private:
+    std::unique_ptr<std::ifstream> file_;
+    std::size_t size_ = 0;
+};
+
+class Sink {
+  public:
+    explicit Sink(const std::string& name) : name_(name) {
+        if (name != "-") {
+            file_ = std::make_unique<std::ofstream>(name, std::ios::binary);
+        }
+    }
+
+    template <typename T>
+    void write(std::span<const T> elements) {
+        std::ostream& stream = file_ ? *file_ : std::cout;
+        stream.write(reinterpret_cast<const char*>(elements.data()),
+                     static_cast<std::streamsize>(elements.size_bytes()));
+        stream.flush();
+        if (!stream) {
+            throw std::runtime_error("cannot write to " + (name_ == "-" ? "standard output" : name_));
+        }
+    }
+
+  private:
+    std::string name_;
+    std::unique_ptr<std::ofstream> file_;
+};
+
+/// A bar on the terminal, of files that take more than a few pieces.
+class Progress {
+  public:
+    explicit Progress(std::size_t total)
+        : total_(total), isShown_(total > 4 * pieceBytes && standardErrorIsTerminal()) {}
+    ~Progress() {
+        if (isShown_) {
+            std::cerr << '\n';
+        }
+    }
+    Progress(const Progress&) = delete;
+    Progress& operator=(const Progress&) = delete;
+
+    void advance(std::size_t bytes) {
+        done_ += bytes;
+        if (isShown_) {
+            constexpr std::size_t width = 40;
+            const std::size_t filled = width * done_ / total_;
+            std::cerr << "\r[" << std::string(filled, '#') << std::string(width - filled, ' ') << "] "
+                      << 100 * done_ / total_ << " %" << std::flush;
+        }
+    }
+
+  private:
+    std::size_t total_;
+    std::size_t done_ = 0;
+    bool isShown_;
+};
+
+template <typename To>
+[[nodiscard]] Result decode(const Request& request, Source& source, Sink& sink, Progress& progress) {
+    const auto convert = [onGpu = request.onGpu](std::span<const std::uint8_t> in, std::span<To> out, Errors errors,
+                                                 Bom bom) {
+        return onGpu ? Utf8::decode(in, out, errors, bom) : StreamCompaction::CPU::decodeUtf8(in, out, errors, bom);
+    };
+    Utf8::Stream<To> stream(convert, request.errors, request.dropsMark ? Bom::Drop : Bom::Keep);
+    std::vector<std::uint8_t> piece(pieceBytes);
+    while (const std::size_t bytes = source.read(piece)) {
+        sink.write(stream.feed(std::span(piece).first(bytes)));
+        progress.advance(bytes);
+        if (request.errors == Errors::Strict && !stream.result().isWellFormed()) {
+            return stream.result();
+        }
+    }
+    sink.write(stream.finish());
+    return stream.result();
+}
+
+/// Encodes pieces, of which one that ends between two surrogates keeps the first for the next.
+template <typename From>
+[[nodiscard]] Result encode(const Request& request, Source& source, Sink& sink, Progress& progress) {
+    std::vector<std::uint8_t> bytes(pieceBytes);
+    std::vector<From> text;
+    std::vector<std::uint8_t> out;
+    Result all{0, Result::noError};
+    std::size_t offset = 0;  // of `text` in the input, in elements
+    for (bool isLast = false; !isLast;) {
+        const std::size_t count = source.read(bytes);
+        isLast = count < bytes.size();
+        if (count % sizeof(From) != 0) {
+            throw std::runtime_error("the input ends inside an element");
+        }
+        const auto* elements = reinterpret_cast<const From*>(bytes.data());
+        text.insert(text.end(), elements, elements + count / sizeof(From));
+        const bool keepsLast =
+            !isLast && !text.empty() && sizeof(From) == sizeof(char16_t) && Utf8::isFirstSurrogate(text.back());
+        const std::size_t n = text.size() - (keepsLast ? 1 : 0);
+        out.resize(n * Utf8::mostElements<From, std::uint8_t>);
+
+        const std::span<const From> now = std::span(text).first(n);
+        const Result result = request.onGpu ? Utf8::encode(now, out, request.errors)
+                                            : StreamCompaction::CPU::encodeUtf8(now, out, request.errors);
+        sink.write(std::span<const std::uint8_t>(out).first(result.count));
+        progress.advance(count);
+        all.count += result.count;
+        if (all.isWellFormed() && !result.isWellFormed()) {
+            all.firstError = Result::errorAt(offset + result.errorOffset(), result.errorKind());
+            if (request.errors == Errors::Strict) {
+                return all;
+            }
+        }
+        offset += n;
+        text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    return all;
+}
+
+[[nodiscard]] Result convert(const Request& request) {
+    Source source(request.in);
+    Sink sink(request.out);
+    Progress progress(source.size());
+    if (request.from == Encoding::Utf8) {
+        return request.to == Encoding::Utf16 ? decode<char16_t>(request, source, sink, progress)
+                                             : decode<char32_t>(request, source, sink, progress);
+    }
+    return request.from == Encoding::Utf16 ? encode<char16_t>(request, source, sink, progress)
+                                           : encode<char32_t>(request, source, sink, progress);
+}
+
+[[nodiscard]] std::size_t elementBytes(Encoding encoding) {
+    return encoding == Encoding::Utf8 ? 1 : encoding == Encoding::Utf16 ? 2 : 4;
+}
+
+}  // namespace
+
+int main(int argc, char* argv[]) {
+    Request request;
+    bool useCpu = false;
+    const std::map<std::string, Encoding> encodings{
+        {"utf-8", Encoding::Utf8}, {"utf-16", Encoding::Utf16}, {"utf-32", Encoding::Utf32}};
+    const std::map<std::string, Errors> modes{
+        {"replace", Errors::Replace}, {"skip", Errors::Skip}, {"strict", Errors::Strict}};
+
+    CLI::App app("Converts text between UTF-8 and UTF-16 or UTF-32 in native byte order, on the GPU.", "utf8_convert");
+    app.add_option("--from", request.from, "Encoding of the input: utf-8, utf-16, utf-32 [utf-8]")
+        ->transform(CLI::CheckedTransformer(encodings, CLI::ignore_case));
+    app.add_option("--to", request.to, "Encoding of the output [utf-32]")
+        ->transform(CLI::CheckedTransformer(encodings, CLI::ignore_case));
+    app.add_option("--errors", request.errors,
+                   "What becomes of ill-formed input: replace (by U+FFFD), skip, strict (stop there) [replace]")
+        ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case));
+    app.add_flag("--drop-bom", request.dropsMark, "Drop a byte order mark at the beginning of UTF-8");
+    app.add_flag("--cpu", useCpu, "Do without the GPU");
+    app.add_option("IN", request.in, "File to read, - for standard input")->required();
+    app.add_option("OUT", request.out, "File to write, - for standard output")->required();
+
+    constexpr int illFormed = 1;
+    constexpr int failure = 2;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : failure;
+    }
+    if ((request.from == Encoding::Utf8) == (request.to == Encoding::Utf8)) {
+        std::cerr << "utf8_convert: one of --from and --to has to be utf-8, the other utf-16 or utf-32\n";
+        return failure;
+    }
+    const auto noGpu = StreamCompaction::Common::cudaUnavailableReason();
+    request.onGpu = !useCpu && !noGpu;
+    if (!useCpu && noGpu) {
+        std::cerr << "utf8_convert: on the CPU, for there is no GPU: " << *noGpu << '\n';
+    }
+    try {
+        useBinaryStandardStreams();
+        const Result result = convert(request);
+        if (request.errors == Errors::Strict && !result.isWellFormed()) {
+            std::cerr << "utf8_convert: " << request.in << " is ill-formed at byte "
+                      << result.errorOffset() * elementBytes(request.from) << ": " << Utf8::describe(result.errorKind())
+                      << '\n';
+            return illFormed;
+        }
+        return 0;
+    } catch (const std::exception& error) {
+        std::cerr << "utf8_convert: " << error.what() << '\n';
+        return failure;
+    }
+}

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""Runs utf8_convert on files and streams and compares what comes out with Python's codecs.
+
+  test.py PROGRAM
+"""
+
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+PROGRAM = sys.argv[1]
+NATIVE = "le" if sys.byteorder == "little" else "be"
+
+
+def run(*arguments, text=None):
+    return subprocess.run([PROGRAM, *arguments], input=text, capture_output=True, check=False)
+
+
+def expect(condition, what):
+    if not condition:
+        sys.exit(f"failed: {what}")
+
+
+def random_bytes(count):
+    letters = random.Random(1)
+    pieces = []
+    for _ in range(count):
+        pieces.append(chr(letters.choice((65, 0xE9, 0x416, 0x4E2D, 0x1F600)) + letters.randrange(40)).encode())
+        if letters.randrange(20) == 0:
+            pieces.append(bytes([letters.randrange(0x80, 0x100)]))
+    return b"".join(pieces)
+
+
+def main():
+    well_formed = "Grüße, 世界 😀\n" * 1000
+    ill_formed = random_bytes(100_000)
+    with tempfile.TemporaryDirectory() as folder:
+        source, target = pathlib.Path(folder, "in"), pathlib.Path(folder, "out")
+        for text in (b"", well_formed.encode(), ill_formed):
+            for encoding in ("utf-16", "utf-32"):
+                for errors, codec in (("replace", "replace"), ("skip", "ignore")):
+                    source.write_bytes(text)
+                    done = run("--from", "utf-8", "--to", encoding, "--errors", errors, str(source), str(target))
+                    expected = text.decode("utf-8", codec).encode(f"{encoding}-{NATIVE}")
+                    expect(done.returncode == 0, f"exit status of {encoding}, {errors}")
+                    expect(target.read_bytes() == expected, f"{encoding}, {errors}")
+                    back = run("--from", encoding, "--to", "utf-8", "-", "-", text=expected)
+                    expect(back.stdout == text.decode("utf-8", codec).encode(), f"back from {encoding}")
+
+        try:
+            ill_formed.decode()
+        except UnicodeDecodeError as error:
+            offset = error.start
+        done = run("--errors", "strict", "-", "-", text=ill_formed)
+        expect(done.returncode == 1, "exit status of a strict error")
+        expect(f"at byte {offset}:" in done.stderr.decode(), "offset of a strict error")
+        expect(done.stdout == ill_formed[:offset].decode().encode(f"utf-32-{NATIVE}"), "output before a strict error")
+
+        marked = b"\xef\xbb\xbfa"
+        done = run("--drop-bom", "-", "-", text=marked)
+        expect(done.stdout == "a".encode(f"utf-32-{NATIVE}"), "byte order mark")
+
+        expect(run("--from", "utf-8", "--to", "utf-8", "-", "-").returncode == 2, "usage error")
+        missing = run(str(source / "missing"), "-")
+        expect(missing.returncode == 2 and b"cannot read" in missing.stderr, "a file that is not there")
+
+
+main()

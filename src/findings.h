@@ -1,0 +1,65 @@
+#pragma once
+
+#include <fmt/format.h>
+#include <stream_compaction/common.h>
+#include <tbb/parallel_for.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+/// How results are checked: against the input, a chunk on each core.
+namespace Bench {
+
+using Finding = std::optional<std::string>;
+
+inline constexpr std::size_t chunkSize = std::size_t{1} << 16;
+
+[[nodiscard]] inline std::size_t chunksOf(std::size_t n) {
+    return StreamCompaction::Common::divideRoundUp(n, chunkSize);
+}
+
+/// Calls `work(chunk, begin, end)` for each chunk of n elements, on all cores.
+template <typename Work>
+void forEachChunk(std::size_t n, const Work& work) {
+    tbb::parallel_for(std::size_t{0}, chunksOf(n), [&](std::size_t chunk) {
+        const std::size_t begin = chunk * chunkSize;
+        work(chunk, begin, std::min(n, begin + chunkSize));
+    });
+}
+
+/// The sums, before each chunk and of all, of what `total(begin, end)` says of each.
+template <typename Total, typename TotalOf>
+[[nodiscard]] std::vector<Total> totalsBefore(std::size_t n, const TotalOf& totalOf) {
+    std::vector<Total> totals(chunksOf(n) + 1);
+    forEachChunk(n,
+                 [&](std::size_t chunk, std::size_t begin, std::size_t end) { totals[chunk] = totalOf(begin, end); });
+    std::exclusive_scan(totals.begin(), totals.end(), totals.begin(), Total{});
+    return totals;
+}
+
+/// What `find(chunk, begin, end)` finds in the first chunk where it finds anything.
+template <typename Find>
+[[nodiscard]] Finding firstFinding(std::size_t n, const Find& find) {
+    std::vector<Finding> findings(chunksOf(n));
+    forEachChunk(
+        n, [&](std::size_t chunk, std::size_t begin, std::size_t end) { findings[chunk] = find(chunk, begin, end); });
+    const auto first = std::ranges::find_if(findings, &Finding::has_value);
+    return first != findings.end() ? std::move(*first) : std::nullopt;
+}
+
+template <typename Expected, typename Got>
+[[nodiscard]] std::string mismatchAt(std::size_t index, Expected expected, Got got) {
+    return fmt::format("first mismatch at index {}: expected {}, got {}", index, expected, got);
+}
+
+[[nodiscard]] inline Finding wrongCount(std::size_t expected, std::size_t got) {
+    return expected == got ? std::nullopt
+                           : Finding(fmt::format("wrong count: expected {} elements, got {}", expected, got));
+}
+
+}  // namespace Bench

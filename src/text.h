@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+
+#include "array.h"
+#include "inputs.h"
+
+/// Text for the conversions between encodings.
+namespace Bench {
+
+/// n elements of text, of UTF-8, UTF-16 or UTF-32: the same on every platform, on all cores. Well-formed but for the
+/// pattern that says otherwise. Throws UsageError for a pattern that is not of text.
+template <typename Element>
+[[nodiscard]] Array<Element> makeText(InputPattern pattern, std::size_t n, std::uint64_t seed);
+
+/// The bytes of a file, again and again, until there are n. Throws UsageError when it cannot be read or is empty.
+[[nodiscard]] Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n);
+
+/// The beginning as the report shows it: `"Some text ..."`.
+template <typename Element>
+[[nodiscard]] std::string abridgedText(std::span<const Element> text);
+
+}  // namespace Bench

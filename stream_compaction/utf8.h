@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/timer.h"
+#include "stream_compaction/utf8_units.h"
+
+/// UTF-8 on the GPU: decoding to UTF-32 and UTF-16, validation, encoding.
+/// Course layer: arrays in host memory, copied to the device and back around the timed work; allocates and
+/// synchronises. `out` must have room for the result, or std::invalid_argument is thrown; nothing is written past the
+/// result. A failing device throws CudaError. The device layer is in utf8.cuh, the reference on the host in utf8_cpu.h.
+namespace StreamCompaction::Utf8 {
+
+/// Device time of the last call below, without allocation and copies.
+Common::PerformanceTimer& timer();
+
+/// Into UTF-32, a code point for each unit.
+Result decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
+              Bom bom = Bom::Keep);
+/// Into UTF-16, native byte order.
+Result decode(std::span<const std::uint8_t> in, std::span<char16_t> out, Errors errors = Errors::Replace,
+              Bom bom = Bom::Keep);
+
+/// From UTF-32; surrogates and what lies above U+10FFFF are ill-formed.
+Result encode(std::span<const char32_t> in, std::span<std::uint8_t> out, Errors errors = Errors::Replace);
+/// From UTF-16, native byte order; surrogates that are not of a pair are ill-formed.
+Result encode(std::span<const char16_t> in, std::span<std::uint8_t> out, Errors errors = Errors::Replace);
+
+/// Counts code points, U+FFFD for each ill-formed unit among them, and finds the first error.
+Result validate(std::span<const std::uint8_t> in);
+
+/// `decode` in chunks, for text that is larger than the device's memory: chunks are copied in, decoded and copied out
+/// on three streams, so that the three overlap where both arrays are page-locked (cudaMallocHost). `out` must have room
+/// for an element a byte. Not timed.
+Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
+                      Bom bom = Bom::Keep, std::size_t chunkBytes = std::size_t{1} << 26);
+
+}  // namespace StreamCompaction::Utf8

@@ -1,0 +1,140 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/device_platform.cuh"
+#include "stream_compaction/primitives/look_back.cuh"
+#include "stream_compaction/single_pass_compact.cuh"
+#include "stream_compaction/utf8_units.h"
+
+/// How the tiles of a conversion learn how much the tiles before them write, and how they report.
+namespace StreamCompaction::Utf8 {
+
+/// Before a conversion: its words of scratch cleared, and of its result nothing known.
+static __global__ void kernBegin(std::uint64_t* words, std::size_t n, Result* result, std::uint64_t count) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+    cudaTriggerProgrammaticLaunchCompletion();
+#endif
+    const std::size_t i = Common::globalThreadIndex();
+    if (i == 0) {
+        *result = {count, Result::noError};
+    }
+    if (i < n) {
+        words[i] = 0;
+    }
+}
+
+/// In blocks that are all resident: the tiles exchange their counts around a barrier of the grid.
+struct Together {
+    std::uint32_t* counts;
+    Result* result;
+
+    __device__ void begin(std::uint64_t count) const {
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            *result = {count, Result::noError};
+        }
+    }
+    /// Returns once the result has been begun.
+    __device__ void synchronize() const {
+        if (gridDim.x == 1) {
+            __syncthreads();
+        } else {
+            cooperative_groups::this_grid().sync();
+        }
+    }
+    __device__ void publish(std::uint32_t) const {}
+    /// By all threads: what the tiles before this one count.
+    __device__ std::uint64_t before(std::uint32_t mine) const {
+        if (gridDim.x == 1) {
+            __syncthreads();
+            return 0;
+        }
+        return SinglePass::exchangeCounts(mine, counts).before;
+    }
+};
+
+/// In any number of blocks, behind kernBegin: by decoupled look-back.
+struct InTurn {
+    SinglePass::CompactWords words;
+    Result* result;
+
+    __device__ void begin(std::uint64_t) const {}
+    __device__ void synchronize() const { waitForEarlierKernels(); }
+    /// As soon as the tile's count is known.
+    __device__ void publish(std::uint32_t mine) const {
+        if (Warp::index() == 0) {
+            waitForEarlierKernels();
+        }
+        if (threadIdx.x == 0) {
+            words.statuses().publish(LookBack::DevicePlatform{}, static_cast<int>(blockIdx.x),
+                                     LookBack::State::Aggregate, LookBack::Count{mine});
+        }
+    }
+    __device__ std::uint64_t before(std::uint32_t mine) const {
+        using Platform = LookBack::DevicePlatform;
+        __shared__ std::uint64_t shared;
+        if (Warp::index() == 0) {
+            const auto statuses = words.statuses();
+            const int tile = static_cast<int>(blockIdx.x);
+            const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
+            if (threadIdx.x == 0) {
+                statuses.publish(Platform{}, tile, LookBack::State::Prefix, LookBack::Count{before.value + mine});
+                shared = before.value;
+            }
+        }
+        __syncthreads();
+        return shared;
+    }
+};
+
+/// Calls `launch(chain, begin)` with what suits so many tiles: one launch of `kernel<Together>` where its blocks are
+/// all resident and that pays, else kernBegin and one of `kernel<InTurn>`.
+template <typename Launch>
+void launchChain(std::size_t tiles, unsigned residentBlocks, Result* result, std::uint64_t count, ScratchArena arena,
+                 cudaStream_t stream, Launch&& launch) {
+    constexpr std::size_t mostTogether = 128;
+    if (tiles <= std::min<std::size_t>(mostTogether, residentBlocks)) {
+        launch(Together{arena.take<std::uint32_t>(tiles), result}, tiles == 1 ? Begin::InTurn : Begin::Together);
+        return;
+    }
+    const std::size_t words = SinglePass::CompactWords::count(tiles);
+    const InTurn chain{{arena.take<std::uint64_t>(words), tiles}, result};
+    kernBegin<<<Common::blocksFor(words, 256), 256, 0, stream>>>(chain.words.words, words, result, count);
+    Common::checkCUDAError("kernBegin");
+    launch(chain, Begin::Early);
+}
+
+/// Scratch for either.
+[[nodiscard]] inline std::size_t chainBytes(std::size_t tiles) {
+    return scratchBytesFor<std::uint64_t>(SinglePass::CompactWords::count(tiles));
+}
+
+/// The result before anything is known; where there is no input, after that too.
+inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream) {
+    kernBegin<<<1, 1, 0, stream>>>(nullptr, 0, result, count);
+    Common::checkCUDAError("kernBegin");
+}
+
+/// Checks the arrays of a conversion. How much it will write only the device will know; it may not begin inside the
+/// input.
+template <typename From, typename To>
+void requireConversionArrays(const From* in, To* out, Result* result, std::size_t n) {
+    Arguments::requireArray("in", in, n);
+    Arguments::requireArray("out", out, n);
+    Arguments::requireArray("result", result, 1);
+    Arguments::requireDisjoint(in, n * sizeof(From), out, n > 0 ? 1 : 0);
+}
+
+/// Keeps the earliest of the errors that are reported.
+__device__ inline void reportError(Result* result, std::size_t offset, ErrorKind kind) {
+    const std::uint64_t error = Result::errorAt(offset, kind);
+    if (error < *static_cast<volatile std::uint64_t*>(&result->firstError)) {
+        atomicMin(reinterpret_cast<unsigned long long*>(&result->firstError), error);
+    }
+}
+
+/// Keeps the smallest of the counts that are reported.
+__device__ inline void reportCount(Result* result, std::uint64_t count) {
+    atomicMin(reinterpret_cast<unsigned long long*>(&result->count), count);
+}
+
+}  // namespace StreamCompaction::Utf8

@@ -1,0 +1,183 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/primitives/bulk_copy.cuh"
+#include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8_units.h"
+
+/// Tiles of text in shared memory, with what stands around them.
+namespace StreamCompaction::Utf8 {
+
+/// Text as tiles see it: from an aligned address on, of which the first `lead` bytes are not text. So the copy engine
+/// takes it whatever its alignment.
+struct TextInMemory {
+    const std::byte* base;
+    std::size_t lead;
+    std::size_t end;  ///< of the text, counted from the base
+
+    template <typename T>
+    TextInMemory(const T* text, std::size_t n)
+        : base(reinterpret_cast<const std::byte*>(text)),
+          lead(reinterpret_cast<std::uintptr_t>(text) % BulkCopy::alignment),
+          end(lead + n * sizeof(T)) {
+        base -= lead;
+    }
+
+    [[nodiscard]] std::size_t tiles(std::size_t tileBytes) const { return Common::divideRoundUp(end, tileBytes); }
+
+    /// Wherever the text lies.
+    [[nodiscard]] static constexpr std::size_t mostTiles(std::size_t textBytes, std::size_t tileBytes) {
+        return Common::divideRoundUp(BulkCopy::alignment - 1 + textBytes, tileBytes);
+    }
+};
+
+/// A tile of text: positions count its bytes, from that of an aligned address on.
+template <int tileBytes>
+class TextRange {
+  public:
+    static constexpr int bytes = tileBytes;
+
+    __device__ TextRange(const TextInMemory& text, int tile)
+        : begin_(static_cast<std::ptrdiff_t>(tile) * bytes),
+          from_(text.base + begin_),
+          lead_(static_cast<int>(text.lead)),
+          textBegin_(static_cast<int>(max(static_cast<std::ptrdiff_t>(text.lead) - begin_, std::ptrdiff_t{-halo}))),
+          textEnd_(
+              static_cast<int>(min(static_cast<std::ptrdiff_t>(text.end) - begin_, std::ptrdiff_t{bytes + halo}))) {}
+
+    /// The positions of the text in this tile.
+    [[nodiscard]] __device__ int first() const { return max(textBegin_, 0); }
+    [[nodiscard]] __device__ int end() const { return min(textEnd_, bytes); }
+
+    /// Whether all of the tile is text.
+    [[nodiscard]] __device__ bool isWhole() const { return textBegin_ <= 0 && textEnd_ >= bytes; }
+    [[nodiscard]] __device__ bool isFirst() const { return begin_ == 0; }
+    [[nodiscard]] __device__ bool isLast() const { return textEnd_ <= bytes; }
+
+    /// How many bytes of the text stand before a position.
+    [[nodiscard]] __device__ std::size_t offsetOf(int position) const { return begin_ + position - lead_; }
+
+  protected:
+    static constexpr int halo = BulkCopy::alignment;  // as far as what stands around the tile is known
+    static constexpr int window = 4;                  // bytes behind a position that are looked at
+
+    std::ptrdiff_t begin_;
+    const std::byte* from_;
+    int lead_;
+    int textBegin_;
+    int textEnd_;
+};
+
+/// Four bytes from any position on, the first in the highest byte.
+template <typename Text>
+[[nodiscard]] __device__ std::uint32_t reversedWindow(const Text& text, int position) {
+    const int word = position & ~3;
+    return selectBytes(text.template at<std::uint32_t>(word), text.template at<std::uint32_t>(word + 4),
+                       0x0123 + (position & 3) * 0x1111);
+}
+
+/// A tile in global memory, for text that is read once. Zeros stand for what lies around the text.
+template <int tileBytes>
+class TextInPlace : public TextRange<tileBytes> {
+    using Base = TextRange<tileBytes>;
+
+  public:
+    using Base::Base;
+
+    template <typename T>
+    [[nodiscard]] __device__ T at(int position) const {
+        const bool isInside = this->textBegin_ <= -Base::window && this->textEnd_ >= tileBytes + Base::window;
+        if (isInside) {
+            return *reinterpret_cast<const T*>(this->from_ + position);
+        }
+        T value;
+        auto* const bytes = reinterpret_cast<std::byte*>(&value);
+        for (int i = 0; i < static_cast<int>(sizeof(T)); ++i) {
+            const bool isText = position + i >= this->textBegin_ && position + i < this->textEnd_;
+            bytes[i] = isText ? this->from_[position + i] : std::byte{0};
+        }
+        return value;
+    }
+};
+
+/// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,
+/// zeros where there is none, and a place for the encoding of U+FFFD. Nothing outside the text is read.
+template <int threads, int tileBytes>
+class TextTile : public TextRange<tileBytes> {
+    using Base = TextRange<tileBytes>;
+    using Base::from_;
+    using Base::halo;
+    using Base::textBegin_;
+    using Base::textEnd_;
+    using Base::window;
+    static constexpr int groupBytes = 32;  // which are looked at together
+
+  public:
+    using Base::bytes;
+    static constexpr int replacement = bytes + halo;  ///< the position of the bytes EF BF BD
+
+    struct Storage {
+        alignas(128) std::byte memory[halo + bytes + halo + halo];
+        BulkCopy copy;
+    };
+
+    /// By all threads of the block. Begins to load.
+    __device__ TextTile(Storage& storage, const TextInMemory& text, int tile) : Base(text, tile), storage_(storage) {
+        if (threadIdx.x == 0) {
+            storage_.copy.initialize();
+            if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
+                storage_.copy.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
+            }
+            *reinterpret_cast<std::uint32_t*>(memory(replacement)) =
+                selectBytes(encode(replacementCharacter).bytes, 0, 0x3012);
+        }
+    }
+
+    /// By all threads: returns once all of the tile is there.
+    __device__ void finish() {
+        if (!BulkCopy::isAvailable()) {
+            constexpr int width = sizeof(uint4);
+            for (int i = bulkBegin() + thread() * width; i < bulkEnd(); i += threads * width) {
+                *reinterpret_cast<uint4*>(memory(i)) = *reinterpret_cast<const uint4*>(from_ + i);
+            }
+        }
+        if (bulkBegin() > -halo || bulkEnd() < bytes + window) {
+            loadSingly(-halo, bulkBegin());
+            loadSingly(max(bulkBegin(), bulkEnd()), min(bytes, textEnd_ + groupBytes) + window);
+        }
+        __syncthreads();
+        if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
+            storage_.copy.wait(0);
+        }
+    }
+
+    template <typename T>
+    [[nodiscard]] __device__ T at(int position) const {
+        return *reinterpret_cast<const T*>(memory(position));
+    }
+
+  private:
+    [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x); }
+    [[nodiscard]] __device__ std::byte* memory(int position) const { return storage_.memory + (halo + position); }
+
+    /// What goes in aligned vectors.
+    [[nodiscard]] __device__ int bulkBegin() const { return (textBegin_ + halo - 1) & -halo; }
+    [[nodiscard]] __device__ int bulkEnd() const { return textEnd_ & -halo; }
+
+    __device__ void loadSingly(int begin, int end) {
+#pragma unroll 1
+        for (int i = begin + thread(); i < end; i += threads) {
+            *memory(i) = i >= textBegin_ && i < textEnd_ ? from_[i] : std::byte{0};
+        }
+    }
+
+    Storage& storage_;
+};
+
+}  // namespace StreamCompaction::Utf8

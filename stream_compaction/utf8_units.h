@@ -1,0 +1,386 @@
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+/// What UTF-8, UTF-16 and UTF-32 are made of: how text falls into units, which of them are well-formed, what they say.
+///
+/// A *unit* of UTF-8 is a well-formed sequence (The Unicode Standard, table 3-7) or a maximal subpart of an ill-formed
+/// one (chapter 3, "U+FFFD Substitution of Maximal Subparts"; the WHATWG Encoding Standard; Python's errors="replace"):
+/// the longest prefix that some well-formed sequence begins with, or else a single byte. Every byte belongs to exactly
+/// one unit, and to which it does depends on no more than three bytes before and three behind it.
+///
+/// Everything here is constexpr and runs on host and device alike.
+namespace StreamCompaction::Utf8 {
+
+inline constexpr char32_t replacementCharacter = 0xFFFD;
+inline constexpr char32_t lastCodePoint = 0x10FFFF;
+inline constexpr char32_t byteOrderMark = 0xFEFF;
+
+/// What becomes of ill-formed input.
+enum class Errors {
+    Replace,  ///< U+FFFD takes the place of each ill-formed unit
+    Skip,     ///< ill-formed units are dropped
+    Strict,   ///< nothing behind the first ill-formed unit counts
+};
+
+/// Whether a byte order mark at the very beginning is text.
+enum class Bom { Keep, Drop };
+
+enum class ErrorKind {
+    None,
+    UnexpectedContinuation,  ///< a continuation byte that continues nothing
+    Truncated,               ///< a sequence that ends before its length, or with the input
+    Overlong,                ///< a longer sequence than the code point takes, C0 and C1 included
+    Surrogate,               ///< a code point from U+D800 to U+DFFF; in UTF-16, one that is not of a pair
+    AboveLast,               ///< a code point above U+10FFFF; the bytes F5 to FF, which could only begin such a one
+};
+
+/// What a conversion or a validation came to.
+struct Result {
+    static constexpr std::uint64_t noError = ~std::uint64_t{0};
+
+    std::uint64_t count;       ///< elements written, or that a conversion would write
+    std::uint64_t firstError;  ///< see below; `noError` where all input is well-formed
+
+    [[nodiscard]] constexpr bool isWellFormed() const { return firstError == noError; }
+    /// Where the first ill-formed unit begins, in elements of the input.
+    [[nodiscard]] constexpr std::size_t errorOffset() const { return static_cast<std::size_t>(firstError >> kindBits); }
+    [[nodiscard]] constexpr ErrorKind errorKind() const {
+        return isWellFormed() ? ErrorKind::None : static_cast<ErrorKind>(firstError & ((1u << kindBits) - 1));
+    }
+
+    /// In an order in which the earlier error is the smaller.
+    [[nodiscard]] static constexpr std::uint64_t errorAt(std::uint64_t offset, ErrorKind kind) {
+        return offset << kindBits | static_cast<std::uint64_t>(kind);
+    }
+
+  private:
+    static constexpr int kindBits = 3;
+};
+
+/// For a message: `an overlong form`.
+[[nodiscard]] constexpr std::string_view describe(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::None:
+            break;
+        case ErrorKind::UnexpectedContinuation:
+            return "an unexpected continuation byte";
+        case ErrorKind::Truncated:
+            return "a truncated sequence";
+        case ErrorKind::Overlong:
+            return "an overlong form";
+        case ErrorKind::Surrogate:
+            return "a surrogate";
+        case ErrorKind::AboveLast:
+            return "a code point above U+10FFFF";
+    }
+    return "no error";
+}
+
+// ---- One unit at a time, in a window of four bytes
+// -------------------------------------------------------------------
+
+/// The byte at `index` of a window: four bytes of text in a word, the first in its lowest byte; zeros stand for what
+/// lies behind the end of the text.
+[[nodiscard]] constexpr std::uint32_t byteOf(std::uint32_t window, int index) { return window >> 8 * index & 0xFF; }
+
+[[nodiscard]] constexpr bool isContinuation(std::uint32_t byte) { return (byte & 0xC0) == 0x80; }
+
+struct Unit {
+    int length;
+    bool isWellFormed;
+};
+
+/// Whether `second` may follow `lead`, by table 3-7; false for what cannot lead a sequence.
+[[nodiscard]] constexpr bool isSecond(std::uint32_t lead, std::uint32_t second) {
+    const std::uint32_t least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const std::uint32_t most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    return lead >= 0xC2 && lead <= 0xF4 && second >= least && second <= most;
+}
+
+/// The unit at the beginning of a window.
+[[nodiscard]] constexpr Unit unitAt(std::uint32_t window) {
+    const std::uint32_t lead = byteOf(window, 0);
+    if (lead < 0x80) {
+        return {1, true};
+    }
+    if (!isSecond(lead, byteOf(window, 1))) {
+        return {1, false};
+    }
+    if (lead < 0xE0) {
+        return {2, true};
+    }
+    if (!isContinuation(byteOf(window, 2))) {
+        return {2, false};
+    }
+    if (lead < 0xF0) {
+        return {3, true};
+    }
+    return isContinuation(byteOf(window, 3)) ? Unit{4, true} : Unit{3, false};
+}
+
+/// Which bytes of the window, a bit each, belong to a unit that begins in the four bytes `before` it.
+[[nodiscard]] constexpr std::uint32_t insideOf(std::uint32_t before, std::uint32_t window) {
+    // Only the nearest byte before that continues nothing can reach here.
+    int distance = 1;
+    while (distance < 3 && isContinuation(byteOf(before, 4 - distance))) {
+        ++distance;
+    }
+    const std::uint32_t around =
+        static_cast<std::uint32_t>((std::uint64_t{window} << 32 | before) >> 8 * (4 - distance));
+    const int length = unitAt(around).length;
+    return (1u << (length > distance ? length - distance : 0)) - 1;
+}
+
+/// Why the unit at the beginning of a window is ill-formed.
+[[nodiscard]] constexpr ErrorKind errorIn(std::uint32_t window) {
+    const std::uint32_t lead = byteOf(window, 0);
+    const std::uint32_t second = byteOf(window, 1);
+    if (isContinuation(lead)) {
+        return ErrorKind::UnexpectedContinuation;
+    }
+    if (lead < 0xC2) {
+        return ErrorKind::Overlong;
+    }
+    if (lead > 0xF4) {
+        return ErrorKind::AboveLast;
+    }
+    if (!isContinuation(second) || isSecond(lead, second)) {
+        return ErrorKind::Truncated;
+    }
+    return lead == 0xED ? ErrorKind::Surrogate : lead == 0xF4 ? ErrorKind::AboveLast : ErrorKind::Overlong;
+}
+
+/// The window at a place in text.
+[[nodiscard]] constexpr std::uint32_t windowAt(std::span<const std::uint8_t> text, std::size_t at) {
+    std::uint32_t window = 0;
+    for (std::size_t i = 0; i < 4 && at + i < text.size(); ++i) {
+        window |= std::uint32_t{text[at + i]} << 8 * i;
+    }
+    return window;
+}
+
+/// How much of a piece of text can be decoded before the next piece is known: all but a sequence that it breaks off in.
+[[nodiscard]] constexpr std::size_t completeBytes(std::span<const std::uint8_t> piece) {
+    for (std::size_t length = 1; length <= 3 && length <= piece.size(); ++length) {
+        const std::size_t at = piece.size() - length;
+        if (!isContinuation(piece[at])) {
+            const std::uint32_t window = windowAt(piece, at);
+            const Unit unit = unitAt(window);
+            const bool goesOn = !unit.isWellFormed && errorIn(window) == ErrorKind::Truncated &&
+                                static_cast<std::size_t>(unit.length) == length;
+            return goesOn ? at : piece.size();
+        }
+    }
+    return piece.size();
+}
+
+/// Bytes of a word in any order: byte k of the result is byte `selector >> 4 k & 7` of the eight of low and high.
+[[nodiscard]] constexpr std::uint32_t selectBytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+#ifdef __CUDA_ARCH__
+    std::uint32_t result;
+    asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(selector));
+    return result;
+#else
+    const std::uint64_t both = std::uint64_t{high} << 32 | low;
+    std::uint32_t result = 0;
+    for (int k = 0; k < 4; ++k) {
+        result |= static_cast<std::uint32_t>(both >> 8 * (selector >> 4 * k & 7) & 0xFF) << 8 * k;
+    }
+    return result;
+#endif
+}
+
+/// Of a word that is not all ones.
+[[nodiscard]] constexpr int leadingOnes(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+    int result;
+    asm("bfind.shiftamt.u32 %0, %1;" : "=r"(result) : "r"(~word));
+    return result;
+#else
+    return std::countl_one(word);
+#endif
+}
+
+/// The sum of 64^k times byte k of the word.
+[[nodiscard]] constexpr std::uint32_t joinSixes(std::uint32_t word) {
+#ifdef __CUDA_ARCH__
+    return (__dp4a(word, 0x40010000u, 0u) << 12) + __dp4a(word, 0x00004001u, 0u);
+#else
+    return byteOf(word, 0) + (byteOf(word, 1) << 6) + (byteOf(word, 2) << 12) + (byteOf(word, 3) << 18);
+#endif
+}
+
+/// The code point of the well-formed unit that begins with the highest byte of `reversed`, a window from high to low.
+/// The ones that a byte above 7F begins with tell the length; they are shifted out on the left and what does not belong
+/// to the unit on the right.
+[[nodiscard]] constexpr char32_t codePointOf(std::uint32_t reversed) {
+    const int ones = leadingOnes(reversed);
+    const int behind = std::min(24, 32 - 7 * ones);
+    return joinSixes((reversed << ones) >> behind & 0x3F3F3F7F);
+}
+
+/// The element of UTF-16 that `reversed` begins with, as above; from the second byte of four on it is the second
+/// surrogate.
+[[nodiscard]] constexpr char16_t utf16Of(std::uint32_t reversed) {
+    if (leadingOnes(reversed) == 1) {
+        return static_cast<char16_t>(0xDC00 | (reversed >> 10 & 0x3C0) | (reversed >> 8 & 0x3F));
+    }
+    const char32_t codePoint = codePointOf(reversed);
+    return static_cast<char16_t>(codePoint < 0x10000 ? codePoint : 0xD7C0 + (codePoint >> 10));
+}
+
+// ---- 32 bytes at a time, a bit of each in a word
+// ---------------------------------------------------------------------
+
+/// 32 bytes of text in eight words: bit i of `bits[k]` is bit k of byte i (Cameron, "A Case Study in SIMD Text
+/// Processing with Parallel Bit Streams", 2008). A question about all of the bytes takes the few instructions that it
+/// takes for one.
+struct BitPlanes {
+    std::uint32_t bits[8];
+};
+
+/// The bits of `a` where the mask is set, of `b` elsewhere. The compiler would make two instructions of it, for it
+/// takes the mask and its complement for two constants.
+[[nodiscard]] constexpr std::uint32_t choose(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+    std::uint32_t result;
+    asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(result) : "r"(mask), "r"(a), "r"(b));
+    return result;
+#else
+    return (a & mask) | (b & ~mask);
+#endif
+}
+
+/// Exchanges the bits of `high` that lie under `mask` with those of `low` that lie `shift` above.
+constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, std::uint32_t mask) {
+    const std::uint32_t upper = choose(mask, low >> shift, high);
+    low = choose(mask, low, high << shift);
+    high = upper;
+}
+
+[[nodiscard]] constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8]) {
+    // Bytes i, i + 8, i + 16 and i + 24 to word i: two transpositions of 4 x 4 bytes.
+    BitPlanes planes{};
+    std::uint32_t(&bits)[8] = planes.bits;
+    for (int half = 0; half < 2; ++half) {
+        const std::uint32_t low01 = selectBytes(words[half], words[2 + half], 0x5140);
+        const std::uint32_t high01 = selectBytes(words[half], words[2 + half], 0x7362);
+        const std::uint32_t low23 = selectBytes(words[4 + half], words[6 + half], 0x5140);
+        const std::uint32_t high23 = selectBytes(words[4 + half], words[6 + half], 0x7362);
+        bits[4 * half] = selectBytes(low01, low23, 0x5410);
+        bits[4 * half + 1] = selectBytes(low01, low23, 0x7632);
+        bits[4 * half + 2] = selectBytes(high01, high23, 0x5410);
+        bits[4 * half + 3] = selectBytes(high01, high23, 0x7632);
+    }
+    // In each of the four columns of bytes, a transposition of 8 x 8 bits in three steps.
+    for (int i = 0; i < 4; ++i) {
+        exchangeBits(bits[i], bits[i + 4], 4, 0x0F0F0F0F);
+    }
+    for (int i = 0; i < 8; i += i % 4 == 1 ? 3 : 1) {
+        exchangeBits(bits[i], bits[i + 2], 2, 0x33333333);
+    }
+    for (int i = 0; i < 8; i += 2) {
+        exchangeBits(bits[i], bits[i + 1], 1, 0x55555555);
+    }
+    return planes;
+}
+
+/// The units that begin in 32 bytes of text, a bit for each byte.
+struct UnitMasks {
+    std::uint32_t second;      ///< leads whose unit has a second byte
+    std::uint32_t third;       ///< a third
+    std::uint32_t fourth;      ///< a fourth: complete sequences of four bytes
+    std::uint32_t wellFormed;  ///< first bytes of well-formed units
+
+    /// First bytes of units, well-formed or not, where the bytes of `inside` belong to one that begins before.
+    [[nodiscard]] constexpr std::uint32_t starts(std::uint32_t inside) const {
+        return ~(second << 1 | third << 2 | fourth << 3 | inside);
+    }
+    /// Of the bytes behind, those that belong to a unit that begins here.
+    [[nodiscard]] constexpr std::uint32_t insideBehind() const { return second >> 31 | third >> 30 | fourth >> 29; }
+};
+
+/// Finds them, with the four bytes that lie behind.
+[[nodiscard]] constexpr UnitMasks findUnits(const BitPlanes& planes, std::uint32_t behind) {
+    const auto& [b0, b1, b2, b3, b4, b5, b6, b7] = planes.bits;
+    const std::uint32_t continuation = b7 & ~b6;
+    const std::uint32_t lead = b7 & b6;
+    const std::uint32_t lead3 = lead & b5 & ~b4;
+    const std::uint32_t lead4 = lead & b5 & b4;
+
+    // What the bytes one, two and three further on are like: the highest bit of each of the bytes behind, side by side,
+    // comes out of a multiplication.
+    const std::uint32_t continuationBehind = (behind & ~(behind << 1) & 0x80808080) * 0x00204081 >> 28;
+    const auto ahead = [](std::uint32_t mask, std::uint32_t maskBehind, int by) {
+        return static_cast<std::uint32_t>((std::uint64_t{maskBehind} << 32 | mask) >> by);
+    };
+    const std::uint32_t next5 = ahead(b5, behind >> 5, 1);
+    const std::uint32_t next4 = ahead(b4, behind >> 4, 1);
+
+    const std::uint32_t lowZero = ~(b3 | b2 | b1 | b0);
+    const std::uint32_t noLead = (~b5 & ~b4 & ~b3 & ~b2 & ~b1)            // C0, C1
+                                 | (lead4 & (b3 | (b2 & (b1 | b0))));     // F5 to FF
+    const std::uint32_t refused = (lead3 & lowZero & ~next5)              // E0 80..9F
+                                  | (lead3 & b3 & b2 & ~b1 & b0 & next5)  // ED A0..BF
+                                  | (lead4 & lowZero & ~(next5 | next4))  // F0 80..8F
+                                  | (lead4 & b2 & (next5 | next4));       // F4 90..BF
+    UnitMasks units{};
+    units.second = lead & ahead(continuation, continuationBehind, 1) & ~noLead & ~refused;
+    units.third = units.second & b5 & ahead(continuation, continuationBehind, 2);
+    units.fourth = units.third & b4 & ahead(continuation, continuationBehind, 3);
+    units.wellFormed = ~b7 | (units.second & (~b5 | (units.third & (~b4 | units.fourth))));
+    return units;
+}
+
+// ---- Encoding
+// --------------------------------------------------------------------------------------------------------
+
+/// Bytes of UTF-8, the last in the lowest byte.
+template <typename Word>
+struct EncodedIn {
+    Word bytes;
+    int length;
+};
+using Encoded = EncodedIn<std::uint32_t>;
+using EncodedPair = EncodedIn<std::uint64_t>;
+
+[[nodiscard]] constexpr EncodedPair joined(Encoded a, Encoded b) {
+    return {std::uint64_t{a.bytes} << 8 * b.length | b.bytes, a.length + b.length};
+}
+
+[[nodiscard]] constexpr bool isSurrogate(char32_t codePoint) { return (codePoint & 0xFFFFF800) == 0xD800; }
+
+[[nodiscard]] constexpr bool isFirstSurrogate(char32_t element) { return (element & 0xFFFFFC00) == 0xD800; }
+[[nodiscard]] constexpr bool isSecondSurrogate(char32_t element) { return (element & 0xFFFFFC00) == 0xDC00; }
+
+/// What a pair of surrogates stands for.
+[[nodiscard]] constexpr char32_t codePointOfPair(char32_t first, char32_t second) {
+    return 0x10000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
+}
+
+/// Whether UTF-32 may hold it.
+[[nodiscard]] constexpr bool isScalarValue(char32_t codePoint) {
+    return codePoint <= lastCodePoint && !isSurrogate(codePoint);
+}
+
+/// Of a code point that UTF-32 may hold.
+[[nodiscard]] constexpr Encoded encode(char32_t codePoint) {
+    if (codePoint < 0x80) {
+        return {codePoint, 1};
+    }
+    // Six bits a byte: three times what lies above a byte's six is added, which moves it up by two.
+    std::uint32_t sixes = codePoint + 3 * (codePoint & ~0x3Fu);
+    sixes += 3 * (sixes & ~0x3FFFu);
+    sixes += 3 * (sixes & ~0x3FFFFFu);
+    return codePoint < 0x800     ? Encoded{sixes | 0xC080, 2}
+           : codePoint < 0x10000 ? Encoded{sixes | 0xE08080, 3}
+                                 : Encoded{sixes | 0xF0808080, 4};
+}
+
+}  // namespace StreamCompaction::Utf8

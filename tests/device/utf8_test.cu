@@ -1,0 +1,421 @@
+#include <functional>
+#include <random>
+
+#include "device_fixture.cuh"
+#include "stream_compaction/shared_mem.cuh"
+#include "stream_compaction/single_pass_scan.cuh"
+#include "stream_compaction/utf8.cuh"
+#include "stream_compaction/utf8.h"
+#include "stream_compaction/utf8_cpu.h"
+#include "stream_compaction/utf8_serial.h"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using namespace Utf8;
+using Bytes = std::vector<std::uint8_t>;
+
+constexpr Errors allErrors[] = {Errors::Replace, Errors::Skip, Errors::Strict};
+
+/// Characters of one to four bytes, of which so many in a hundred are random bytes instead.
+[[nodiscard]] Bytes randomText(std::size_t n, unsigned seed, unsigned badInAHundred = 0) {
+    std::mt19937 random(seed);
+    Bytes text;
+    while (text.size() < n) {
+        std::uint8_t sequence[4];
+        const char32_t codePoint = random() % (1u << (7 + random() % 15));
+        if (random() % 100 < badInAHundred) {
+            text.push_back(static_cast<std::uint8_t>(0x80 + random() % 0x80));
+        } else {
+            text.insert(text.end(), sequence, sequence + put(isScalarValue(codePoint) ? codePoint : U'?', sequence));
+        }
+    }
+    text.resize(n);
+    return text;
+}
+
+template <typename T>
+struct Converted {
+    std::vector<T> elements;
+    Result result;
+};
+
+template <typename Op, typename From>
+[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Op& op, std::size_t n) {
+    std::size_t bytes = 0;
+    if constexpr (std::is_same_v<Op, Encode>) {
+        bytes = op.template scratchBytes<From>(n);
+    } else {
+        bytes = op.scratchBytes(n);
+    }
+    DeviceBuffer<std::byte> scratch(bytes);
+    Common::checkCUDAError(cudaMemset(scratch.data(), 0x55, scratch.size()), "cudaMemset");
+    return scratch;
+}
+
+/// Converts from memory of exactly the size of the text, `misalignment` elements from its beginning, to guarded memory
+/// of exactly the size of the expected output.
+template <typename To, typename From, typename Op>
+void expectConverted(const Op& op, const std::vector<From>& text, const Converted<To>& expected,
+                     std::size_t misalignment = 0) {
+    const std::size_t n = text.size();
+    DeviceBuffer<From> in(n + misalignment);
+    Common::checkCUDAError(cudaMemcpy(in.data() + misalignment, text.data(), n * sizeof(From), cudaMemcpyHostToDevice),
+                           "cudaMemcpy");
+    const std::size_t room = op.errors == Errors::Strict ? n * mostElements<From, To> : expected.elements.size();
+    GuardedArray<To> out(room, misalignment);
+    out.poison(room, nullptr);
+    DeviceBuffer<Result> result(1);
+    auto scratch = garbageScratch<Op, From>(op, n);
+    op(std::as_const(in).data() + misalignment, out.data(), result.data(), n, scratch.bytes(), nullptr);
+    Result actual{};
+    result.copyTo({&actual, 1});
+    ASSERT_EQ(actual.count, expected.result.count) << "n = " << n;
+    ASSERT_EQ(actual.firstError, expected.result.firstError) << "n = " << n;
+    std::vector<To> elements = out.read(room);
+    elements.resize(actual.count);
+    ASSERT_TRUE(elements == expected.elements) << "n = " << n << ", misaligned by " << misalignment;
+}
+
+template <typename To>
+[[nodiscard]] Converted<To> decodedByCpu(const Bytes& text, Errors errors, Bom bom = Bom::Keep) {
+    std::vector<To> out(text.size());
+    const Result result = CPU::decodeUtf8(text, std::span<To>(out), errors, bom);
+    out.resize(result.count);
+    return {out, result};
+}
+
+template <typename From>
+[[nodiscard]] Converted<std::uint8_t> encodedByCpu(const std::vector<From>& text, Errors errors) {
+    Bytes out(text.size() * 4);
+    const Result result = CPU::encodeUtf8(std::span<const From>(text), out, errors);
+    out.resize(result.count);
+    return {out, result};
+}
+
+void expectValidated(const Bytes& text, std::size_t misalignment) {
+    DeviceBuffer<std::uint8_t> in(text.size() + misalignment);
+    Common::checkCUDAError(cudaMemcpy(in.data() + misalignment, text.data(), text.size(), cudaMemcpyHostToDevice),
+                           "cudaMemcpy");
+    DeviceBuffer<Result> result(1);
+    auto scratch = garbageScratch<Validate, std::uint8_t>(Validate{}, text.size());
+    Validate{}(std::as_const(in).data() + misalignment, result.data(), text.size(), scratch.bytes(), nullptr);
+    Result actual{};
+    result.copyTo({&actual, 1});
+    const Result expected = CPU::validateUtf8(text);
+    ASSERT_EQ(actual.count, expected.count) << "n = " << text.size() << ", misaligned by " << misalignment;
+    ASSERT_EQ(actual.firstError, expected.firstError) << "n = " << text.size();
+}
+
+/// All directions, in all modes.
+void expectAllAsOnTheCpu(const Bytes& text, std::size_t misalignment = 0) {
+    for (const Errors errors : allErrors) {
+        expectConverted(Decode{errors}, text, decodedByCpu<char32_t>(text, errors), misalignment);
+        expectConverted(Decode{errors}, text, decodedByCpu<char16_t>(text, errors), misalignment);
+        expectConverted(TextbookDecode<SharedMem::Scan>{.errors = errors}, text, decodedByCpu<char32_t>(text, errors),
+                        misalignment);
+        if (testing::Test::HasFatalFailure()) {
+            return;
+        }
+    }
+    expectValidated(text, misalignment);
+}
+
+class Utf8Test : public DeviceTest {};
+
+TEST_F(Utf8Test, EverySizeAndAlignment) {
+    for (const std::size_t n : smallSizes()) {
+        if (n < 200 || n % 97 == 0 || n > 4080) {
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(randomText(n, n, n % 3 * 5), n % 19));
+        }
+    }
+    for (const std::size_t n : largeSizes()) {
+        if (n < 10'000'000) {
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(randomText(n, n, n % 3 * 5), n % 19));
+        }
+    }
+}
+
+// A sequence at every place around the borders of groups, warps and tiles, and text that ends at every place there.
+TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
+    const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
+                                       {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
+    for (const std::size_t border : {32, 1024, 2048, 8192, 32768}) {
+        for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
+            for (const Bytes& sequence : sequences) {
+                Bytes text(begin, 'a');
+                text.insert(text.end(), sequence.begin(), sequence.end());
+                for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
+                    ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, begin % 16));
+                    text.push_back(behind % 3 == 2 ? 0xBF : 'z');
+                }
+            }
+        }
+    }
+}
+
+TEST_F(Utf8Test, TruncatedAtEveryOffset) {
+    const Bytes text = randomText(300, 7);
+    for (std::size_t n = 0; n <= text.size(); n += quick() ? 7 : 1) {
+        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(Bytes(text.begin(), text.begin() + n)));
+    }
+}
+
+TEST_F(Utf8Test, MegabytesOfOneByte) {
+    const std::size_t n = quick() ? 50'000 : 3'000'000;
+    for (const std::uint8_t byte : {0x00, 0x41, 0x80, 0xBF, 0xC3, 0xE4, 0xF0, 0xFF}) {
+        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(Bytes(n, byte), 3));
+    }
+}
+
+TEST_F(Utf8Test, MarkAtTheBeginning) {
+    for (const std::size_t n : {0, 1, 5, 100, 20'000}) {
+        Bytes text{0xEF, 0xBB, 0xBF};
+        const Bytes rest = randomText(n, 8);
+        text.insert(text.end(), rest.begin(), rest.end());
+        for (const std::size_t misalignment : {0, 13, 15}) {
+            expectConverted(Decode{Errors::Replace, Bom::Drop}, text,
+                            decodedByCpu<char32_t>(text, Errors::Replace, Bom::Drop), misalignment);
+            expectConverted(Decode{Errors::Replace, Bom::Drop}, text,
+                            decodedByCpu<char16_t>(text, Errors::Replace, Bom::Drop), misalignment);
+        }
+    }
+}
+
+template <typename From>
+void expectEncoded(const std::vector<From>& text, std::size_t misalignment) {
+    for (const Errors errors : allErrors) {
+        ASSERT_NO_FATAL_FAILURE(expectConverted(Encode{errors}, text, encodedByCpu(text, errors), misalignment));
+    }
+}
+
+TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
+    std::vector<std::size_t> sizes = smallSizes();
+    const std::vector<std::size_t> large = largeSizes();
+    sizes.insert(sizes.end(), large.begin(), large.end());
+    for (const std::size_t n : sizes) {
+        if ((n > 200 && n < 4000 && n % 97 != 0) || n > 10'000'000) {
+            continue;
+        }
+        const auto badInAHundred = static_cast<std::uint32_t>(n % 3 * 5);
+        std::vector<char32_t> text(n);
+        std::vector<char16_t> text16(n);
+        std::mt19937 random(static_cast<unsigned>(n));
+        for (std::size_t i = 0; i < n; ++i) {
+            const bool isBad = random() % 100 < badInAHundred;
+            text[i] = isBad ? random() : random() % (1u << (7 + random() % 14));
+            text16[i] =
+                static_cast<char16_t>(isBad ? 0xD800 + random() % 0x800 : random() % (1u << (7 + random() % 9)));
+            if (i > 0 && random() % 4 == 0) {
+                text16[i - 1] = static_cast<char16_t>(0xD800 + random() % 0x400);
+                text16[i] = static_cast<char16_t>(0xDC00 + random() % 0x400);
+            }
+        }
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(text, n % 5));
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(text16, n % 9));
+    }
+}
+
+TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
+    std::vector<char32_t> all;
+    for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
+        if (isScalarValue(codePoint)) {
+            all.push_back(codePoint);
+        }
+    }
+    const Converted<std::uint8_t> encoded = encodedByCpu(all, Errors::Strict);
+    expectConverted(Encode{Errors::Strict}, all, encoded);
+    expectConverted(Decode{Errors::Strict}, encoded.elements, Converted<char32_t>{all, {all.size(), Result::noError}});
+    const auto utf16 = decodedByCpu<char16_t>(encoded.elements, Errors::Strict);
+    expectConverted(Encode{Errors::Strict}, utf16.elements, encoded);
+}
+
+/// Four bytes, and a line feed that ends whatever unit they leave open.
+constexpr int recordBytes = 5;
+
+__global__ void kernWriteRecords(std::uint32_t first, std::size_t n, std::uint8_t* text) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        const std::uint32_t bytes = first + static_cast<std::uint32_t>(i);
+        for (int k = 0; k < 4; ++k) {
+            text[i * recordBytes + k] = static_cast<std::uint8_t>(bytes >> 8 * (3 - k));
+        }
+        text[i * recordBytes + 4] = '\n';
+    }
+}
+
+/// The units of a record, one by one: how many there are, and whether they are what was written.
+template <bool skips, typename Visit>
+__device__ void forEachOfRecord(std::uint32_t bytes, Visit visit) {
+    std::uint64_t rest = selectBytes(bytes, 0, 0x0123) | std::uint64_t{'\n'} << 32;
+    for (int left = recordBytes; left > 0;) {
+        const auto window = static_cast<std::uint32_t>(rest);
+        const Unit unit = unitAt(window);
+        if (unit.isWellFormed || !skips) {
+            visit(unit.isWellFormed ? codePointOf(selectBytes(window, 0, 0x0123)) : replacementCharacter);
+        }
+        rest >>= 8 * unit.length;
+        left -= unit.length;
+    }
+}
+
+template <bool skips>
+__global__ void kernCountOfRecords(std::uint32_t first, std::size_t n, std::uint32_t* counts) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        std::uint32_t count = 0;
+        forEachOfRecord<skips>(first + static_cast<std::uint32_t>(i), [&](char32_t) { ++count; });
+        counts[i] = count;
+    }
+}
+
+template <bool skips>
+__global__ void kernCompareRecords(std::uint32_t first, std::size_t n, const std::uint32_t* offsets,
+                                   const char32_t* decoded, unsigned long long* wrong) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n) {
+        std::uint32_t at = offsets[i];
+        forEachOfRecord<skips>(first + static_cast<std::uint32_t>(i), [&](char32_t expected) {
+            if (decoded[at++] != expected) {
+                atomicAdd(wrong, 1ULL);
+            }
+        });
+    }
+}
+
+template <bool skips>
+void expectEverySequenceOfFourBytes() {
+    constexpr std::size_t records = std::size_t{1} << 24;
+    const Decode decode{skips ? Errors::Skip : Errors::Replace};
+    const SinglePass::Scan scan;
+    DeviceBuffer<std::uint8_t> text(records * recordBytes);
+    DeviceBuffer<char32_t> out(text.size());
+    DeviceBuffer<Result> result(1);
+    DeviceBuffer<std::uint32_t> counts(records);
+    const unsigned long long none = 0;
+    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
+    DeviceBuffer<std::byte> scratch(
+        std::max(decode.scratchBytes(text.size()), scan.scratchBytes<std::uint32_t>(records)));
+    const unsigned blocks = Common::blocksFor(records, 256);
+    for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += records) {
+        const auto from = static_cast<std::uint32_t>(first);
+        kernWriteRecords<<<blocks, 256>>>(from, records, text.data());
+        decode(std::as_const(text).data(), out.data(), result.data(), text.size(), scratch.bytes(), nullptr);
+        kernCountOfRecords<skips><<<blocks, 256>>>(from, records, counts.data());
+        scan(std::as_const(counts).data(), counts.data(), records, scratch.bytes(), nullptr);
+        kernCompareRecords<skips><<<blocks, 256>>>(from, records, counts.data(), out.data(), wrong.data());
+        Common::checkCUDAError("kernCompareRecords");
+    }
+    unsigned long long found = 0;
+    wrong.copyTo({&found, 1});
+    EXPECT_EQ(found, 0U);
+}
+
+TEST_F(Utf8Test, EverySequenceOfFourBytes) {
+    if (quick()) {
+        GTEST_SKIP() << "takes seconds";
+    }
+    expectEverySequenceOfFourBytes<false>();
+    expectEverySequenceOfFourBytes<true>();
+}
+
+TEST_F(Utf8Test, InAGraph) {
+    const Bytes text = randomText(300'000, 9, 5);
+    const auto expected = decodedByCpu<char32_t>(text, Errors::Replace);
+    const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
+    GuardedArray<char32_t> out(expected.elements.size());
+    DeviceBuffer<Result> result(1);
+    auto scratch = garbageScratch<Decode, std::uint8_t>(Decode{}, text.size());
+    replay(3, [&](cudaStream_t stream) {
+        out.poison(expected.elements.size(), stream);
+        Decode{}(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
+    });
+    EXPECT_TRUE(out.read(expected.elements.size()) == expected.elements);
+}
+
+TEST_F(Utf8Test, CourseLayerAndChunks) {
+    Bytes text = randomText(quick() ? 30'000 : 1'000'000, 10, 3);
+    text.insert(text.begin(), {0xEF, 0xBB, 0xBF});
+    for (const Errors errors : allErrors) {
+        const auto expected = decodedByCpu<char32_t>(text, errors, Bom::Drop);
+        const auto expectSame = [&](const std::vector<char32_t>& out, const Result& result) {
+            EXPECT_EQ(result.count, expected.result.count);
+            EXPECT_EQ(result.firstError, expected.result.firstError);
+            EXPECT_TRUE(std::equal(expected.elements.begin(), expected.elements.end(), out.begin()));
+        };
+        std::vector<char32_t> out(text.size());
+        const Result whole = decode(text, std::span<char32_t>(out), errors, Bom::Drop);
+        expectSame(out, whole);
+        for (const std::size_t chunk : {std::size_t{1000}, std::size_t{65536}, text.size() * 2}) {
+            std::ranges::fill(out, 0);
+            const Result result = decodeInChunks(text, out, errors, Bom::Drop, chunk);
+            expectSame(out, result);
+        }
+    }
+    std::vector<char32_t> little(10);
+    EXPECT_THROW(decode(text, std::span<char32_t>(little)), std::invalid_argument);
+    EXPECT_THROW(decodeInChunks(text, little), std::invalid_argument);
+    EXPECT_EQ(validate(text).count, CPU::validateUtf8(text).count);
+    const std::vector<char16_t> utf16 = decodedByCpu<char16_t>(text, Errors::Replace).elements;
+    Bytes out(utf16.size() * 3);
+    const Result result = encode(std::span<const char16_t>(utf16), out);
+    EXPECT_TRUE(std::ranges::equal(encodedByCpu(utf16, Errors::Replace).elements, std::span(out).first(result.count)));
+}
+
+/// Threes of bytes, as E4 B8 80 + i % 64.
+struct CjkByte {
+    __host__ __device__ std::uint8_t operator()(std::size_t i) const {
+        return i % 3 == 0 ? 0xE4 : i % 3 == 1 ? 0xB8 : static_cast<std::uint8_t>(0x80 + i / 3 % 64);
+    }
+};
+
+__global__ void kernCountWrongCjk(std::size_t n, const char32_t* decoded, unsigned long long* wrong) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n && decoded[i] != 0x4E00 + i % 64) {
+        atomicAdd(wrong, 1ULL);
+    }
+}
+
+TEST_F(Utf8Test, MoreThanTwoToThe32Bytes) {
+    const std::size_t n = 3 * (std::size_t{3} << 29);
+    std::size_t free = 0;
+    std::size_t total = 0;
+    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    if (quick() || free < 3 * n) {
+        GTEST_SKIP() << "takes " << 3 * n << " bytes of device memory";
+    }
+    const DeviceBuffer<std::uint8_t> in = deviceArray(n, CjkByte{});
+    DeviceBuffer<char32_t> out(n / 3);
+    DeviceBuffer<Result> result(1);
+    auto scratch = garbageScratch<Decode, std::uint8_t>(Decode{}, n);
+    Decode{}(in.data(), out.data(), result.data(), n, scratch.bytes(), nullptr);
+    Result actual{};
+    result.copyTo({&actual, 1});
+    ASSERT_EQ(actual.count, n / 3);
+    EXPECT_TRUE(actual.isWellFormed());
+    const unsigned long long none = 0;
+    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
+    kernCountWrongCjk<<<Common::blocksFor(n / 3, 256), 256>>>(n / 3, out.data(), wrong.data());
+    unsigned long long found = 0;
+    wrong.copyTo({&found, 1});
+    EXPECT_EQ(found, 0U);
+}
+
+TEST_F(Utf8Test, RefusesBadArguments) {
+    const std::size_t n = 1000;
+    DeviceBuffer<std::uint8_t> in(n);
+    DeviceBuffer<char32_t> out(n);
+    DeviceBuffer<Result> result(1);
+    auto scratch = garbageScratch<Decode, std::uint8_t>(Decode{}, n);
+    const auto expectRefused = [&](const std::uint8_t* from, char32_t* to, Result* where, Scratch lent) {
+        EXPECT_THROW(Decode{}(from, to, where, n, lent, nullptr), std::invalid_argument);
+    };
+    expectRefused(nullptr, out.data(), result.data(), scratch.bytes());
+    expectRefused(in.data(), nullptr, result.data(), scratch.bytes());
+    expectRefused(in.data(), out.data(), nullptr, scratch.bytes());
+    expectRefused(in.data(), reinterpret_cast<char32_t*>(in.data()), result.data(), scratch.bytes());
+    expectRefused(in.data(), out.data(), result.data(), scratch.bytes().first(scratch.size() - 1));
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

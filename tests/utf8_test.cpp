@@ -1,0 +1,331 @@
+// The logic of UTF-8 on the host: units against the Unicode Standard's own table and Python's codec, bit planes against
+// units, the serial conversions, pieces.
+#include "stream_compaction/utf8.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "stream_compaction/utf8_cpu.h"
+#include "stream_compaction/utf8_serial.h"
+#include "stream_compaction/utf8_stream.h"
+
+namespace StreamCompaction::Utf8 {
+namespace {
+
+using Bytes = std::vector<std::uint8_t>;
+
+[[nodiscard]] Bytes bytesOf(std::string_view text) { return {text.begin(), text.end()}; }
+
+template <typename To>
+struct Decoded {
+    std::vector<To> elements;
+    Result result;
+};
+
+template <typename To = char32_t>
+[[nodiscard]] Decoded<To> decoded(const Bytes& text, Errors errors = Errors::Replace, Bom bom = Bom::Keep) {
+    std::vector<To> out(text.size());
+    const Result result = CPU::decodeUtf8(text, std::span<To>(out), errors, bom);
+    out.resize(result.count);
+    return {out, result};
+}
+
+template <typename From>
+[[nodiscard]] Bytes encoded(const std::vector<From>& text, Errors errors = Errors::Replace) {
+    Bytes out(text.size() * 4);
+    out.resize(CPU::encodeUtf8(std::span<const From>(text), out, errors).count);
+    return out;
+}
+
+/// Text that is well-formed, nearly so, or not at all.
+[[nodiscard]] Bytes randomText(std::size_t n, unsigned seed) {
+    static const Bytes edges{0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF,
+                             0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF};
+    std::mt19937 random(seed);
+    Bytes text;
+    while (text.size() < n) {
+        std::uint8_t sequence[4];
+        const auto kind = random() % 4;
+        if (kind == 0) {
+            text.push_back(edges[random() % edges.size()]);
+        } else if (kind == 1) {
+            text.push_back(static_cast<std::uint8_t>(random()));
+        } else {
+            const char32_t codePoint = random() % (1u << (7 + random() % 15));
+            text.insert(text.end(), sequence, sequence + put(isScalarValue(codePoint) ? codePoint : U'?', sequence));
+        }
+    }
+    text.resize(n);
+    return text;
+}
+
+TEST(Utf8Units, AreThoseOfKuhnsStressTest) {
+    // From "UTF-8 decoder capability and stress test" (Markus Kuhn), with the U+FFFD that the standard's maximal
+    // subparts give.
+    const auto expectDecoded = [](std::string_view text, std::u32string_view expected) {
+        const auto actual = decoded(bytesOf(text)).elements;
+        EXPECT_EQ(std::u32string(actual.begin(), actual.end()), expected);
+    };
+    expectDecoded("\xCE\xBA\xE1\xBD\xB9\xCF\x83\xCE\xBC\xCE\xB5", U"\u03BA\u1F79\u03C3\u03BC\u03B5");
+    expectDecoded(std::string_view("\x00", 1), std::u32string_view(U"\0", 1));
+    expectDecoded("\xC2\x80", U"\x80");
+    expectDecoded("\xE0\xA0\x80", U"\u0800");
+    expectDecoded("\xF0\x90\x80\x80", U"\U00010000");
+    expectDecoded("\x7F\xDF\xBF\xEF\xBF\xBF", U"\x7F\u07FF\uFFFF");
+    expectDecoded("\xF4\x8F\xBF\xBF\xF4\x90\x80\x80", U"\U0010FFFF\uFFFD\uFFFD\uFFFD\uFFFD");
+    expectDecoded("\xED\x9F\xBF\xEE\x80\x80\xEF\xBF\xBD", U"\uD7FF\uE000\uFFFD");
+    expectDecoded("\x80\xBF\x80", U"\uFFFD\uFFFD\uFFFD");
+    expectDecoded("\xC0 \xC1 \xDF \xE0 \xEF \xF0 \xF7 \xF8 \xFC \xFE\xFF",
+                  U"\uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD \uFFFD\uFFFD");
+    expectDecoded("\xE0\x80\xF0\x80\x80\xF8\x88\x80\x80\xDF\xEF\xBF\xF7\xBF\xBF",
+                  U"\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
+    expectDecoded("\xF0\x90\x80z\xE2\x82z\xF1\x80", U"\uFFFDz\uFFFDz\uFFFD");
+    expectDecoded("\xC0\xAF\xE0\x80\xAF\xF0\x80\x80\xAF", U"\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
+    expectDecoded("\xED\xA0\x80\xED\xBF\xBF", U"\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD\uFFFD");
+}
+
+TEST(Utf8Units, SayWhatIsWrong) {
+    const auto expectError = [](std::string_view text, std::size_t offset, ErrorKind kind) {
+        const auto [elements, result] = decoded(bytesOf(text), Errors::Strict);
+        EXPECT_FALSE(result.isWellFormed());
+        EXPECT_EQ(result.errorOffset(), offset);
+        EXPECT_EQ(result.errorKind(), kind);
+        EXPECT_EQ(elements.size(), offset) << "ASCII before it";
+    };
+    expectError("abc\x80", 3, ErrorKind::UnexpectedContinuation);
+    expectError("ab\xE2\x82", 2, ErrorKind::Truncated);
+    expectError("\xF0\x9F\x98", 0, ErrorKind::Truncated);
+    expectError("a\xC3(", 1, ErrorKind::Truncated);
+    expectError("\xC0\xAF", 0, ErrorKind::Overlong);
+    expectError("\xE0\x9F\xBF", 0, ErrorKind::Overlong);
+    expectError("\xF0\x8F\xBF\xBF", 0, ErrorKind::Overlong);
+    expectError("\xED\xA0\x80", 0, ErrorKind::Surrogate);
+    expectError("\xF4\x90\x80\x80", 0, ErrorKind::AboveLast);
+    expectError("ok\xFF", 2, ErrorKind::AboveLast);
+    EXPECT_TRUE(decoded({}).result.isWellFormed());
+}
+
+TEST(Utf8Units, RoundTripOfEveryCodePoint) {
+    std::vector<char32_t> all;
+    for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
+        if (isScalarValue(codePoint)) {
+            all.push_back(codePoint);
+        }
+    }
+    const Bytes text = encoded(all);
+    EXPECT_TRUE(decoded(text).elements == all);
+    EXPECT_TRUE(decoded(text).result.isWellFormed());
+    EXPECT_EQ(CPU::validateUtf8(text).count, all.size());
+    EXPECT_TRUE(encoded(decoded<char16_t>(text).elements) == text);
+}
+
+/// The masks of a group are what its bytes say one by one, with units before and behind that reach in and out.
+TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
+    constexpr std::size_t groupBytes = 32;
+    for (unsigned seed = 0; seed < 20000; ++seed) {
+        const Bytes text = randomText(4 * groupBytes, seed);
+        std::vector<Unit> units(text.size(), Unit{0, false});
+        for (std::size_t i = 0; i < text.size();) {
+            units[i] = unitAt(windowAt(text, i));
+            i += units[i].length;
+        }
+        std::uint32_t insideBehind = 0;
+        for (std::size_t group = 0; group < text.size(); group += groupBytes) {
+            std::uint32_t words[8];
+            std::memcpy(words, &text[group], groupBytes);
+            const BitPlanes planes = bitPlanes(words);
+            const std::uint32_t before = group > 0 ? windowAt(text, group - 4) : 0;
+            const std::uint32_t inside = insideOf(before, windowAt(text, group));
+            ASSERT_EQ(inside, insideBehind);
+            const UnitMasks masks = findUnits(planes, windowAt(text, group + groupBytes));
+            insideBehind = masks.insideBehind();
+            for (std::size_t i = 0; i < groupBytes; ++i) {
+                for (int k = 0; k < 8; ++k) {
+                    ASSERT_EQ(planes.bits[k] >> i & 1, text[group + i] >> k & 1u);
+                }
+                ASSERT_EQ((masks.starts(inside) >> i & 1) != 0, units[group + i].length > 0)
+                    << seed << " " << group + i;
+                ASSERT_EQ((masks.wellFormed >> i & 1) != 0, units[group + i].isWellFormed) << seed << " " << group + i;
+            }
+        }
+    }
+}
+
+TEST(Utf16, PairsAndWhatIsNone) {
+    const std::vector<char16_t> text{u'a', 0xD83D, 0xDE00, 0xD800, u'b', 0xDC00, 0xDBFF};
+    EXPECT_EQ(encoded(text), bytesOf("a\xF0\x9F\x98\x80\xEF\xBF\xBD"
+                                     "b\xEF\xBF\xBD\xEF\xBF\xBD"));
+    EXPECT_EQ(encoded(text, Errors::Skip), bytesOf("a\xF0\x9F\x98\x80"
+                                                   "b"));
+    Bytes out(3 * text.size());
+    const Result strict = CPU::encodeUtf8(std::span<const char16_t>(text), out, Errors::Strict);
+    EXPECT_EQ(strict.errorOffset(), 3u);
+    EXPECT_EQ(strict.errorKind(), ErrorKind::Surrogate);
+    EXPECT_EQ(strict.count, 5u);
+}
+
+TEST(Utf32, WhatItMayNotHold) {
+    const std::vector<char32_t> text{U'a', 0xD800, 0x10FFFF, 0x110000, 0xFFFFFFFF};
+    EXPECT_EQ(encoded(text), bytesOf("a\xEF\xBF\xBD\xF4\x8F\xBF\xBF\xEF\xBF\xBD\xEF\xBF\xBD"));
+    Bytes out(4 * text.size());
+    const Result strict = CPU::encodeUtf8(std::span<const char32_t>(text), out, Errors::Strict);
+    EXPECT_EQ(strict.errorOffset(), 1u);
+    EXPECT_EQ(strict.errorKind(), ErrorKind::Surrogate);
+}
+
+TEST(Utf8Cpu, DropsAMarkAtTheBeginningOnly) {
+    const Bytes text = bytesOf(
+        "\xEF\xBB\xBF"
+        "a\xEF\xBB\xBF");
+    EXPECT_EQ(decoded(text).elements.size(), 3u);
+    EXPECT_EQ(decoded(text, Errors::Replace, Bom::Drop).elements, (std::vector<char32_t>{U'a', byteOrderMark}));
+}
+
+TEST(Utf8Cpu, RefusesTooLittleRoom) {
+    const Bytes text(10, 'a');
+    std::vector<char32_t> out(9);
+    EXPECT_THROW(CPU::decodeUtf8(text, std::span<char32_t>(out)), std::invalid_argument);
+}
+
+/// Pieces of every size give what the whole gives.
+TEST(Utf8Stream, PiecesGiveTheWhole) {
+    for (const Errors errors : {Errors::Replace, Errors::Skip, Errors::Strict}) {
+        for (unsigned seed = 0; seed < 60; ++seed) {
+            Bytes text = randomText(150, seed);
+            if (seed % 2 == 0) {
+                text.insert(text.begin(), {0xEF, 0xBB, 0xBF});
+            }
+            const auto whole = decoded(text, errors, Bom::Drop);
+            for (std::size_t piece = 1; piece <= text.size(); ++piece) {
+                Stream<char32_t> stream(
+                    [](auto in, auto out, auto... options) { return CPU::decodeUtf8(in, out, options...); }, errors,
+                    Bom::Drop);
+                std::vector<char32_t> all;
+                const auto append = [&](std::span<const char32_t> more) {
+                    all.insert(all.end(), more.begin(), more.end());
+                };
+                for (std::size_t at = 0; at < text.size(); at += piece) {
+                    append(stream.feed(std::span(text).subspan(at, std::min(piece, text.size() - at))));
+                }
+                append(stream.finish());
+                ASSERT_EQ(all, whole.elements) << seed << " in pieces of " << piece;
+                ASSERT_EQ(stream.result().count, whole.result.count);
+                ASSERT_EQ(stream.result().firstError, whole.result.firstError) << seed << " in pieces of " << piece;
+            }
+        }
+    }
+}
+
+/// Python's codec as the oracle, through files; skipped where there is no python3.
+class Utf8Python : public testing::Test {
+  protected:
+    void SetUp() override {
+        if (std::system("python3 -c pass") != 0) {
+            GTEST_SKIP() << "no python3";
+        }
+        folder_ = std::filesystem::temp_directory_path() / ("utf8_test_" + std::to_string(std::random_device{}()));
+        std::filesystem::create_directory(folder_);
+    }
+    void TearDown() override {
+        if (!folder_.empty()) {
+            std::filesystem::remove_all(folder_);
+        }
+    }
+
+    void expectAsPythonDecodes(const Bytes& text, const std::string& errors) const {
+        std::ofstream(folder_ / "in", std::ios::binary)
+            .write(reinterpret_cast<const char*>(text.data()), static_cast<std::streamsize>(text.size()));
+        std::ofstream(folder_ / "decode.py") << "import pathlib, sys\n"
+                                                "folder = pathlib.Path(sys.argv[1])\n"
+                                                "text = (folder / 'in').read_bytes().decode('utf-8', sys.argv[2])\n"
+                                                "(folder / 'out').write_bytes(text.encode('utf-32-le'))\n"
+                                                "(folder / 'out16').write_bytes(text.encode('utf-16-le'))\n";
+        const std::string command =
+            "python3 \"" + (folder_ / "decode.py").string() + "\" \"" + folder_.string() + "\" " + errors;
+        ASSERT_EQ(std::system(command.c_str()), 0);
+        const Errors mode = errors == "replace" ? Errors::Replace : Errors::Skip;
+        EXPECT_TRUE(decoded<char32_t>(text, mode).elements == read<char32_t>("out"));
+        EXPECT_TRUE(decoded<char16_t>(text, mode).elements == read<char16_t>("out16"));
+    }
+
+  private:
+    template <typename Element>
+    [[nodiscard]] std::vector<Element> read(const char* name) const {
+        std::vector<Element> elements(std::filesystem::file_size(folder_ / name) / sizeof(Element));
+        std::ifstream(folder_ / name, std::ios::binary)
+            .read(reinterpret_cast<char*>(elements.data()),
+                  static_cast<std::streamsize>(elements.size() * sizeof(Element)));
+        return elements;
+    }
+
+    std::filesystem::path folder_;
+};
+
+// What follows is ASCII, which ends any unit: so the sequences stand alone.
+TEST_F(Utf8Python, EverySequenceOfOneTwoAndThreeBytes) {
+    Bytes text;
+    for (unsigned a = 0; a < 256; ++a) {
+        text.insert(text.end(), {static_cast<std::uint8_t>(a), '\n'});
+        for (unsigned b = 0; b < 256; ++b) {
+            text.insert(text.end(), {static_cast<std::uint8_t>(a), static_cast<std::uint8_t>(b), '\n'});
+        }
+    }
+    expectAsPythonDecodes(text, "replace");
+    // Below 80 the first byte is a unit and the rest a shorter sequence.
+    for (unsigned a = 0x80; a < 256; a += 16) {
+        text.clear();
+        for (unsigned bits = a << 16; bits < (a + 16) << 16; ++bits) {
+            text.insert(text.end(), {static_cast<std::uint8_t>(bits >> 16), static_cast<std::uint8_t>(bits >> 8),
+                                     static_cast<std::uint8_t>(bits), '\n'});
+        }
+        expectAsPythonDecodes(text, "replace");
+    }
+}
+
+TEST_F(Utf8Python, ManySequencesOfFourBytes) {
+    const Bytes edges{0x00, 0x7F, 0x80, 0x81, 0x8F, 0x90, 0x91, 0x9F, 0xA0, 0xA1, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0,
+                      0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF2, 0xF3, 0xF4, 0xF5, 0xF8, 0xFC, 0xFE, 0xFF};
+    Bytes text;
+    for (const std::uint8_t a : edges) {
+        for (const std::uint8_t b : edges) {
+            for (const std::uint8_t c : edges) {
+                for (const std::uint8_t d : edges) {
+                    text.insert(text.end(), {a, b, c, d, '\n'});
+                }
+            }
+        }
+    }
+    expectAsPythonDecodes(text, "replace");
+    expectAsPythonDecodes(text, "ignore");
+}
+
+TEST_F(Utf8Python, RandomAndMutatedText) {
+    expectAsPythonDecodes(randomText(1 << 20, 1), "replace");
+    expectAsPythonDecodes(randomText(1 << 20, 2), "ignore");
+    Bytes noise(1 << 20);
+    std::ranges::generate(noise, std::mt19937(3));
+    expectAsPythonDecodes(noise, "replace");
+}
+
+TEST(Utf8Course, WithoutADeviceThrows) {
+    if (!Common::cudaUnavailableReason()) {
+        GTEST_SKIP() << "there is a device";
+    }
+    const Bytes text(1, 'a');
+    std::vector<char32_t> out(1);
+    EXPECT_THROW(decode(text, std::span<char32_t>(out)), CudaError);
+    EXPECT_THROW(validate(text), CudaError);
+    Bytes bytes(4);
+    EXPECT_THROW(encode(std::span<const char32_t>(out), bytes), CudaError);
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Utf8
