@@ -133,7 +133,7 @@ TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
     const Result result =
         run({"--type", "int8,int32,int64,float,double", "--variant", "cpu"}, machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n50 passed, 0 failed, 0 skipped\n"));
+    EXPECT_THAT(result.out, EndsWith("\n60 passed, 0 failed, 0 skipped\n"));
 }
 
 TEST(Program, LeavesOutASectionWithoutVariants) {
@@ -147,6 +147,20 @@ TEST(Program, TakesTheSizeAndTheInput) {
     EXPECT_THAT(result.out, HasSubstr("    16 elements, ascending\n"
                                       "    [   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15 ]\n"));
     EXPECT_THAT(result.out, HasSubstr("==== cpu scan, non-power-of-two ===="));
+}
+
+TEST(Program, GivesTextToTheOperationsOnText) {
+    const Result result = run({"--size", "2^8", "--op", "scan,utf8-validate", "--variant", "cpu", "--input", "cjk"},
+                              machineWithoutGpu(allVariants()));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("    256 elements, cjk\n"), HasSubstr("    256 elements, mod:50\n")));
+    EXPECT_EQ(result.status, 0);
+}
+
+TEST(Program, RefusesAFileOfTextThatIsNotThere) {
+    const Result result =
+        run({"--op", "utf8-validate", "--utf8-file", "no such file"}, machineWithoutGpu(allVariants()));
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr("--utf8-file: cannot read no such file"));
 }
 
 TEST(Program, RunsTheSmallestSizes) {
