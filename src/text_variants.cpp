@@ -109,7 +109,7 @@ constexpr const char* iconvName = sizeof(Element) == 1   ? "UTF-8"
 template <typename From, typename To>
 [[nodiscard]] Implementation throughIconv(Operation operation) {
     return conversion<From, To>(operation, "iconv", [](std::span<const From> in, std::span<To> out) {
-        const iconv_t converter = iconv_open(iconvName<To>, iconvName<From>);
+        auto* converter = iconv_open(iconvName<To>, iconvName<From>);
         const Result result = timed("iconv", [&](std::size_t& count) {
             auto* from = const_cast<char*>(reinterpret_cast<const char*>(in.data()));
             auto* to = reinterpret_cast<char*>(out.data());

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstring>
-
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_tile.cuh"
@@ -31,42 +29,30 @@ struct GroupMasks {
 };
 
 /// Finds the units of a warp's groups, row by row.
-template <typename To, typename Shape, typename Text>
+template <typename To, typename Shape>
 class UnitFinder {
+    using Tile = typename Shape::Tile;
+
   public:
     /// For the warp's first row.
-    __device__ UnitFinder(const Text& tile, Bom bom) : tile_(tile), bom_(bom) {
+    __device__ UnitFinder(const Tile& tile, Bom bom) : tile_(tile), bom_(bom) {
         const int first = Shape::groupAt(0) - Warp::lane() * Shape::groupBytes;
         inside_ = insideOf(tile.template at<std::uint32_t>(first - 4), tile.template at<std::uint32_t>(first));
     }
 
-    /// This lane's group of a row, and the four bytes behind it.
-    struct Group {
-        std::uint32_t words[8];
-        std::uint32_t behind;
-    };
-    [[nodiscard]] __device__ Group load(int row) const {
-        const int at = Shape::groupAt(row);
-        Group group;
-        const auto low = tile_.template at<uint4>(at);
-        const auto high = tile_.template at<uint4>(at + 16);
-        memcpy(group.words, &low, sizeof(low));
-        memcpy(group.words + 4, &high, sizeof(high));
-        group.behind = tile_.template at<std::uint32_t>(at + 32);
-        return group;
-    }
-
     /// By all lanes, for each row in turn.
-    __device__ GroupMasks next(int row, const Group& loaded, Errors errors) {
+    __device__ GroupMasks next(int row, Errors errors) {
         const int group = Shape::groupAt(row);
-        const std::uint32_t(&words)[8] = loaded.words;
+        std::uint32_t words[8];
+        *reinterpret_cast<uint4*>(words) = tile_.template at<uint4>(group);
+        *reinterpret_cast<uint4*>(words + 4) = tile_.template at<uint4>(group + 16);
         const std::uint32_t text = textIn(group);
         const std::uint32_t any = words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7];
         if (!__any_sync(Warp::allLanes, (any & 0x80808080) != 0)) {
             inside_ = 0;
             return {text, 0};
         }
-        const UnitMasks units = findUnits(bitPlanes(words), loaded.behind);
+        const UnitMasks units = findUnits(bitPlanes(words), tile_.template at<std::uint32_t>(group + 32));
 
         // What reaches into a lane's group comes from the lane before; into the first lane's, from the row before.
         const std::uint32_t fromBefore =
@@ -97,7 +83,7 @@ class UnitFinder {
         return below(tile_.end() - group) & ~below(tile_.first() - group);
     }
 
-    const Text& tile_;
+    const Tile& tile_;
     Bom bom_;
     std::uint32_t inside_;  // of the next row's first group
 };
@@ -127,31 +113,27 @@ template <typename To>
     }
 }
 
-#ifndef DB
-#define DB 12
-#endif
 using DecodeShape = GroupShape<128, 2>;
 
-/// Decoding of UTF-8 in one pass.
+/// Decoding of UTF-8 in one pass (docs/utf8.md).
 ///
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
 /// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
 /// says where each goes. Meanwhile the places of the units are listed in shared memory, so that then all threads, one
 /// an element, can gather the bytes and write side by side.
 ///
-/// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written: DRAM
-/// bandwidth limits it, instructions come close.
+/// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
+/// ASCII runs at the speed of DRAM; elsewhere the instructions, some 6 a byte and 30 a character, limit it.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(DecodeShape::threads, DB)
+__global__ void __launch_bounds__(DecodeShape::threads, 9)
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
-    constexpr int listLength = Tile::bytes / 2;  // as much as text that is not mostly ASCII takes
-    constexpr int rowBits = 16;                  // of the counts of two rows in a word
+    constexpr int rowBits = 16;  // of the counts of two rows in a word
     static_assert(Shape::rows * rowBits <= 32);
     __shared__ struct {
         typename Tile::Storage tile;
-        Sources<listLength> sources;
+        Sources<Tile::bytes> sources;
         std::uint32_t warpCounts[Shape::warps];
         int firstIllFormed;
     } shared;
@@ -164,13 +146,13 @@ __global__ void __launch_bounds__(DecodeShape::threads, DB)
     tile.finish();
 
     // Find the units, and count what they emit.
-    UnitFinder<To, Shape, Tile> finder(tile, bom);
+    UnitFinder<To, Shape> finder(tile, bom);
     GroupMasks groups[Shape::rows];
     std::uint32_t counts = 0;
     int illFormedAt = Tile::bytes;
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        groups[row] = finder.next(row, finder.load(row), errors);
+        groups[row] = finder.next(row, errors);
         counts |= __popc(groups[row].emits) << row * rowBits;
         if (groups[row].illFormed != 0 && illFormedAt == Tile::bytes) {
             illFormedAt = Shape::groupAt(row) + __ffs(static_cast<int>(groups[row].illFormed)) - 1;
@@ -189,50 +171,31 @@ __global__ void __launch_bounds__(DecodeShape::threads, DB)
     const int firstIllFormed = shared.firstIllFormed;
     const bool isAscii = emitted == tile.end() - tile.first() && firstIllFormed == Tile::bytes;
 
-    // Lists where the elements from `windowBegin` on come from; those behind them have been listed before.
-    std::uint32_t unlisted[Shape::rows];
-    int rowEnd[Shape::rows];
-    int end[Shape::rows];
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        unlisted[row] = groups[row].emits;
-        rowEnd[row] = static_cast<int>(place.before + (row == 0 ? upTo & 0xFFFF : (totals & 0xFFFF) + (upTo >> rowBits)));
-        end[row] = rowEnd[row];
-    }
+    // List where the elements come from, from the last of each row on.
     std::uint32_t errorRank = 0;
-    if constexpr (errors == Errors::Strict) {
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            const int i = illFormedAt - Shape::groupAt(row);
-            if (i >= 0 && i < 32) {
-                errorRank = rowEnd[row] - __popc(groups[row].emits >> i);
-            }
-        }
-    }
-    const auto list = [&](int windowBegin) {
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            while (unlisted[row] != 0 && end[row] > windowBegin) {
-                const int i = 31 - __clz(static_cast<int>(unlisted[row]));
-                unlisted[row] ^= 1u << i;
-                --end[row];
-                sources[end[row] - windowBegin] = static_cast<std::uint16_t>(Shape::groupAt(row) + i);
-            }
-            for (std::uint32_t rest = errors == Errors::Skip ? 0 : groups[row].illFormed; rest != 0; rest &= rest - 1) {
-                const int i = __ffs(static_cast<int>(rest)) - 1;
-                const int at = rowEnd[row] - __popc(groups[row].emits >> i) - windowBegin;
-                if (at >= 0 && at < listLength) {
-                    sources[at] = Tile::replacement;
-                }
-            }
-        }
-    };
-
-    // The last window of the list first; while it is made, the tiles before this one publish.
-    int windowBegin = isAscii ? 0 : max(emitted - 1, 0) / listLength * listLength;
     if (!isAscii) {
-        list(windowBegin);
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            const GroupMasks& group = groups[row];
+            const int at = Shape::groupAt(row);
+            const std::uint32_t end = place.before + (row == 0 ? upTo & 0xFFFF : (totals & 0xFFFF) + (upTo >> rowBits));
+            std::uint32_t rank = end;
+            for (std::uint32_t rest = group.emits; rest != 0;) {
+                const int i = 31 - __clz(static_cast<int>(rest));
+                rest ^= 1u << i;
+                sources[--rank] = static_cast<std::uint16_t>(at + i);
+            }
+            for (std::uint32_t rest = group.illFormed; rest != 0; rest &= rest - 1) {
+                const int i = __ffs(static_cast<int>(rest)) - 1;
+                const std::uint32_t illFormedRank = end - __popc(group.emits >> i);
+                if constexpr (errors != Errors::Skip) {
+                    sources[illFormedRank] = Tile::replacement;
+                }
+                errorRank = at + i == illFormedAt ? illFormedRank : errorRank;
+            }
+        }
     }
+
     const std::uint64_t before = chain.before(emitted);
 
     // Report: the first error of the tile, and by the last tile the number of elements.
@@ -260,53 +223,36 @@ __global__ void __launch_bounds__(DecodeShape::threads, DB)
         for (int i = first; i < emitted; i += Shape::threads) {
             out[i] = static_cast<To>(tile.template at<std::uint8_t>(tile.first() + i));
         }
-        return;
-    }
-    for (int windowEnd = emitted;;) {
-        for (int i = windowBegin + first; i < windowEnd; i += Shape::threads) {
-            out[i] = elementOf<To>(reversedWindow(tile, sources[i - windowBegin]));
+    } else {
+        for (int i = first; i < emitted; i += Shape::threads) {
+            out[i] = elementOf<To>(reversedWindow(tile, sources[i]));
         }
-        if (windowBegin == 0) {
-            return;
-        }
-        __syncthreads();
-        windowEnd = windowBegin;
-        windowBegin -= listLength;
-        list(windowBegin);
-        __syncthreads();
     }
 }
 
-#ifndef VB
-#define VB 5
-#define VT 256
-#define VR 2
-#endif
-using ValidateShape = GroupShape<VT, VR>;
+using ValidateShape = GroupShape<256, 4>;
 
-/// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth limits it.
+/// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth and the 6
+/// instructions that a byte takes limit it alike.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(ValidateShape::threads, VB) kernValidate(TextInMemory text, Chain chain) {
+__global__ void __launch_bounds__(ValidateShape::threads, 6) kernValidate(TextInMemory text, Chain chain) {
     using Shape = ValidateShape;
-    using Text = TextInPlace<Shape::bytes>;
+    using Tile = typename Shape::Tile;
+    __shared__ typename Tile::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     chain.begin(0);
-    const Text tile(text, static_cast<int>(blockIdx.x));
+    Tile tile(storage, text, static_cast<int>(blockIdx.x));
+    tile.finish();
 
-    UnitFinder<To, Shape, Text> finder(tile, Bom::Keep);
+    UnitFinder<To, Shape> finder(tile, Bom::Keep);
     std::uint32_t count = 0;
-    int firstIllFormed = Text::bytes;
-    typename UnitFinder<To, Shape, Text>::Group loaded[Shape::rows];
-#pragma unroll
+    int firstIllFormed = Tile::bytes;
+#pragma unroll 1
     for (int row = 0; row < Shape::rows; ++row) {
-        loaded[row] = finder.load(row);
-    }
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        const GroupMasks group = finder.next(row, loaded[row], errors);
+        const GroupMasks group = finder.next(row, errors);
         count += __popc(group.emits);
-        if (group.illFormed != 0) {
-            firstIllFormed = min(firstIllFormed, Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1);
+        if (group.illFormed != 0 && firstIllFormed == Tile::bytes) {
+            firstIllFormed = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
         }
     }
     const std::uint32_t warpCount = Warp::reduce(count, Sum{});
@@ -315,7 +261,7 @@ __global__ void __launch_bounds__(ValidateShape::threads, VB) kernValidate(TextI
     if (threadIdx.x == 0) {
         atomicAdd(reinterpret_cast<unsigned long long*>(&chain.result->count), place.all);
     }
-    if (firstIllFormed < Text::bytes) {
+    if (firstIllFormed < Tile::bytes) {
         reportError(chain.result, tile.offsetOf(firstIllFormed),
                     errorIn(selectBytes(reversedWindow(tile, firstIllFormed), 0, 0x0123)));
     }
@@ -335,6 +281,15 @@ void withErrors(Errors errors, Work&& work) {
     throw std::invalid_argument("errors: expected Replace, Skip or Strict");
 }
 
+/// Decodes UTF-8 into UTF-32 (To is char32_t) or UTF-16 (char16_t, native byte order), and writes the number of
+/// elements and the first error to `result` in device memory. Ill-formed units become U+FFFD, are dropped, or end the
+/// text: in strict mode `result->count` is what stands before the first error, and elements of `out` behind it are
+/// unspecified.
+///
+/// `in` holds n bytes at any address; `out` must have room for what comes out, which is at most n elements, and is not
+/// written past it, but in strict mode for n. Not in place. Allocates nothing, does not synchronise; the scratch may
+/// hold anything and keeps nothing from call to call. n == 0 is valid. Null or overlapping arrays and too little
+/// scratch throw std::invalid_argument.
 struct Decode {
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;
@@ -365,6 +320,8 @@ struct Decode {
     }
 };
 
+/// Counts the elements that Decode would write to an output of type To, in the given mode (strict counts as Replace
+/// does), and finds the first error; like Decode in everything else.
 struct Validate {
     Errors errors = Errors::Replace;
 

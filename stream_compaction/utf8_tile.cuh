@@ -82,30 +82,6 @@ template <typename Text>
                        0x0123 + (position & 3) * 0x1111);
 }
 
-/// A tile in global memory, for text that is read once. Zeros stand for what lies around the text.
-template <int tileBytes>
-class TextInPlace : public TextRange<tileBytes> {
-    using Base = TextRange<tileBytes>;
-
-  public:
-    using Base::Base;
-
-    template <typename T>
-    [[nodiscard]] __device__ T at(int position) const {
-        const bool isInside = this->textBegin_ <= -Base::window && this->textEnd_ >= tileBytes + Base::window;
-        if (isInside) {
-            return *reinterpret_cast<const T*>(this->from_ + position);
-        }
-        T value;
-        auto* const bytes = reinterpret_cast<std::byte*>(&value);
-        for (int i = 0; i < static_cast<int>(sizeof(T)); ++i) {
-            const bool isText = position + i >= this->textBegin_ && position + i < this->textEnd_;
-            bytes[i] = isText ? this->from_[position + i] : std::byte{0};
-        }
-        return value;
-    }
-};
-
 /// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,
 /// zeros where there is none, and a place for the encoding of U+FFFD. Nothing outside the text is read.
 template <int threads, int tileBytes>

@@ -131,8 +131,7 @@ struct Unit {
     while (distance < 3 && isContinuation(byteOf(before, 4 - distance))) {
         ++distance;
     }
-    const std::uint32_t around =
-        static_cast<std::uint32_t>((std::uint64_t{window} << 32 | before) >> 8 * (4 - distance));
+    const auto around = static_cast<std::uint32_t>((std::uint64_t{window} << 32 | before) >> 8 * (4 - distance));
     const int length = unitAt(around).length;
     return (1u << (length > distance ? length - distance : 0)) - 1;
 }
@@ -242,7 +241,7 @@ struct Unit {
 /// Processing with Parallel Bit Streams", 2008). A question about all of the bytes takes the few instructions that it
 /// takes for one.
 struct BitPlanes {
-    std::uint32_t bits[8];
+    std::uint32_t bits[8];  // NOLINT(modernize-avoid-c-arrays): plain data in registers
 };
 
 /// The bits of `a` where the mask is set, of `b` elsewhere. The compiler would make two instructions of it, for it
@@ -264,10 +263,11 @@ constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, 
     high = upper;
 }
 
+// NOLINTNEXTLINE(modernize-avoid-c-arrays)
 [[nodiscard]] constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8]) {
     // Bytes i, i + 8, i + 16 and i + 24 to word i: two transpositions of 4 x 4 bytes.
     BitPlanes planes{};
-    std::uint32_t(&bits)[8] = planes.bits;
+    auto& bits = planes.bits;
     for (int half = 0; half < 2; ++half) {
         const std::uint32_t low01 = selectBytes(words[half], words[2 + half], 0x5140);
         const std::uint32_t high01 = selectBytes(words[half], words[2 + half], 0x7362);

@@ -149,6 +149,20 @@ TEST(Program, TakesTheSizeAndTheInput) {
     EXPECT_THAT(result.out, HasSubstr("==== cpu scan, non-power-of-two ===="));
 }
 
+TEST(Program, GivesTextToTheOperationsOnText) {
+    const Result result = run({"--size", "2^8", "--op", "scan,utf8-validate", "--variant", "cpu", "--input", "cjk"},
+                              machineWithoutGpu(allVariants()));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("    256 elements, cjk\n"), HasSubstr("    256 elements, mod:50\n")));
+    EXPECT_EQ(result.status, 0);
+}
+
+TEST(Program, RefusesAFileOfTextThatIsNotThere) {
+    const Result result =
+        run({"--op", "utf8-validate", "--utf8-file", "no such file"}, machineWithoutGpu(allVariants()));
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.err, HasSubstr("--utf8-file: cannot read no such file"));
+}
+
 TEST(Program, RunsTheSmallestSizes) {
     for (const char* size : {"1", "2", "3", "4"}) {
         EXPECT_EQ(run({"--size", size}, machineWithGpu(workingVariants())).status, 0) << size;
