@@ -28,9 +28,9 @@ struct Options {
     int trials = 15;
     int warmup = 1;
     std::uint64_t seed = 42;
-    std::optional<InputPattern> input;  ///< each operation's own, when absent
+    std::optional<InputPattern> input;              ///< each operation's own, when absent
     std::optional<std::filesystem::path> utf8File;  ///< text for the operations on UTF-8, in place of a pattern
-    std::optional<int> blockSize;       ///< each variant's own, when absent
+    std::optional<int> blockSize;                   ///< each variant's own, when absent
     int device = 0;
     std::optional<std::filesystem::path> csv;
     bool color = true;
