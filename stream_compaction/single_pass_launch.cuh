@@ -90,6 +90,11 @@ template <typename Launch>
 #endif
 }
 
+/// So many blocks, or as many as an SM of the card that is compiled for has threads for.
+[[nodiscard]] constexpr int blocksThatFit(std::size_t threads, std::size_t blocks) {
+    return static_cast<int>(std::min(blocks, threadsPerMultiprocessor() / threads));
+}
+
 /// Blocks for which an SM is to have registers: as many as the shared memory of compute capability 9.0 has room for,
 /// 227 KiB, of which a block takes some 1.5 KiB beside the tile that waits there, unless 64 Ki registers or the threads
 /// that an SM takes allow fewer.
@@ -97,7 +102,7 @@ template <typename Launch>
                                                     std::size_t registersPerThread) {
     const std::size_t byMemory = (std::size_t{227} << 10) / (tileBytes + 1536);
     const std::size_t byRegisters = (std::size_t{64} << 10) / (threads * registersPerThread);
-    return static_cast<int>(std::min({byMemory, byRegisters, threadsPerMultiprocessor() / threads}));
+    return blocksThatFit(threads, std::min(byMemory, byRegisters));
 }
 
 }  // namespace StreamCompaction::SinglePass

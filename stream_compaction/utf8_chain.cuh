@@ -11,9 +11,7 @@ namespace StreamCompaction::Utf8 {
 
 /// Before a conversion: its words of scratch cleared, and of its result nothing known.
 static __global__ void kernBegin(std::uint64_t* words, std::size_t n, Result* result, std::uint64_t count) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
+    letLaterKernelsBegin();
     const std::size_t i = Common::globalThreadIndex();
     if (i == 0) {
         *result = {count, Result::noError};

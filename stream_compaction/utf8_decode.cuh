@@ -125,7 +125,7 @@ using DecodeShape = GroupShape<128, 2>;
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
 /// ASCII runs at the speed of DRAM; elsewhere the instructions, some 6 a byte and 30 a character, limit it.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(DecodeShape::threads, 9)
+__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 9))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
@@ -235,7 +235,8 @@ using ValidateShape = GroupShape<256, 4>;
 /// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth and the 6
 /// instructions that a byte takes limit it alike.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(ValidateShape::threads, 6) kernValidate(TextInMemory text, Chain chain) {
+__global__ void __launch_bounds__(ValidateShape::threads, SinglePass::blocksThatFit(ValidateShape::threads, 6))
+    kernValidate(TextInMemory text, Chain chain) {
     using Shape = ValidateShape;
     using Tile = typename Shape::Tile;
     __shared__ typename Tile::Storage storage;

@@ -114,7 +114,7 @@ __device__ inline void putBytes(std::uint32_t* words, int end, EncodedPair pair)
 /// Work O(n), steps O(n / resident elements). 4 bytes read an element of UTF-32, 2 of UTF-16, and 1 to 4 written; the
 /// instructions, some 60 an element, limit it.
 template <typename From, Errors errors, typename Chain>
-__global__ void __launch_bounds__(EncodeShape<From>::threads, 12)
+__global__ void __launch_bounds__(EncodeShape<From>::threads, SinglePass::blocksThatFit(EncodeShape<From>::threads, 12))
     kernEncode(TextInMemory text, std::uint8_t* odata, Chain chain) {
     using Shape = EncodeShape<From>;
     using Tile = typename Shape::Tile;
