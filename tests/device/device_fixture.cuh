@@ -182,7 +182,8 @@ class Stream {
     cudaStream_t stream_ = nullptr;
 };
 
-/// Captures what `enqueue(stream)` does in a CUDA graph and replays it.
+/// Captures what `enqueue(stream)` does in a CUDA graph and replays it, once all that was asked of the device is done,
+/// for the stream does not wait for the default one.
 template <typename Enqueue>
 void replay(int times, Enqueue enqueue) {
     const Stream stream;
@@ -192,6 +193,7 @@ void replay(int times, Enqueue enqueue) {
     Common::checkCUDAError(cudaStreamEndCapture(stream, &graph), "end capture");
     cudaGraphExec_t executable = nullptr;
     Common::checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+    Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     for (int i = 0; i < times; ++i) {
         Common::checkCUDAError(cudaGraphLaunch(executable, stream), "cudaGraphLaunch");
     }

@@ -261,7 +261,6 @@ TEST_P(OperationTest, GraphReplay) {
         const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
         GuardedArray<T> out(n);
         Workspace workspace(op.scratchBytes(n));
-        Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         replay(3, [&](cudaStream_t stream) {
             out.poison(n, stream);
             enqueue(op, deviceIn.data(), out.data(), n, workspace, stream);

@@ -247,7 +247,6 @@ TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
         const DeviceBuffer<int> deviceFew{std::span<const int>(few)};
         const DeviceBuffer<int> deviceMany{std::span<const int>(many)};
         auto scratch = garbageScratch<int>(sort, n);
-        Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
         replay(2, [&](cudaStream_t stream) {
             for (const bool isFew : {true, false}) {
                 const auto& keys = isFew ? deviceFew : deviceMany;
