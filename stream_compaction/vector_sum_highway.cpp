@@ -37,7 +37,18 @@ T sum(std::span<const T> elements) {
     for (; i < n; ++i) {
         rest = Common::wrappingAdd(rest, elements[i]);
     }
-    return Common::wrappingAdd(hn::GetLane(hn::SumOfLanes(tag, hn::Add(hn::Add(a, b), hn::Add(c, d)))), rest);
+    const auto all = hn::Add(hn::Add(a, b), hn::Add(c, d));
+    if constexpr (std::is_integral_v<T>) {
+        // SumOfLanes may overflow.
+        T lane[HWY_MAX_BYTES / sizeof(T)];
+        hn::StoreU(all, tag, lane);
+        for (std::size_t k = 0; k < lanes; ++k) {
+            rest = Common::wrappingAdd(rest, lane[k]);
+        }
+        return rest;
+    } else {
+        return Common::wrappingAdd(hn::GetLane(hn::SumOfLanes(tag, all)), rest);
+    }
 }
 
 float sumFloats(std::span<const float> elements) { return sum(elements); }
