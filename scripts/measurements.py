@@ -36,9 +36,9 @@ def power(n):
     return f"2^{n.bit_length() - 1}" if is_power(n) else str(n)
 
 
-def power_shape(shape):
+def power_shape(shape, word=power):
     """`2^22 × 128` for `4194304x128`."""
-    return " × ".join(power(int(n)) if int(n) >= 1 << 16 else n for n in shape.split("x"))
+    return " × ".join(word(int(n)) if int(n) >= 1 << 16 else n for n in shape.split("x"))
 
 
 def format_time(row):
