@@ -34,6 +34,10 @@ STYLES = {
     "cublas": ("orange", "solid"),
 }
 
+class NothingToShow(Exception):
+    """None of the rows is what the chart is of."""
+
+
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction", "sort": "Sort"}
 
@@ -112,7 +116,7 @@ def elements(row):
 
 
 def lines(series, x, y, title=""):
-    return {"kind": "lines", "title": title, "x": x, "y": y, "series": series}
+    return {"kind": "lines", "title": title, "x": x, "y": y, "series": [line for line in series if line["points"]]}
 
 
 def bars(rows, name_of, title=""):
@@ -126,7 +130,15 @@ TIME = {"label": "median time", "scale": "log", "unit": "us"}
 BANDWIDTH = {"label": "GB/s", "scale": "linear"}
 
 
+def largest_size(rows):
+    """The rows of the largest array, and its size."""
+    n = max(map(elements, rows), default=0)
+    return [row for row in rows if elements(row) == n], n
+
+
 def chart(rows, title, subtitle, panels):
+    if not any(line["points"] for panel in panels for line in panel["series"]):
+        raise NothingToShow
     first = rows[0]
     commits = ", ".join(unique(row["commit"] for row in rows))
     files = ", ".join(f"data/{name}" for name in unique(row["file"] for row in rows))
@@ -136,9 +148,7 @@ def chart(rows, title, subtitle, panels):
 
 def ladder(rows):
     """The scans at the largest size, from the CPU's loop up."""
-    rows = of_powers(having(rows, operation="scan", type="int32"))
-    largest = max(map(elements, rows))
-    rows = [row for row in rows if elements(row) == largest]
+    rows, largest = largest_size(of_powers(having(rows, operation="scan", type="int32")))
     return chart(rows, f"Exclusive scan of {size(largest)} ints: each rung against the speed of a copy",
                  "Bytes read and written in a second, cold; the dashes mark cudaMemcpyAsync of as many bytes",
                  [bars(rows, lambda row: row["variant"])])
@@ -175,8 +185,6 @@ def crossover(rows):
             cpu_times = [time_of(peer) for peer in having(cpu, n=row["n"])]
             if cpu_times:
                 points.append(point(row, elements(row), min(cpu_times) / time_of(row), size(elements(row))))
-        if not points:
-            continue
         x = crossing(points, 1)
         series.append({"label": f"{operation}, from {round_number(x)} on" if x else operation,
                        "style": {"hue": hue, "dashes": "solid"}, "points": points})
@@ -212,9 +220,7 @@ def block_sizes(rows):
 
 
 def kept_fractions(rows):
-    rows = of_powers(having(rows, operation="compact", type="int32"))
-    largest = max(map(elements, rows))
-    rows = [row for row in rows if elements(row) == largest]
+    rows, largest = largest_size(of_powers(having(rows, operation="compact", type="int32")))
 
     def kept(row):
         return float(row["input"].removeprefix("kept:"))
@@ -271,11 +277,14 @@ CHARTS = {
 
 
 def build_charts(folder):
-    """The charts whose files are there, by name, and the names of the others' files."""
+    """The charts by name, and of those that cannot be drawn the reason."""
     built, missing = {}, {}
     for name, (file, build) in CHARTS.items():
-        if (folder / file).exists():
+        if not (folder / file).exists():
+            missing[name] = f"{folder / file} is missing"
+            continue
+        try:
             built[name] = build(read(file, folder=folder, columns=COLUMNS))
-        else:
-            missing[name] = file
+        except NothingToShow:
+            missing[name] = f"{folder / file} has nothing for it"
     return built, missing

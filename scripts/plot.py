@@ -5,7 +5,7 @@
     scripts/plot.py --html report.html     all of them in one page that opens offline, with the numbers
     scripts/plot.py --check                writes nothing; exit status 1 when an image is missing or out of date
 
-A chart whose CSV is not there is named and left out.
+A chart whose CSV is not there is named and left out. Only the images need matplotlib.
 """
 
 import argparse
@@ -53,8 +53,8 @@ def main():
         charts, missing = build_charts(arguments.data)
     except KeyError as error:
         sys.exit(f"plot.py: {error.args[0]}")
-    for name, file in missing.items():
-        print(f"plot.py: left out {name}: {arguments.data / file} is missing", file=sys.stderr)
+    for name, reason in missing.items():
+        print(f"plot.py: left out {name}: {reason}", file=sys.stderr)
     if arguments.check:
         stale = [name for name, chart in charts.items() if not is_current(name, chart, arguments.images)]
         if stale or missing:
@@ -62,9 +62,11 @@ def main():
     elif arguments.html:
         arguments.html.write_text(page(charts))
     else:
-        from drawing import save  # only here is matplotlib needed
-        from figures import draw
-
+        try:
+            from drawing import save
+            from figures import draw
+        except ImportError as error:
+            sys.exit(f"plot.py: {error.name} is missing (Debian: python3-matplotlib); --html does without")
         arguments.images.mkdir(exist_ok=True)
         for name, chart in charts.items():
             save(draw(chart), arguments.images / name, digest(chart))
