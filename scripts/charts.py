@@ -2,7 +2,7 @@
 
 A chart is a dict: `title`, `subtitle`, `source` and `panels`. A panel has a `kind`: of "lines" the points lie over a
 number, of "bars" over a name, one of the panel's `categories`. Its `series` each have a `label`, a `style` and `points`
-(x, y, `at`: x in words, and what the CSV says of the point).
+(x, y, `at`: x in words, `odd`: not of a power of two, and what the CSV says of the point).
 """
 
 import math
@@ -47,11 +47,6 @@ def size(n):
     return "2" + str(n.bit_length() - 1).translate(SUPERSCRIPTS) if is_power(n) else str(n)
 
 
-def is_odd_size(x):
-    """Whether a point is of an array of a few elements less than a power of two."""
-    return isinstance(x, int) and not is_power(x)
-
-
 def style(variant):
     hue, dashes = STYLES.get(variant, ("purple", "dotted"))
     return {"hue": hue, "dashes": dashes}
@@ -63,7 +58,12 @@ def copy_speed(row):
 
 
 def point(row, x, y, at):
-    return {"x": x, "y": y, "at": at, "us": row["median_us"], "gbps": row["gbps"], "percent": row["percent_of_copy"]}
+    return {"x": x, "y": y, "at": at, "odd": not is_power(elements(row)), "us": row["median_us"], "gbps": row["gbps"],
+            "percent": row["percent_of_copy"]}
+
+
+def elements(row):
+    return int(row["n"])
 
 
 def time_of(row):
@@ -107,12 +107,8 @@ def ceiling(rows, x_of, at=size):
     for row in rows:
         if row["percent_of_copy"]:
             speeds.setdefault(x_of(row), []).append(copy_speed(row))
-    points = [{"x": x, "y": statistics.median(speeds[x]), "at": at(x)} for x in sorted(speeds)]
+    points = [{"x": x, "y": statistics.median(speeds[x]), "at": at(x), "odd": False} for x in sorted(speeds)]
     return {"label": "copy", "style": {"hue": "ink", "dashes": "dotted"}, "points": points}
-
-
-def elements(row):
-    return int(row["n"])
 
 
 def lines(series, x, y, title=""):
@@ -164,11 +160,15 @@ def time_by_size(operation):
 
 
 def bandwidth_by_size(operation):
+    """Beside the copy, but for sorts, which move each element many times."""
     def build(rows):
         rows = of_powers(having(rows, operation=operation, type="int32"))
-        series = [*by_number(rows, elements, bandwidth_of), ceiling(rows, elements)]
-        return chart(rows, f"{OPERATIONS[operation]}: bandwidth by size",
-                     "int32, each input and output element counted once; copy: cudaMemcpyAsync of as many bytes",
+        series = by_number(rows, elements, bandwidth_of)
+        subtitle = "int32, each input and output element counted once"
+        if operation != "sort":
+            series.append(ceiling(rows, elements))
+            subtitle += "; copy: cudaMemcpyAsync of as many bytes"
+        return chart(rows, f"{OPERATIONS[operation]}: bandwidth by size", subtitle,
                      [lines(series, ELEMENTS, BANDWIDTH)])
     return build
 

@@ -4,7 +4,7 @@ import statistics
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
 
-from charts import is_odd_size, size
+from charts import size
 from drawing import COLOURS, INK, plt, spread
 
 UNITS = ((1e6, "s"), (1e3, "ms"), (1, "µs"))
@@ -24,23 +24,24 @@ def points_of(panel):
     return [point for line in panel["series"] for point in line["points"]]
 
 
-def scale_x(axis, scale, values):
+def scale_x(axis, scale, points):
     axis.set_label_text(scale["label"])
     if scale["scale"] == "log2":
         axis.axes.set_xscale("log", base=2)
-        powers = sorted({x for x in values if not is_odd_size(x)})
+        powers = sorted({point["x"] for point in points if not point["odd"]})
         word = "{:g}".format if scale.get("plain") else lambda x: size(int(x))
         axis.set_major_locator(FixedLocator(powers[::max(1, len(powers) // 6)]))
         axis.set_major_formatter(FuncFormatter(lambda x, _: word(x)))
         axis.set_minor_locator(NullLocator())
 
 
-def scale_y(axis, scale, values):
+def scale_y(axis, scale, points):
     """The label stands on top of the axis, where it can be read without turning the head."""
     axis.axes.annotate(scale["label"], (0, 1), xytext=(-48, 8), xycoords="axes fraction", textcoords="offset points")
     if scale["scale"] == "log":
         axis.axes.set_yscale("log")
         word = time_label if scale.get("unit") == "us" else "{:g}".format
+        values = [point["y"] for point in points]
         axis.set_major_locator(LogLocator(10, subs=(1,) if max(values) > 100 * min(values) else (1, 2, 5)))
         axis.set_major_formatter(FuncFormatter(lambda y, _: word(y)))
         axis.set_minor_locator(NullLocator())
@@ -50,8 +51,8 @@ def scale_y(axis, scale, values):
 
 
 def draw_line(axes, line):
-    whole = [(point["x"], point["y"]) for point in line["points"] if not is_odd_size(point["x"])]
-    odd = [(point["x"], point["y"]) for point in line["points"] if is_odd_size(point["x"])]
+    whole = [(point["x"], point["y"]) for point in line["points"] if not point["odd"]]
+    odd = [(point["x"], point["y"]) for point in line["points"] if point["odd"]]
     axes.plot(*zip(*whole), color=colour(line), marker="" if line["style"]["hue"] == "ink" else "o", markersize=2.5,
               linewidth=1.4, linestyle=line["style"]["dashes"])
     if odd:
@@ -83,8 +84,8 @@ def draw_lines(axes, panel):
     for line in panel["series"]:
         draw_line(axes, line)
     points = points_of(panel)
-    scale_x(axes.xaxis, panel["x"], [point["x"] for point in points])
-    scale_y(axes.yaxis, panel["y"], [point["y"] for point in points])
+    scale_x(axes.xaxis, panel["x"], points)
+    scale_y(axes.yaxis, panel["y"], points)
     axes.set_xlim(axes.get_xlim())
     axes.set_ylim(axes.get_ylim())
     if "level" in panel:

@@ -38,7 +38,7 @@ def is_current(name, chart, folder):
 def page(charts):
     """The report, with nothing to fetch."""
     embedded = as_json(charts).replace("<", "\\u003c")
-    return TEMPLATE.read_text().replace("/* charts */ {}", embedded)
+    return TEMPLATE.read_text().replace("@CHARTS@", embedded)
 
 
 def main():

@@ -94,8 +94,8 @@ def comparison(rows, peer="cub"):
             continue
         cub = peers[case(row)]
         lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | "
-                     f"{power(int(row['n']))} | {format_time(row)} | {float(row['percent_of_copy']):.1f} % | {format_time(cub)} | "
-                     f"{times(cub, row)} |")
+                     f"{power(int(row['n']))} | {format_time(row)} | {float(row['percent_of_copy']):.1f} % | "
+                     f"{format_time(cub)} | {times(cub, row)} |")
     return lines
 
 
