@@ -4,10 +4,14 @@ The ground is transparent and every colour stands out from white as well as from
 (contrast 3.5 or more to both). Hues are those of Okabe and Ito, told apart by colour-blind readers too.
 """
 
-import matplotlib
+import sys
 
-matplotlib.use("svg")
-import matplotlib.pyplot as plt  # noqa: E402  (after the choice of the back end)
+try:
+    import matplotlib.pyplot as plt
+except ImportError:
+    sys.exit("matplotlib is missing (Debian: python3-matplotlib)")
+
+plt.switch_backend("svg")
 
 COLOURS = {"ink": "#797f87", "grey": "#797f87", "blue": "#1879bd", "red": "#d55e00", "green": "#00916a",
            "purple": "#b8618f", "orange": "#a97a00"}

@@ -159,12 +159,12 @@ profile() {
 
 profiles() {
     local size=2^26
-    profile profile.csv --size "$size" --op scan --variant single-pass,cub
-    profile profile.csv --size "$size" --op scan --variant single-pass --type int64
-    profile profile.csv --size "$size" --op compact --variant single-pass,cub
-    profile profile.csv --size "$size" --op partition --variant single-pass-apart
-    profile profile.csv --size "$size" --op sort --variant radix,cub
-    profile profile.csv --size "$size" --op sort-pairs --variant radix,cub
+    profile profile.csv --sweep "$size" --op scan --variant single-pass,cub
+    profile profile.csv --sweep "$size" --op scan --variant single-pass --type int64
+    profile profile.csv --sweep "$size" --op compact --variant single-pass,cub
+    profile profile.csv --sweep "$size" --op partition --variant single-pass-apart
+    profile profile.csv --sweep "$size" --op sort --variant radix,cub
+    profile profile.csv --sweep "$size" --op sort-pairs --variant radix,cub
 }
 
 row_sum_profiles() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes every CSV in data/, every image in img/ and every table in README.md and docs/ anew, on a machine with a GPU. Without one
-# only what the CPU can measure is made, in build/reproduced, and the rest is named.
+# only what the CPU can measure is made, in build/reproduced or the folder that REPRODUCED names, and the rest is named.
 #   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE]
 #   scripts/reproduce.sh --list          the topics, with the files that each makes
 # Where a command may only take so long: --only for some of the topics at a time, and --resume to go on where the last one was
@@ -55,7 +55,7 @@ fi
 folder=data
 no_gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU  *none: //p')
 if [ -n "$no_gpu" ]; then
-    folder=build/reproduced
+    folder=${REPRODUCED:-build/reproduced}
     echo "No GPU, $no_gpu: data/, img/, README.md and docs/ stay as they are; what the CPU can do is in $folder." >&2
 fi
 
