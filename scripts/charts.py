@@ -10,8 +10,8 @@ import statistics
 
 from measurements import TEXT_OPERATIONS, is_power, of_powers, power_shape, read
 
-COLUMNS = ("gpu", "toolkit", "commit", "operation", "variant", "type", "n", "input", "block_size", "median_us", "gbps",
-           "percent_of_copy")
+COLUMNS = ("gpu", "toolkit", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us",
+           "gbps", "percent_of_copy")
 
 # Hue by family, dashes by member, so that a variant looks the same in every chart.
 STYLES = {
@@ -34,12 +34,12 @@ STYLES = {
     "cublas": ("orange", "solid"),
 }
 
-class NothingToShow(Exception):
-    """None of the rows is what the chart is of."""
-
-
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction", "sort": "Sort"}
+
+
+class NothingToShow(Exception):
+    """None of the rows is what the chart is of."""
 
 
 def size(n):
@@ -276,6 +276,12 @@ CHARTS = {
 }
 
 
+def measurements_of(path):
+    """Of the card those with cold caches: what it does in a row out of a warm one is another subject."""
+    rows = read(path.name, folder=path.parent, columns=COLUMNS)
+    return [row for row in rows if row["mode"] == "cold" or not row["percent_of_copy"]]
+
+
 def build_charts(folder):
     """The charts by name, and of those that cannot be drawn the reason."""
     built, missing = {}, {}
@@ -284,7 +290,7 @@ def build_charts(folder):
             missing[name] = f"{folder / file} is missing"
             continue
         try:
-            built[name] = build(read(file, folder=folder, columns=COLUMNS))
+            built[name] = build(measurements_of(folder / file))
         except NothingToShow:
             missing[name] = f"{folder / file} has nothing for it"
     return built, missing

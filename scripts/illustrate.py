@@ -152,7 +152,7 @@ def look_back():
     tiles = [[3, 1], [7, 0], [4, 1], [6, 3], [2, 5], [8, 1]]
     known = 2
     axes = canvas(15.4, 8.6, "Single-pass scan: decoupled look-back",
-                  "A tile adds up the sums before its own, nearest first, until it meets one that stands for all before it")
+                  "A tile adds up the sums before its own, nearest first, until it meets one of all before it")
     sums = [sum(tile) for tile in tiles]
     prefixes = list(itertools.accumulate(sums))
     place = [2.6 * t for t in range(len(tiles))]

@@ -2,8 +2,8 @@
 # Measures what the tables and charts are made of, a topic at a time, into CSVs.
 #   scripts/measure.sh --list
 #   scripts/measure.sh [--resume] FOLDER PROGRAM [TOPIC...]
-# A topic makes its files anew; with --resume it keeps what the program wrote there on this card at this commit, and measures
-# the rest. tune is expected beside the program. scripts/reproduce.sh does all that and draws the charts, too.
+# A topic makes its files anew; with --resume it keeps what the program wrote there on this card at this commit, and
+# measures the rest. tune is expected beside the program. scripts/reproduce.sh does all that and draws the charts, too.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 
@@ -33,8 +33,9 @@ declare -A files=(
     [tune_sorts]=tune_sorts.csv                      # 6 s
     [tune_row_sums]=tune_row_sums.csv                # 7 s
 )
-order=(sweep ladder large_sorts single_pass types kept_fractions partitions orders sorts distributions block_sizes row_sums
-    row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts tune_row_sums)
+order=(sweep ladder large_sorts single_pass types kept_fractions partitions orders sorts distributions block_sizes
+    row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts
+    tune_row_sums)
 
 # measure FILE [options of the program]; on some cores alone where `cores` says so.
 measure() {
@@ -59,7 +60,8 @@ ladder() {
 
 # Not by one core, which takes minutes.
 large_sorts() {
-    measure h200_sorts_2pow28.csv --size 2^28 --op sort --variant cpu-parallel,naive,efficient,radix-split,thrust,radix,cub
+    measure h200_sorts_2pow28.csv --size 2^28 --op sort \
+        --variant cpu-parallel,naive,efficient,radix-split,thrust,radix,cub
     measure h200_sorts_2pow28.csv --size 2^28 --op sort-pairs --variant thrust,radix,cub
 }
 
@@ -102,8 +104,8 @@ distributions() {
 }
 
 block_sizes() {
-    measure block_sizes.csv --sweep 2^20,2^24 --op scan --variant naive,efficient,efficient-optimized,shared-conflicts,shared \
-        --block-size 64,128,256,512,1024
+    measure block_sizes.csv --sweep 2^20,2^24 --op scan --block-size 64,128,256,512,1024 \
+        --variant naive,efficient,efficient-optimized,shared-conflicts,shared
 }
 
 row_sums() {

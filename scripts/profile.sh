@@ -10,7 +10,7 @@ die() {
     exit 2
 }
 
-[[ ${1:-} = */* ]] || die "expected OPERATION/VARIANT, for example scan/naive; build/release/bin/stream_compaction_test --list names them"
+[[ ${1:-} = */* ]] || die "expected OPERATION/VARIANT, for example scan/naive; scripts/run.sh --list names them"
 operation=${1%%/*}
 variant=${1#*/}
 size=${2:-2^24}
@@ -22,5 +22,6 @@ no_gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU
 
 mkdir -p build/profiles
 report=build/profiles/$operation-$variant-${size//^/pow}.ncu-rep
-scripts/profile.py --program "$program" --report "$report" -- --op "$operation" --variant "$variant" --sweep "$size" "${@:3}"
+scripts/profile.py --program "$program" --report "$report" -- \
+    --op "$operation" --variant "$variant" --sweep "$size" "${@:3}"
 echo "For the GUI: ncu-ui $report"

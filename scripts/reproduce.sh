@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Makes every CSV in data/, every image in img/ and every table in README.md and docs/ anew, on a machine with a GPU. Without one
-# only what the CPU can measure is made, in build/reproduced or the folder that REPRODUCED names, and the rest is named.
+# Makes every CSV in data/, every image in img/ and every table in README.md and docs/ anew, on a machine with a GPU.
+# Without one only what the CPU can measure is made, in build/reproduced or the folder that REPRODUCED names, and the
+# rest is named.
 #   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE]
 #   scripts/reproduce.sh --list          the topics, with the files that each makes
-# Where a command may only take so long: --only for some of the topics at a time, and --resume to go on where the last one was
-# stopped. --program takes one that is built already, with tune beside it.
+# Where a command may only take so long: --only for some of the topics at a time, and --resume to go on where the last
+# one was stopped. --program takes one that is built already, with tune beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -47,7 +48,8 @@ if [ -z "$program" ]; then
     install_packages python3-matplotlib
     build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
     if command -v nvcc >/dev/null; then
-        cmake --build --preset release --target tune >>build/release.log 2>&1 || die "the build failed; see build/release.log"
+        cmake --build --preset release --target tune >>build/release.log 2>&1 ||
+            die "the build failed; see build/release.log"
     fi
     program=$PWD/build/release/bin/stream_compaction_test
 fi

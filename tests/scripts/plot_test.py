@@ -42,6 +42,11 @@ class ChartsTest(unittest.TestCase):
         self.assertEqual(times[1 << 20], 7)
         self.assertEqual(len(times), 42)
 
+    def test_with_cold_caches_alone(self):
+        warm = sample_data.row("scan", "cub", 1 << 20, 7, mode="batched")
+        sample_data.write_csv(self.folder / "sweep.csv", [*sample_data.scans(), warm])
+        self.assertNotIn(7, [point["y"] for point in self.series("scan_time")["cub"]])
+
     def test_what_was_wrong_is_not_shown(self):
         wrong = sample_data.row("scan", "shared", 1 << 20, 7, verified="false", median_us="")
         sample_data.write_csv(self.folder / "sweep.csv", [*sample_data.scans(), wrong])

@@ -50,7 +50,8 @@ class ReportTest(unittest.TestCase):
 
     def test_no_errors_and_nothing_fetched(self):
         self.assertEqual(self.browser.get_log("browser"), [])
-        fetched = self.browser.execute_script("return performance.getEntriesByType('resource').map(entry => entry.name)")
+        names = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+        fetched = self.browser.execute_script(names)
         self.assertEqual(fetched, [])
 
     def test_every_chart_is_there(self):
@@ -71,7 +72,8 @@ class ReportTest(unittest.TestCase):
             (cub,) = [row for row in csv.DictReader(file) if row["variant"] == "cub" and row["n"] == str(1 << 28)]
         # The last circle is that of the last variant's largest array.
         told = self.hover(self.find("#scan_time svg circle:not(.picked)")[-1])
-        self.assertEqual(told, f"cub, 2²⁸: {cub['median_us']} µs, {cub['gbps']} GB/s, {cub['percent_of_copy']} % of a copy")
+        self.assertEqual(told, f"cub, 2²⁸: {cub['median_us']} µs, {cub['gbps']} GB/s, "
+                               f"{cub['percent_of_copy']} % of a copy")
 
     def test_a_bar_tells_its_numbers(self):
         self.assertIn("adaptive, 2048 × 2048: 9.000 µs", self.hover(self.find("#row_sums svg rect")[0]))
