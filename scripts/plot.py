@@ -32,13 +32,13 @@ def digest(chart):
 
 def is_current(name, chart, folder):
     path = folder / f"{name}.svg"
-    return path.exists() and path.with_suffix(".png").exists() and digest(chart) in path.read_text()
+    return path.exists() and path.with_suffix(".png").exists() and digest(chart) in path.read_text(encoding="utf-8")
 
 
 def page(charts):
     """The report, with nothing to fetch."""
     embedded = as_json(charts).replace("<", "\\u003c")
-    return TEMPLATE.read_text().replace("@CHARTS@", embedded)
+    return TEMPLATE.read_text(encoding="utf-8").replace("@CHARTS@", embedded)
 
 
 def main():
@@ -60,13 +60,11 @@ def main():
         if stale or missing:
             sys.exit(f"plot.py: out of date: {', '.join([*stale, *missing])}")
     elif arguments.html:
-        arguments.html.write_text(page(charts))
+        arguments.html.write_text(page(charts), encoding="utf-8")
     else:
-        try:
-            from drawing import save
-            from figures import draw
-        except ImportError as error:
-            sys.exit(f"plot.py: {error.name} is missing (Debian: python3-matplotlib); --html does without")
+        from chart_drawing import draw  # only here is matplotlib needed
+        from drawing import save
+
         arguments.images.mkdir(exist_ok=True)
         for name, chart in charts.items():
             save(draw(chart), arguments.images / name, digest(chart))
