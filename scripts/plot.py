@@ -62,8 +62,8 @@ def main():
     elif arguments.html:
         arguments.html.write_text(page(charts), encoding="utf-8")
     else:
-        from chart_drawing import draw  # only here is matplotlib needed
-        from drawing import save
+        from drawing import save  # first, since it says so where matplotlib is missing
+        from chart_drawing import draw
 
         arguments.images.mkdir(exist_ok=True)
         for name, chart in charts.items():
