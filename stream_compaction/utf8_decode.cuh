@@ -68,7 +68,9 @@ class UnitFinder {
         std::uint32_t emits = errors == Errors::Skip ? starts & units.wellFormed : starts;
         if constexpr (sizeof(To) == sizeof(char16_t)) {
             // The second surrogate of a pair comes from the second byte of four.
-            emits |= (units.fourth << 1 | inside >> 2) & text;
+            const std::uint32_t seconds = (units.fourth << 1 | inside >> 2) & text;
+            emits |= seconds;
+            hasPairs_ |= seconds != 0;
         }
         if (bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
             codePointOf(windowAt(tile_, tile_.first())) == byteOrderMark) {
@@ -79,6 +81,8 @@ class UnitFinder {
 
     /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
     [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
+    /// Whether a pair of surrogates comes from this lane's groups.
+    [[nodiscard]] __device__ bool hasPairs() const { return hasPairs_; }
 
   private:
     /// Which bytes of the group are text.
@@ -93,6 +97,7 @@ class UnitFinder {
     const Tile& tile_;
     Bom bom_;
     std::uint32_t inside_;  // of the next row's first group
+    bool hasPairs_ = false;
 };
 
 /// A count for each row of a warp's, scanned over its lanes: at most 16 bits, so that two rows share a word and a scan.
@@ -143,11 +148,27 @@ struct DecodeMemory {
     int biases[5];                                                        ///< as of stepAt
     std::uint32_t warpCounts[DecodeShape::warps];
     int firstIllFormed;
+    int hasPairs;
 };
+
+/// What is known of a tile's text when it is converted.
+enum class TextKind { WellFormedWithoutPairs, WellFormed, Any };
+
+/// The runs that begin in the group at a position: of those that it emits, elements `rank` and following of the tile.
+template <typename To>
+__device__ void listRuns(DecodeMemory<To>& memory, int group, std::uint32_t emits, std::uint32_t rank, int phase) {
+    std::uint32_t begins = everyNth<runLength<To>>(emits, phase + rank);
+    begins |= rank == 0 ? emits & -emits : 0;  // of the tile before
+    for (std::uint32_t run = (phase + rank + __popc(emits) - 1) / runLength<To>; begins != 0; --run) {
+        const int i = 31 - __clz(static_cast<int>(begins));
+        begins ^= 1u << i;
+        memory.runBegins[run] = static_cast<std::uint16_t>(group + i);
+    }
+}
 
 /// Goes through the text that a run comes from, element by element. Where the text may be ill-formed it asks how long
 /// each unit is: an ill-formed one is shorter than its first byte says.
-template <typename To, Errors errors, bool mayBeIllFormed>
+template <typename To, Errors errors, TextKind kind>
 class Reader {
   public:
     __device__ Reader(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int position)
@@ -159,13 +180,16 @@ class Reader {
             position_ += place.length;
             place = placeHere();
         }
-        const Step<To> step = stepAt<To>(place.isIllFormed ? replacementWindow : place.window,
-                                         place.isIllFormed ? leadOnes(replacementWindow) : place.ones, memory_.biases);
+        const Step<To> step =
+            stepAt<To, withPairs>(place.isIllFormed ? replacementWindow : place.window,
+                                  place.isIllFormed ? leadOnes(replacementWindow) : place.ones, memory_.biases);
         position_ += place.isIllFormed ? place.length : step.length;
         return step.element;
     }
 
   private:
+    static constexpr bool withPairs = sizeof(To) == sizeof(char16_t) && kind != TextKind::WellFormedWithoutPairs;
+
     /// What begins at the position: a unit, or the second of two surrogates.
     struct Place {
         std::uint32_t window;
@@ -176,14 +200,15 @@ class Reader {
     [[nodiscard]] __device__ Place placeHere() const {
         const std::uint32_t window = windowAt(tile_, position_);
         const int ones = leadOnes(window);
-        if constexpr (!mayBeIllFormed) {
+        if constexpr (kind != TextKind::Any) {
             return {window, ones};
         }
         const std::uint32_t* const words = memory_.unitBegins + (position_ >> 5);
         const std::uint32_t begins = __funnelshift_r(words[0], words[1], position_);
-        const bool isUnit = sizeof(To) != sizeof(char16_t) || (begins & 1) != 0;
+        const bool isUnit = !withPairs || (begins & 1) != 0;
         const int length = __ffs(static_cast<int>(begins >> 1));
-        return {window, ones, isUnit && !isWhole(ones, length), length};
+        const bool isCut = !isWhole(ones, length);
+        return {window, ones, isUnit && isCut, length};
     }
 
     const DecodeShape::Tile& tile_;
@@ -192,12 +217,12 @@ class Reader {
 };
 
 /// Converts a tile's runs; of the first and the last only what is of this tile.
-template <typename To, Errors errors, bool mayBeIllFormed>
+template <typename To, Errors errors, TextKind kind>
 __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int phase, To* out,
                             int emitted) {
     constexpr int length = runLength<To>;
     for (int run = static_cast<int>(threadIdx.x); run * length - phase < emitted; run += DecodeShape::threads) {
-        Reader<To, errors, mayBeIllFormed> reader(tile, memory, memory.runBegins[run]);
+        Reader<To, errors, kind> reader(tile, memory, memory.runBegins[run]);
         const int first = run * length - phase;
         if (first >= 0 && first + length <= emitted) {
             Run<To> elements;
@@ -237,6 +262,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     if (threadIdx.x == 0) {
         shared.firstIllFormed = Tile::bytes;
+        shared.hasPairs = 0;
     }
     tile.finish();
 
@@ -245,7 +271,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     std::uint32_t emits[Shape::rows];
     RowCounts<Shape::rows> counts;
     int illFormedAt = Tile::bytes;
-    std::uint32_t errorRank = 0;  // within its row's group
+    std::uint32_t errorRank = 0;
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
         const GroupMasks group = finder.next(row, errors);
@@ -258,6 +284,9 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     }
     if (illFormedAt < Tile::bytes) {
         atomicMin(&shared.firstIllFormed, illFormedAt);
+    }
+    if (finder.hasPairs()) {
+        atomicOr(&shared.hasPairs, 1);
     }
     if (threadIdx.x == Shape::threads - Warp::lanes) {
         shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
@@ -276,18 +305,12 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         std::uint32_t rowBegin = place.before;
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
-            const std::uint32_t begin = rowBegin + counts.upTo(row) - __popc(emits[row]);
+            const std::uint32_t rank = rowBegin + counts.upTo(row) - __popc(emits[row]);
             rowBegin += counts.total(row);
-            std::uint32_t begins = everyNth<runLength<To>>(emits[row], phase + begin);
-            begins |= begin == 0 ? emits[row] & -emits[row] : 0;
-            for (std::uint32_t run = (phase + begin + __popc(emits[row]) - 1) / runLength<To>; begins != 0; --run) {
-                const int i = 31 - __clz(static_cast<int>(begins));
-                begins ^= 1u << i;
-                shared.runBegins[run] = static_cast<std::uint16_t>(Shape::groupAt(row) + i);
-            }
+            listRuns(shared, Shape::groupAt(row), emits[row], rank, phase);
             if (errors == Errors::Strict &&
                 illFormedAt / Shape::groupBytes == Shape::groupAt(row) / Shape::groupBytes) {
-                errorRank = begin + __popc(emits[row] & ((1u << illFormedAt % Shape::groupBytes) - 1));
+                errorRank = rank + __popc(emits[row] & ((1u << illFormedAt % Shape::groupBytes) - 1));
             }
         }
     }
@@ -318,10 +341,12 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         return;
     }
     __syncthreads();
-    if (firstIllFormed == Tile::bytes) {
-        convertRuns<To, errors, false>(tile, shared, phase, out, emitted);
+    if (firstIllFormed < Tile::bytes) {
+        convertRuns<To, errors, TextKind::Any>(tile, shared, phase, out, emitted);
+    } else if (shared.hasPairs != 0) {
+        convertRuns<To, errors, TextKind::WellFormed>(tile, shared, phase, out, emitted);
     } else {
-        convertRuns<To, errors, true>(tile, shared, phase, out, emitted);
+        convertRuns<To, errors, TextKind::WellFormedWithoutPairs>(tile, shared, phase, out, emitted);
     }
 }
 

@@ -41,8 +41,7 @@ __global__ void kernScatterCodePoints(std::size_t n, char32_t* odata, const std:
     const std::size_t i = Common::globalThreadIndex();
     if (i < n && emits[i]) {
         const std::uint32_t window = windowAround(text, n, i, 0);
-        odata[indices[i]] =
-            unitAt(window).isWellFormed ? codePointOf(window) : replacementCharacter;
+        odata[indices[i]] = unitAt(window).isWellFormed ? codePointOf(window) : replacementCharacter;
     }
 }
 

@@ -144,7 +144,11 @@ struct Unit {
 
 /// Whether a unit that begins with so many ones, of so many bytes up to the next, is well-formed: ill-formed ones are
 /// cut short.
-[[nodiscard]] constexpr bool isWhole(int ones, int length) { return ones != 1 && length == std::max(1, ones); }
+[[nodiscard]] constexpr bool isWhole(int ones, int length) {
+    // Compared first, so that nothing is left to branch for.
+    const bool isAsLong = length == std::max(1, ones);
+    return ones != 1 && isAsLong;
+}
 
 /// Why the unit at the beginning of a window is ill-formed.
 [[nodiscard]] constexpr ErrorKind errorIn(std::uint32_t window) {
@@ -258,12 +262,11 @@ struct Step {
 };
 
 /// The element that a window of well-formed text begins with, and with it so many ones; `biases` holds signBias of 0 to
-/// 4. Of a sequence of four, the first byte makes the first of two surrogates, and the second byte the other.
-template <typename To>
+/// 4. With pairs of surrogates, the first byte of four makes the first of them, and the second byte the other.
+template <typename To, bool withPairs>
 [[nodiscard]] constexpr Step<To> stepAt(std::uint32_t window, int ones, const int* biases) {
-    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
-    const bool isFirstOfPair = isUtf16 && ones == 4;
-    const bool isSecondOfPair = isUtf16 && ones == 1;
+    const bool isFirstOfPair = withPairs && ones == 4;
+    const bool isSecondOfPair = withPairs && ones == 1;
     const int length = isSecondOfPair ? 3 : std::max(1, ones);
     const int codePoint = sumOfSixes(window << (32 - 8 * length), biases[ones]);
     // Selected, not branched to: neighbours differ.

@@ -175,7 +175,7 @@ void expectStepsOverEveryCodePoint() {
         std::size_t at = 0;
         for (std::size_t i = 0; i < elements; ++i) {
             const std::uint32_t window = windowAt(bytes, at);
-            const Step<To> step = stepAt<To>(window, leadOnes(window), biases.data());
+            const Step<To> step = stepAt<To, sizeof(To) == 2>(window, leadOnes(window), biases.data());
             ASSERT_EQ(step.element, expected[i]) << static_cast<std::uint32_t>(codePoint);
             at += static_cast<std::size_t>(step.length);
         }
