@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <charconv>
 #include <istream>
-#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <utility>
@@ -117,9 +116,8 @@ enum class Contents { Empty, WholeLines, BrokenLine };
 }  // namespace
 
 std::string csvHeader() {
-    std::vector<std::string> names;
-    std::ranges::transform(columns, std::back_inserter(names),
-                           [](const Column& column) { return std::string(column.name); });
+    std::vector<std::string> names(columns.size());
+    std::ranges::transform(columns, names.begin(), [](const Column& column) { return std::string(column.name); });
     return csvLine(names);
 }
 
@@ -147,10 +145,10 @@ std::vector<std::string> csvFields(std::string_view line) {
 }
 
 std::string csvLine(const Row& row) {
-    std::vector<std::string> fields;
-    for (const Column& column : columns) {
-        fields.push_back(std::visit([&row](auto member) { return toField(row.*member); }, column.member));
-    }
+    std::vector<std::string> fields(columns.size());
+    std::ranges::transform(columns, fields.begin(), [&row](const Column& column) {
+        return std::visit([&row](auto member) { return toField(row.*member); }, column.member);
+    });
     return csvLine(fields);
 }
 

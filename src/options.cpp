@@ -92,13 +92,11 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
             options.sizes = {n, nonPowerOfTwoBelow(n)};
         },
         fmt::format("Elements: 1000000, 2^24, 1<<24, 16M (M = 2^20); N - 3 are run too [{}]", options.sizes.front()));
-    CLI::Option* const sweep =
-        addListOption(
-            app, "--sweep", "SIZES",
-            [&options](const std::vector<std::string>& items) { options.sizes = parseSweep(items); },
-            "Many sizes: 2^10:2^28 (each twice the one before), 2^10:2^28:x4, 1M:4M:1M\n"
-            "(so many more each time), 1000,2000; npot among them adds N - 3 of each")
-            ->excludes(size);
+    CLI::Option* const sweep = addListOption(
+        app, "--sweep", "SIZES",
+        [&options](const std::vector<std::string>& items) { options.sizes = parseSweep(items); },
+        "Many sizes: 2^10:2^28 (each twice the one before), 2^10:2^28:x4, 1M:4M:1M\n"
+        "(so many more each time), 1000,2000; npot among them adds N - 3 of each");
     addListOption(
         app, "--shape", "SHAPE",
         [&options](const std::vector<std::string>& shapes) {
@@ -142,9 +140,10 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addListOption(
         app, "--input", "PATTERN",
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
-        "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K (0 to K-1),\n"
-        "random-bits (0 or 1), kept:P (nonzero with probability P), and:K (the bits K\n"
-        "uniform values share) [scan and row-sum mod:50, compact and partition mod:4, sorts uniform];\n"
+        "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K\n"
+        "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K\n"
+        "(the bits K uniform values share) [scan and row-sum mod:50, compact and\n"
+        "partition mod:4, sorts uniform];\n"
         "of text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
         "(the same, K of a hundred characters ill-formed) [mixed]");
     addTextOption(
@@ -168,6 +167,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     options.information = parseCommandLine(app, arguments);
     if (version) {
         options.information = versionText();
+    }
+    if (!size->empty() && !sweep->empty()) {
+        throw UsageError("--sweep: takes the place of --size; leave out one of them");
     }
     requireConsistent(options);
     if (options.profile) {
