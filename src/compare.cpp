@@ -14,32 +14,56 @@
 #include "csv.h"
 #include "outputs.h"
 #include "quantities.h"
+#include "statistics.h"
 #include "table.h"
 #include "usage_error.h"
 
 namespace Bench {
 namespace {
 
-/// The last row about each subject, in the order of the first ones.
-[[nodiscard]] std::vector<Row> newest(std::span<const Row> rows) {
-    std::map<decltype(rows[0].subject()), std::size_t> places;
-    std::vector<Row> result;
-    for (const Row& row : rows) {
-        const auto [place, isNew] = places.try_emplace(row.subject(), result.size());
-        if (isNew) {
-            result.push_back(row);
-        } else {
-            result[place->second] = row;
+[[nodiscard]] bool isTimed(const Row& row) { return row.verified && row.medianUs && row.minUs && row.maxUs; }
+
+using Subject = decltype(std::declval<const Row&>().subject());
+
+/// Several runs as one: the median of their medians, between the fastest and the slowest trial of them all.
+[[nodiscard]] Row merged(std::span<const Row* const> runs) {
+    Row row = *runs.back();
+    Samples medians;
+    for (const Row* run : runs) {
+        if (!isTimed(*run)) {
+            return *run;
         }
+        medians.add(*run->medianUs);
+        row.minUs = std::min(*row.minUs, *run->minUs);
+        row.maxUs = std::max(*row.maxUs, *run->maxUs);
     }
+    row.medianUs = medians.summary().median;
+    return row;
+}
+
+/// A row for each subject, from the runs of the commit that was the last to measure it.
+[[nodiscard]] std::vector<Row> mergedRuns(std::span<const Row> rows) {
+    std::map<Subject, std::size_t> places;
+    std::vector<std::vector<const Row*>> runs;
+    for (const Row& row : rows) {
+        const auto [place, isNew] = places.try_emplace(row.subject(), runs.size());
+        if (isNew) {
+            runs.emplace_back();
+        }
+        auto& sameSubject = runs[place->second];
+        if (!sameSubject.empty() && sameSubject.back()->commit != row.commit) {
+            sameSubject.clear();
+        }
+        sameSubject.push_back(&row);
+    }
+    std::vector<Row> result(runs.size());
+    std::ranges::transform(runs, result.begin(), merged);
     return result;
 }
 
 [[nodiscard]] double spread(const Row& row) {
     return std::min(*row.medianUs - *row.minUs, *row.maxUs - *row.medianUs) / *row.medianUs;
 }
-
-[[nodiscard]] bool isTimed(const Row& row) { return row.verified && row.medianUs && row.minUs && row.maxUs; }
 
 [[nodiscard]] Verdict judge(double ratio, double margin) {
     if (ratio > 1 + margin) {
@@ -164,13 +188,13 @@ std::size_t Comparison::count(Verdict verdict) const {
 }
 
 Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold) {
-    const std::vector<Row> earlier = newest(before);
-    std::map<decltype(earlier[0].subject()), const Row*> unmatched;
+    const std::vector<Row> earlier = mergedRuns(before);
+    std::map<Subject, const Row*> unmatched;
     for (const Row& row : earlier) {
         unmatched.emplace(row.subject(), &row);
     }
     Comparison comparison;
-    for (const Row& row : newest(after)) {
+    for (const Row& row : mergedRuns(after)) {
         const auto found = unmatched.find(row.subject());
         if (found == unmatched.end()) {
             comparison.onlyAfter.push_back(row);

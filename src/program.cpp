@@ -121,6 +121,9 @@ class Run {
         if (options_.resume) {
             report_.note(fmt::format("{} measurements are in {} and not made again", found, options_.csv->string()));
         }
+        if (options_.brief) {
+            report_.gap();
+        }
         const std::size_t count = countMeasurements(sections);
         Progress progress(progressStream_, count, workOf(sections));
         for (const Section& section : sections) {

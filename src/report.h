@@ -21,8 +21,9 @@ class Report {
     void section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem);
     /// The lines of one variant, as soon as it is done.
     void outcome(const Outcome& outcome);
-    /// The same in one line, where there are many.
+    /// The same in one line, where there are many, after a gap.
     void line(const Outcome& outcome);
+    void gap() { out_ << '\n'; }
     /// The closing table of all that ran.
     void table(std::span<const Outcome> outcomes);
     /// What to know before one trusts the times: noise that stayed, a clock that fell.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -86,14 +85,12 @@ std::vector<std::size_t> parseSweep(std::span<const std::string> items) {
     if (sizes.empty()) {
         throw UsageError(fmt::format("expected sizes beside '{}'", nonPowersOfTwo));
     }
-    std::vector<std::size_t> all(sizes.begin(), sizes.end());
     if (std::ranges::find(items, nonPowersOfTwo) != items.end()) {
-        std::ranges::transform(sizes, std::back_inserter(all), nonPowerOfTwoBelow);
-        std::ranges::sort(all);
-        const auto repeated = std::ranges::unique(all);
-        all.erase(repeated.begin(), repeated.end());
+        for (const std::size_t n : std::vector(sizes.begin(), sizes.end())) {
+            sizes.insert(nonPowerOfTwoBelow(n));
+        }
     }
-    return all;
+    return {sizes.begin(), sizes.end()};
 }
 
 }  // namespace Bench

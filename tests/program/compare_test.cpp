@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -95,11 +96,25 @@ TEST(Compare, PairsWhatIsTheSameInEverything) {
     EXPECT_EQ(compare(std::vector{before}, std::vector{sameButLater}, 0.05).changes.size(), 1u);
 }
 
-TEST(Compare, TakesTheLastOfEqualRows) {
-    const Comparison comparison =
-        compare(std::vector{row("a", 50), row("a", 100)}, std::vector{row("a", 1), row("a", 101)}, 0.05);
+TEST(Compare, TakesSeveralRunsForOne) {
+    const std::vector<Row> before{row("a", 100), row("a", 130), row("a", 120)};
+    const Comparison comparison = compare(before, std::vector{row("a", 140)}, 0.05);
     ASSERT_EQ(comparison.changes.size(), 1u);
-    EXPECT_DOUBLE_EQ(comparison.changes[0].ratio.value(), 1.01);
+    const Change& change = comparison.changes[0];
+    EXPECT_DOUBLE_EQ(change.ratio.value(), 140.0 / 120);
+    // From the median of the medians to the slowest trial, 131.3: that is nearer than the fastest, 99.
+    EXPECT_DOUBLE_EQ(change.noise, std::hypot((131.3 - 120) / 120, 0.01));
+    EXPECT_EQ(change.verdict, Verdict::Regression);
+
+    std::vector<Row> oneWrong = before;
+    oneWrong[1] = wrong(oneWrong[1]);
+    EXPECT_EQ(compare(before, oneWrong, 0.05).changes.at(0).verdict, Verdict::Regression);
+}
+
+TEST(Compare, TakesTheNewestCommitOfAFile) {
+    std::vector<Row> rows{row("a", 50), row("a", 60), row("a", 100)};
+    rows.back().commit = "newer";
+    EXPECT_DOUBLE_EQ(compare(rows, std::vector{row("a", 101)}, 0.05).changes.at(0).ratio.value(), 1.01);
 }
 
 class CompareFiles : public testing::Test {
