@@ -23,8 +23,6 @@ namespace {
 
 [[nodiscard]] bool isTimed(const Row& row) { return row.verified && row.medianUs && row.minUs && row.maxUs; }
 
-using Subject = decltype(std::declval<const Row&>().subject());
-
 /// Several runs as one: the median of their medians, between the fastest and the slowest trial of them all.
 [[nodiscard]] Row merged(std::span<const Row* const> runs) {
     Row row = *runs.back();

@@ -3,10 +3,10 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <vector>
 
+#include "console.h"
 #include "gpu.h"
 #include "variants.h"
 
@@ -21,14 +21,6 @@ struct Machine {
 
 /// This computer, with every variant there is.
 [[nodiscard]] Machine thisMachine();
-
-/// Where the program writes.
-struct Console {
-    std::ostream& out;
-    std::ostream& err;
-    bool color = false;
-    bool progress = false;  ///< whether `err` is a terminal, with someone who waits
-};
 
 /// The whole program: returns its exit status, 0 when all that could run has passed, 1 when a check failed or a
 /// comparison found a regression, 2 when it was asked for something it cannot do, 130 when it was interrupted.

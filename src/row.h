@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <variant>
 
 #include "outcome.h"
@@ -43,6 +44,9 @@ struct Row {
         return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu);
     }
 };
+
+/// Refers to the row.
+using Subject = decltype(std::declval<const Row&>().subject());
 
 /// A column of the files: its name, and where a row keeps its value.
 struct Column {

@@ -1,5 +1,6 @@
 #include "program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stream_compaction/block_size.h>
@@ -387,13 +388,22 @@ TEST(Program, MeasuresAgainWhatIsOfAnotherCardOrCommitOrWrong) {
                 HasSubstr("Note: 0 measurements"));
 
     std::string contents = csv.contents();
-    const std::string commit = "," + std::string(BuildInfo::gitCommit) + ",";
+    const std::string commit = fmt::format(",{},", BuildInfo::gitCommit);
     for (std::size_t at = 0; (at = contents.find(commit, at)) != std::string::npos;) {
         contents.replace(at, commit.size(), ",0123abc,");
     }
     csv.fill(contents);
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
                 HasSubstr("Note: 0 measurements"));
+}
+
+TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
+    const TemporaryFile csv("program_test_empty.csv");
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    csv.fill("");
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
 }
 
 TEST(Program, ResumesAFileThatBreaksOff) {
