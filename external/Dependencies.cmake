@@ -29,7 +29,9 @@ endif()
 
 if(STREAM_COMPACTION_PROGRAM)
     stream_compaction_dependency(fmt 11.0.2 https://github.com/fmtlib/fmt.git FIND_PACKAGE_ARGS 9)
-    FetchContent_MakeAvailable(fmt)
+    set(JSON_Install OFF)
+    stream_compaction_dependency(nlohmann_json v3.11.3 https://github.com/nlohmann/json.git FIND_PACKAGE_ARGS 3)
+    FetchContent_MakeAvailable(fmt nlohmann_json)
     # Peers of the conversions of text.
     find_package(Iconv)
     find_package(simdutf QUIET)

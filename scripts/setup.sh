@@ -7,7 +7,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 minimum_cmake=3.24
-packages=(g++ cmake ninja-build git ca-certificates libtbb-dev libhwy-dev libfmt-dev libcli11-dev)
+packages=(g++ cmake ninja-build git ca-certificates libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev)
 
 # What the scripts say goes to stderr: the output of run.sh is the program's alone.
 say() {
@@ -95,7 +95,7 @@ build() {
 if command -v apt-get >/dev/null; then
     install_packages "${packages[@]}"
 else
-    say "Not a Debian or Ubuntu: what is missing of oneTBB, fmt, CLI11 and GoogleTest, CMake fetches as source."
+    say "Not a Debian or Ubuntu: what is missing of oneTBB, fmt, CLI11, nlohmann-json and GoogleTest, CMake fetches as source."
     command -v ninja >/dev/null || die "please install ninja"
 fi
 ensure_cmake

@@ -1,14 +1,15 @@
 #include "csv.h"
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <chrono>
-#include <ctime>
+#include <charconv>
+#include <istream>
+#include <optional>
 #include <stdexcept>
-#include <vector>
+#include <utility>
+#include <variant>
 
 #include "usage_error.h"
 
@@ -27,7 +28,72 @@ namespace {
     return result + '"';
 }
 
-[[nodiscard]] std::string number(double value) { return fmt::format("{:.3f}", value); }
+/// How a column's values are written.
+[[nodiscard]] std::string toField(const std::string& text) { return text; }
+[[nodiscard]] std::string toField(std::size_t number) { return std::to_string(number); }
+[[nodiscard]] std::string toField(bool truth) { return truth ? "true" : "false"; }
+[[nodiscard]] std::string toField(double number) { return fmt::format("{:.3f}", number); }
+template <typename T>
+[[nodiscard]] std::string toField(const std::optional<T>& value) {
+    return value ? toField(*value) : "";
+}
+
+/// And read: whether the field is one.
+[[nodiscard]] bool fromField(const std::string& field, std::string& text) {
+    text = field;
+    return true;
+}
+[[nodiscard]] bool fromField(const std::string& field, bool& truth) {
+    truth = field == "true";
+    return truth || field == "false";
+}
+template <typename Number>
+[[nodiscard]] bool fromField(const std::string& field, Number& number) {
+    const char* end = field.data() + field.size();
+    const auto [stop, error] = std::from_chars(field.data(), end, number);
+    return error == std::errc() && stop == end;
+}
+template <typename T>
+[[nodiscard]] bool fromField(const std::string& field, std::optional<T>& value) {
+    return field.empty() || fromField(field, value.emplace());
+}
+
+/// A line, however it ends.
+bool readLine(std::istream& in, std::string& line) {
+    if (!std::getline(in, line)) {
+        return false;
+    }
+    if (line.ends_with('\r')) {
+        line.pop_back();
+    }
+    return true;
+}
+
+/// How many of the columns a file has. The last one was not there before there were matrices.
+[[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
+    const auto names = csvFields(header);
+    const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
+    if (!areTheFirst || names.size() + 1 < columns.size()) {
+        throw UsageError(fmt::format("{} has other columns than this program writes", path.string()));
+    }
+    return names.size();
+}
+
+/// Nothing where the line breaks off, or is something else.
+[[nodiscard]] std::optional<Row> readRow(std::size_t count, std::string_view line) {
+    const auto fields = csvFields(line);
+    if (fields.size() != count) {
+        return std::nullopt;
+    }
+    Row row;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto read = [&](auto member) { return fromField(fields[i], row.*member); };
+        if (!std::visit(read, columns[i].member)) {
+            return std::nullopt;
+        }
+    }
+    return row;
+}
 
 enum class Contents { Empty, WholeLines, BrokenLine };
 
@@ -35,11 +101,8 @@ enum class Contents { Empty, WholeLines, BrokenLine };
 [[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
     std::ifstream file(path);
     std::string found;
-    if (!std::getline(file, found)) {
+    if (!readLine(file, found)) {
         return Contents::Empty;
-    }
-    if (found.ends_with('\r')) {
-        found.pop_back();
     }
     if (found != header) {
         throw UsageError(
@@ -52,50 +115,62 @@ enum class Contents { Empty, WholeLines, BrokenLine };
 
 }  // namespace
 
-std::string csvLine(const std::vector<std::string>& fields) {
+std::string csvHeader() {
+    std::vector<std::string> names(columns.size());
+    std::ranges::transform(columns, names.begin(), [](const Column& column) { return std::string(column.name); });
+    return csvLine(names);
+}
+
+std::string csvLine(std::span<const std::string> fields) {
     std::vector<std::string> quoted(fields.size());
     std::ranges::transform(fields, quoted.begin(), csvField);
     return fmt::format("{}", fmt::join(quoted, ","));
 }
 
-std::string csvRow(const CsvContext& context, std::string_view timestamp, std::string_view input,
-                   const Outcome& outcome) {
-    const Variant& variant = outcome.variant;
-    const bool verified = outcome.status == Outcome::Status::Passed;
-    const auto ifVerified = [verified](std::string text) { return verified ? std::move(text) : std::string(); };
-    const auto percent = outcome.percentOfCopy();
-    return csvLine({
-        context.gpu.name,
-        context.gpu.computeCapability,
-        context.gpu.driver,
-        context.gpu.toolkit,
-        context.commit,
-        std::string(timestamp),
-        std::string(name(variant.operation)),
-        std::string(variant.name),
-        typeName(variant.operation, variant.type),
-        std::to_string(outcome.n),
-        std::string(input),
-        variant.blockSizes.empty() ? "" : std::to_string(variant.defaultBlockSize),
-        outcome.mode,
-        std::to_string(outcome.time.trials),
-        ifVerified(number(outcome.time.us.median)),
-        ifVerified(number(outcome.time.us.min)),
-        ifVerified(number(outcome.time.us.max)),
-        std::to_string(outcome.bytes),
-        ifVerified(number(outcome.gigabytesPerSecond())),
-        ifVerified(percent ? number(*percent) : ""),
-        verified ? "true" : "false",
-        outcome.shape ? toString(*outcome.shape) : "",
+std::vector<std::string> csvFields(std::string_view line) {
+    std::vector<std::string> fields(1);
+    bool quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool doubled = quoted && line.substr(i, 2) == "\"\"";
+        if (line[i] == '"' && !doubled) {
+            quoted = !quoted;
+        } else if (line[i] == ',' && !quoted) {
+            fields.emplace_back();
+        } else {
+            fields.back() += line[i];
+            i += doubled ? 1 : 0;
+        }
+    }
+    return fields;
+}
+
+std::string csvLine(const Row& row) {
+    std::vector<std::string> fields(columns.size());
+    std::ranges::transform(columns, fields.begin(), [&row](const Column& column) {
+        return std::visit([&row](auto member) { return toField(row.*member); }, column.member);
     });
+    return csvLine(fields);
 }
 
-std::string timestampNow() {
-    const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-    return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(now));
+CsvContents readCsv(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    if (!readLine(file, line)) {
+        throw UsageError(fmt::format("cannot read {}", path.string()));
+    }
+    const std::size_t count = columnCount(path, line);
+    CsvContents contents;
+    for (std::size_t number = 2; readLine(file, line); ++number) {
+        if (auto row = readRow(count, line)) {
+            contents.rows.push_back(std::move(*row));
+        } else {
+            contents.unreadable.push_back(number);
+        }
+    }
+    return contents;
 }
 
-CsvFile::CsvFile(const std::filesystem::path& path, std::string_view header) : path_(path) {
+CsvFile::CsvFile(const std::filesystem::path& path, const std::string& header) : path_(path) {
     const Contents contents = inspect(path, header);
     file_.open(path, std::ios::app);
     if (!file_) {

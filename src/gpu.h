@@ -14,6 +14,7 @@ struct GpuInfo {
     std::size_t memoryBytes = 0;
     std::string driver;   ///< newest CUDA version that the installed driver supports
     std::string toolkit;  ///< CUDA version that this program was built with
+    double boostMHz = 0;  ///< the highest clock that it is specified for
 };
 
 /// The card that variants run on.
@@ -23,10 +24,20 @@ class Gpu {
 
     [[nodiscard]] virtual GpuInfo info() const = 0;
     [[nodiscard]] virtual std::size_t freeBytes() const = 0;
-    /// By CUDA events, each trial with the L2 cache emptied before it.
-    [[nodiscard]] virtual Stopwatch& stopwatch() = 0;
+    /// By CUDA events. In a cold trial the L2 cache is emptied before the one run; a batch has as many runs as take
+    /// some milliseconds.
+    [[nodiscard]] virtual Stopwatch& stopwatch(Mode mode) = 0;
     /// A copy within the device that reads and writes `bytes` in all: the ceiling for an operation that moves as many.
-    [[nodiscard]] virtual Timing measureCopy(std::size_t bytes, const TrialPlan& plan) = 0;
+    [[nodiscard]] virtual Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) = 0;
+    /// A sum over `bytes`, cold: the ceiling for an operation that writes next to nothing.
+    [[nodiscard]] virtual Timing measureRead(std::size_t bytes, const TrialPlan& plan) = 0;
+    /// The clock of the multiprocessors as it is now.
+    [[nodiscard]] virtual double measureClockMHz() = 0;
+
+    /// Runs the work in an NVTX range of that name, as profilers show them.
+    virtual void mark(const std::string& range, const Work& work) = 0;
+    /// Runs the work, and waits for it, while profilers are told to collect.
+    virtual void profile(const Work& work) = 0;
 };
 
 /// The card, or why there is none.

@@ -14,6 +14,7 @@ static_assert(SIZE > 3);
 // The run itself is in program.cpp; the list of what is run is in variants.cpp.
 int main(int argc, char* argv[]) {
     const std::span<const char* const> arguments(argv + 1, argv + argc);
-    return Bench::runProgram(arguments, {SIZE, NPOT}, Bench::thisMachine(),
-                             {std::cout, std::cerr, Bench::standardOutputTakesColor()});
+    return Bench::runProgram(
+        arguments, {SIZE, NPOT}, Bench::thisMachine(),
+        {std::cout, std::cerr, Bench::standardOutputTakesColor(), Bench::standardErrorIsTerminal()});
 }

@@ -2,29 +2,35 @@
 
 #include <stream_compaction/cpu.h>
 
-#include <vector>
+#include <array>
+
+#include "nearest_names.h"
 
 namespace Bench {
+
+std::string_view name(Mode mode) { return mode == Mode::Cold ? "cold" : "batched"; }
+
+Mode parseMode(std::string_view text) { return parseName("mode", text, std::array{Mode::Cold, Mode::Batched}); }
 
 double CpuStopwatch::microseconds(const Work& work) {
     work();
     return 1000.0 * StreamCompaction::CPU::timer().getCpuElapsedTimeForPreviousOperation();
 }
 
-const char* CpuStopwatch::mode() const { return "batched"; }
-
 Timing measure(Stopwatch& stopwatch, const TrialPlan& plan, const Work& reset, const Work& work) {
     for (int i = 0; i < plan.warmup; ++i) {
         work();
     }
-    std::vector<double> times;
-    double total = 0;
+    Samples times;
+    Summary us;
+    const double begin = plan.now();
     do {
         reset();
-        times.push_back(stopwatch.microseconds(work));
-        total += times.back();
-    } while (static_cast<int>(times.size()) < plan.trials && total < plan.budgetUs);
-    return {summarize(times), static_cast<int>(times.size())};
+        times.add(stopwatch.microseconds(work));
+        us = times.summary();
+    } while ((static_cast<int>(times.size()) < plan.trials || us.noise > plan.maxNoise) &&
+             plan.now() - begin < plan.budgetUs);
+    return {us, static_cast<int>(times.size()), us.noise > plan.maxNoise};
 }
 
 }  // namespace Bench

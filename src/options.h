@@ -9,32 +9,35 @@
 #include <vector>
 
 #include "inputs.h"
+#include "measure.h"
 #include "operations.h"
 #include "shapes.h"
 
 namespace Bench {
 
-/// The sizes of the test arrays: one that is meant to be a power of two, and one that is not.
-struct Sizes {
-    std::size_t powerOfTwo = 0;
-    std::size_t nonPowerOfTwo = 0;
-};
+/// As the name of a file to write.
+inline const std::filesystem::path standardOutput = "-";
 
 struct Options {
-    Sizes sizes;
-    std::vector<Shape> shapes;  ///< of the matrices of row sums; from the sizes, when empty
+    std::vector<std::size_t> sizes;  ///< of the arrays
+    std::vector<Shape> shapes;       ///< of the matrices of row sums; from the sizes, when empty
     std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
     std::vector<ElementType> types{ElementType::Int32};
     std::vector<std::string> variants;  ///< all, when empty
     bool list = false;
-    int trials = 15;
-    int warmup = 1;
+    std::vector<Mode> modes{Mode::Cold};
+    TrialPlan plan{.budgetUs = 2e6};
     std::uint64_t seed = 42;
-    std::optional<InputPattern> input;              ///< each operation's own, when absent
+    std::vector<InputPattern> inputs;               ///< each operation's own, when there is none for it
     std::optional<std::filesystem::path> utf8File;  ///< text for the operations on UTF-8, in place of a pattern
-    std::optional<int> blockSize;                   ///< each variant's own, when absent
+    std::vector<int> blockSizes;                    ///< each variant's own, when empty
     int device = 0;
     std::optional<std::filesystem::path> csv;
+    std::optional<std::filesystem::path> json;
+    std::optional<std::filesystem::path> markdown;
+    bool resume = false;   ///< leaves out what the CSV has
+    bool profile = false;  ///< for a profiler: one trial, which alone is collected
+    bool brief = false;    ///< a line a measurement, since there are many
     bool color = true;
 
     /// What --help or --version asks to be told, instead of a run.
@@ -42,6 +45,6 @@ struct Options {
 };
 
 /// `arguments` without the program's name. Throws UsageError for what it does not understand.
-[[nodiscard]] Options parseOptions(std::span<const char* const> arguments, Sizes defaults);
+[[nodiscard]] Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes);
 
 }  // namespace Bench

@@ -10,21 +10,27 @@
 
 namespace Bench {
 
-/// What came of one variant on one array.
-struct Outcome {
-    enum class Status { Passed, Failed, Skipped };
-
-    Variant variant;
+/// One variant on one array.
+struct Measurement {
+    Variant variant;  ///< with the block size that it takes
     std::size_t n = 0;
     std::optional<Shape> shape;  ///< of a matrix
+    std::string input;           ///< as `--input` and the CSV call it
+    Mode mode = Mode::Cold;
+};
+
+/// What came of it.
+struct Outcome : Measurement {
+    enum class Status { Passed, Failed, Skipped };
+
     Status status = Status::Skipped;
     std::string reason;  ///< why it was skipped or what is wrong with its result; empty when it passed
 
     // Only of what has passed.
     Timing time;
-    std::string mode;
     std::size_t bytes = 0;
-    std::optional<double> copyUs;  ///< what a device-to-device copy of as many bytes takes
+    std::optional<double> copyUs;    ///< what a device-to-device copy of as many bytes takes
+    std::optional<double> clockMHz;  ///< of the card, right after it
 
     [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }
     [[nodiscard]] double gigaelementsPerSecond() const { return static_cast<double>(n) / time.us.median / 1e3; }

@@ -3,12 +3,11 @@
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <ostream>
 #include <span>
 #include <vector>
 
+#include "console.h"
 #include "gpu.h"
-#include "options.h"
 #include "variants.h"
 
 namespace Bench {
@@ -23,16 +22,9 @@ struct Machine {
 /// This computer, with every variant there is.
 [[nodiscard]] Machine thisMachine();
 
-/// Where the program writes.
-struct Console {
-    std::ostream& out;
-    std::ostream& err;
-    bool color = false;
-};
-
-/// The whole program: returns its exit status, 0 when all that could run has passed, 1 when a check failed and 2 when
-/// it was asked for something it cannot do.
-[[nodiscard]] int runProgram(std::span<const char* const> arguments, Sizes sizes, const Machine& machine,
-                             Console console);
+/// The whole program: returns its exit status, 0 when all that could run has passed, 1 when a check failed or a
+/// comparison found a regression, 2 when it was asked for something it cannot do, 130 when it was interrupted.
+[[nodiscard]] int runProgram(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
+                             const Machine& machine, Console console);
 
 }  // namespace Bench

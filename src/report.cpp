@@ -4,10 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
-#include <optional>
+#include <cmath>
+#include <iterator>
+#include <limits>
 #include <vector>
+
+#include "results_table.h"
 
 namespace Bench {
 namespace {
@@ -15,6 +18,7 @@ namespace {
 using Status = Outcome::Status;
 
 constexpr std::string_view nothing = "-";
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
@@ -26,120 +30,30 @@ constexpr std::string_view nothing = "-";
     return std::has_single_bit(outcome.n) ? "power-of-two" : "non-power-of-two";
 }
 
-[[nodiscard]] std::string sizeOf(std::size_t n, std::optional<Shape> shape) {
-    return shape ? toString(*shape) : std::to_string(n);
-}
-
-/// ` of int64` behind what is not about the classic ints.
-[[nodiscard]] std::string ofType(Operation operation, ElementType type) {
-    return type == ElementType::Int32 ? "" : " of " + typeName(operation, type);
-}
-
 [[nodiscard]] std::string ofType(const Variant& variant) { return ofType(variant.operation, variant.type); }
+
+/// In a word or two, as notes refer to it.
+[[nodiscard]] std::string nameOf(const Outcome& outcome) {
+    return fmt::format("{}{} {} {}", name(outcome.variant.operation), ofType(outcome.variant), outcome.variant.name,
+                       sizeOf(outcome.n, outcome.shape));
+}
+
+[[nodiscard]] std::string noiseWarning(const Timing& time) {
+    return std::isfinite(time.us.noise)
+               ? fmt::format("noise {:.1f} % after {} trials", 100 * time.us.noise, time.trials)
+               : fmt::format("noise unknown: {} trials were too few", time.trials);
+}
 
 [[nodiscard]] bool sameSubject(const Variant& a, const Variant& b) {
     return a.operation == b.operation && a.type == b.type;
 }
 
-/// Lines up columns: the texts of a row of cells, padded to the widest of each column.
-class Table {
-  public:
-    enum class Align { Left, Right };
-
-    struct Column {
-        std::string_view title;
-        Align align;
-    };
-
-    explicit Table(std::vector<Column> columns) : columns_(std::move(columns)) {
-        std::vector<std::string> titles;
-        for (const Column& column : columns_) {
-            titles.emplace_back(column.title);
-        }
-        addRow(std::move(titles));
-    }
-
-    void addRow(std::vector<std::string> cells) { rows_.push_back(std::move(cells)); }
-
-    /// The lines, the titles first.
-    [[nodiscard]] std::vector<std::string> lines() const {
-        std::vector<std::string> lines;
-        for (const auto& row : rows_) {
-            std::string line;
-            for (std::size_t i = 0; i < row.size(); ++i) {
-                const std::string_view gap = i == 0 ? "" : "  ";
-                line += columns_[i].align == Align::Left ? fmt::format("{}{:<{}}", gap, row[i], width(i))
-                                                         : fmt::format("{}{:>{}}", gap, row[i], width(i));
-            }
-            line.erase(line.find_last_not_of(' ') + 1);
-            lines.push_back(std::move(line));
-        }
-        return lines;
-    }
-
-  private:
-    [[nodiscard]] std::size_t width(std::size_t column) const {
-        std::size_t widest = 0;
-        for (const auto& row : rows_) {
-            widest = std::max(widest, row[column].size());
-        }
-        return widest;
-    }
-
-    std::vector<Column> columns_;
-    std::vector<std::vector<std::string>> rows_;
-};
-
-/// Median time of the same operation on as many elements of the same type by another variant.
-[[nodiscard]] std::optional<double> medianUsOf(std::string_view variant, const Outcome& like,
-                                               std::span<const Outcome> outcomes) {
-    const auto found = std::ranges::find_if(outcomes, [&](const Outcome& other) {
-        return sameSubject(other.variant, like.variant) && other.variant.name == variant && other.n == like.n &&
-               other.shape == like.shape && other.status == Status::Passed;
-    });
-    return found != outcomes.end() ? std::optional(found->time.us.median) : std::nullopt;
-}
-
-[[nodiscard]] std::string speedup(std::optional<double> baselineUs, double us) {
-    if (!baselineUs) {
-        return std::string(nothing);
-    }
-    const double times = *baselineUs / us;
-    return times < 0.1 ? fmt::format("{:.1g}", times) : fmt::format("{:.2f}", times);
-}
-
-[[nodiscard]] std::vector<std::string> tableRow(const Outcome& outcome, std::span<const Outcome> all) {
-    std::vector<std::string> cells{fmt::format("{}{}", name(outcome.variant.operation), ofType(outcome.variant)),
-                                   std::string(outcome.variant.name), sizeOf(outcome.n, outcome.shape)};
-    if (outcome.status == Status::Failed) {
-        cells.emplace_back("FAILED");
-        cells.resize(9, std::string(nothing));
-        return cells;
-    }
-    const double us = outcome.time.us.median;
-    const auto percent = outcome.percentOfCopy();
-    cells.push_back(us < 10 ? fmt::format("{:.3g}", us) : fmt::format("{:.1f}", us));
-    cells.push_back(fmt::format("{:.3f}", outcome.gigaelementsPerSecond()));
-    cells.push_back(fmt::format("{:.2f}", outcome.gigabytesPerSecond()));
-    cells.push_back(percent ? fmt::format("{:.1f}", *percent) : std::string(nothing));
-    cells.push_back(speedup(medianUsOf(serialCpuVariant, outcome, all), us));
-    cells.push_back(speedup(medianUsOf(thrustVariant, outcome, all), us));
-    return cells;
-}
-
 }  // namespace
 
-void Report::setting(const Setting& setting) {
-    const auto line = [this](std::string_view label, std::string_view text) {
+void Report::context(const RunContext& context) {
+    for (const auto& [label, text] : describe(context)) {
         out_ << fmt::format("{:<10}{}\n", label, text);
-    };
-    line("GPU", setting.gpu);
-    if (setting.cuda) {
-        line("CUDA", *setting.cuda);
     }
-    line("CPU", setting.cpu);
-    line("Compiler", setting.compiler);
-    line("Commit", setting.commit);
 }
 
 void Report::section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem) {
@@ -159,6 +73,9 @@ void Report::outcome(const Outcome& outcome) {
             out_ << fmt::format("   elapsed time: {:.6f}ms    ({} Measured)\n", outcome.time.us.median / 1000,
                                 variant.hardware == Hardware::Cpu ? "std::chrono" : "CUDA");
             out_ << fmt::format("    {}\n", paint(Color::Green, "passed"));
+            if (outcome.time.noisy) {
+                out_ << fmt::format("    {}\n", paint(Color::Yellow, noiseWarning(outcome.time)));
+            }
             break;
         case Status::Failed:
             out_ << fmt::format("    {}\n", paint(Color::Red, "FAILED: " + outcome.reason));
@@ -170,43 +87,72 @@ void Report::outcome(const Outcome& outcome) {
     out_ << std::flush;
 }
 
-void Report::table(std::span<const Outcome> outcomes) {
-    using enum Table::Align;
-    Table table({{"operation", Left},
-                 {"variant", Left},
-                 {"n", Right},
-                 {"median us", Right},
-                 {"Gelements/s", Right},
-                 {"GB/s", Right},
-                 {"% of copy", Right},
-                 {"x serial CPU", Right},
-                 {"x Thrust", Right}});
-    std::vector<const Outcome*> shown;
-    for (const Outcome& outcome : outcomes) {
-        if (outcome.status != Status::Skipped) {
-            table.addRow(tableRow(outcome, outcomes));
-            shown.push_back(&outcome);
-        }
+void Report::line(const Outcome& outcome) {
+    const Variant& variant = outcome.variant;
+    const std::string block = variant.blockSizes.empty() ? "" : std::to_string(variant.defaultBlockSize);
+    out_ << fmt::format("{:<13} {:<22} {:>11} {:<10} {:>4} {:<7}  ",
+                        fmt::format("{}{}", name(variant.operation), ofType(variant)), variant.name,
+                        sizeOf(outcome.n, outcome.shape), outcome.input, block, name(outcome.mode));
+    switch (outcome.status) {
+        case Status::Passed:
+            out_ << fmt::format("{:>10.2f} us {:>8.2f} GB/s", outcome.time.us.median, outcome.gigabytesPerSecond());
+            if (const auto percent = outcome.percentOfCopy()) {
+                out_ << fmt::format(" {:>6.1f} % of copy", *percent);
+            }
+            if (outcome.time.noisy) {
+                out_ << "  " << paint(Color::Yellow, noiseWarning(outcome.time));
+            }
+            break;
+        case Status::Failed:
+            out_ << paint(Color::Red, "FAILED: " + outcome.reason);
+            break;
+        case Status::Skipped:
+            out_ << paint(Color::Yellow, "skipped: " + outcome.reason);
+            break;
     }
+    out_ << std::endl;
+}
+
+void Report::table(std::span<const Outcome> outcomes) {
+    std::vector<Outcome> shown;
+    std::ranges::copy_if(outcomes, std::back_inserter(shown),
+                         [](const Outcome& outcome) { return outcome.status != Status::Skipped; });
     if (shown.empty()) {
         return;
     }
-    const auto lines = table.lines();
+    const auto lines = resultsTable(shown).lines();
     out_ << '\n' << paint(Color::Bold, lines.front()) << '\n';
     for (std::size_t i = 0; i < shown.size(); ++i) {
-        if (i > 0 && !sameSubject(shown[i]->variant, shown[i - 1]->variant)) {
+        if (i > 0 && !sameSubject(shown[i].variant, shown[i - 1].variant)) {
             out_ << '\n';
         }
-        const bool failed = shown[i]->status == Status::Failed;
+        const bool failed = shown[i].status == Status::Failed;
         out_ << (failed ? paint(Color::Red, lines[i + 1]) : lines[i + 1]) << '\n';
     }
 }
+
+void Report::notes(std::span<const Outcome> outcomes, const RunContext& context) {
+    const auto noisy = std::ranges::count_if(outcomes, [](const Outcome& outcome) { return outcome.time.noisy; });
+    if (noisy > 0) {
+        note(fmt::format("{} of {} measurements stayed noisier than --max-noise; a longer --time-budget may help",
+                         noisy, outcomes.size()));
+    }
+    constexpr double wellBelow = 0.9;
+    const auto clockOf = [](const Outcome& outcome) { return outcome.clockMHz.value_or(infinity); };
+    const auto slowest = std::ranges::min_element(outcomes, {}, clockOf);
+    if (slowest != outcomes.end() && context.gpu && clockOf(*slowest) < wellBelow * context.gpu->boostMHz) {
+        note(fmt::format("the clock of the card fell to {:.0f} of {:.0f} MHz, lowest at {}", *slowest->clockMHz,
+                         context.gpu->boostMHz, nameOf(*slowest)));
+    }
+}
+
+void Report::note(const std::string& text) { out_ << '\n' << paint(Color::Yellow, "Note: " + text) << '\n'; }
 
 void Report::summary(std::span<const Outcome> outcomes) {
     const std::size_t failed = count(outcomes, Status::Failed);
     const std::string text = fmt::format("{} passed, {} failed, {} skipped", count(outcomes, Status::Passed), failed,
                                          count(outcomes, Status::Skipped));
-    out_ << '\n' << paint(failed > 0 ? Color::Red : Color::Green, text) << '\n';
+    out_ << '\n' << paint(failed > 0 ? Color::Red : Color::Green, text) << '\n' << std::flush;
 }
 
 void Report::list(std::span<const Variant> variants) {

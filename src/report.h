@@ -1,38 +1,34 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
 #include <ostream>
 #include <span>
 #include <string>
 #include <string_view>
 
-#include "gpu.h"
 #include "outcome.h"
 #include "problem.h"
+#include "run_context.h"
 
 namespace Bench {
-
-/// What the report says about where it was made.
-struct Setting {
-    std::string gpu;
-    std::optional<std::string> cuda;
-    std::string cpu;
-    std::string compiler;
-    std::string commit;
-};
 
 /// Writes what the person at the terminal reads, in the words of the course's report.
 class Report {
   public:
     Report(std::ostream& out, bool color) : out_(out), color_(color) {}
 
-    void setting(const Setting& setting);
+    void context(const RunContext& context);
     void section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem);
     /// The lines of one variant, as soon as it is done.
     void outcome(const Outcome& outcome);
+    /// The same in one line, where there are many, after a gap.
+    void line(const Outcome& outcome);
+    void gap() { out_ << '\n'; }
     /// The closing table of all that ran.
     void table(std::span<const Outcome> outcomes);
+    /// What to know before one trusts the times: noise that stayed, a clock that fell.
+    void notes(std::span<const Outcome> outcomes, const RunContext& context);
+    void note(const std::string& text);
     /// `N passed, N failed, N skipped`.
     void summary(std::span<const Outcome> outcomes);
     /// What `--list` prints.

@@ -1,8 +1,6 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
-#include <stdexcept>
 #include <vector>
 
 namespace Bench {
@@ -11,18 +9,23 @@ struct Summary {
     double median = 0;
     double min = 0;
     double max = 0;
+    /// Half the width of the 95 % confidence interval of the median, as a fraction of the median; infinite for fewer
+    /// than the six samples that such an interval takes.
+    double noise = 0;
 };
 
-/// Throws std::invalid_argument when there are no samples.
-[[nodiscard]] inline Summary summarize(std::vector<double> samples) {
-    if (samples.empty()) {
-        throw std::invalid_argument("summarize: expected at least one sample");
-    }
-    std::ranges::sort(samples);
-    const std::size_t middle = samples.size() / 2;
-    const bool odd = samples.size() % 2 == 1;
-    const double median = odd ? samples[middle] : (samples[middle - 1] + samples[middle]) / 2;
-    return {median, samples.front(), samples.back()};
-}
+/// Measured times, kept in ascending order.
+class Samples {
+  public:
+    void add(double sample);
+    [[nodiscard]] std::size_t size() const { return sorted_.size(); }
+    /// Throws std::logic_error when there are none.
+    [[nodiscard]] Summary summary() const;
+
+  private:
+    [[nodiscard]] double noise(double median) const;
+
+    std::vector<double> sorted_;
+};
 
 }  // namespace Bench

@@ -12,11 +12,11 @@
 namespace Bench {
 namespace {
 
-[[nodiscard]] bool standardOutputIsTerminal() {
+[[nodiscard]] bool isTerminal(std::FILE* stream) {
 #ifdef _WIN32
-    return _isatty(_fileno(stdout)) != 0;
+    return _isatty(_fileno(stream)) != 0;
 #else
-    return isatty(fileno(stdout)) != 0;
+    return isatty(fileno(stream)) != 0;
 #endif
 }
 
@@ -25,7 +25,9 @@ namespace {
 bool standardOutputTakesColor() {
     const char* noColor = std::getenv("NO_COLOR");
     const bool refused = noColor != nullptr && *noColor != '\0';
-    return !refused && standardOutputIsTerminal();
+    return !refused && isTerminal(stdout);
 }
+
+bool standardErrorIsTerminal() { return isTerminal(stderr); }
 
 }  // namespace Bench

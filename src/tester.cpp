@@ -11,22 +11,38 @@
 namespace Bench {
 namespace {
 
-// Where a run takes seconds, as std::sort of 2^28 ints does (20), one trial has to do.
-constexpr double budgetUs = 2e6;
-
 constexpr std::size_t maxCpuSize = std::numeric_limits<int>::max();
+
+/// Marks what it times, and nothing else, for profilers.
+class MarkingStopwatch final : public Stopwatch {
+  public:
+    MarkingStopwatch(Gpu& gpu, const Measurement& measurement, bool profile)
+        : gpu_(gpu),
+          stopwatch_(gpu.stopwatch(measurement.mode)),
+          range_(fmt::format("{}/{}/{}", name(measurement.variant.operation), measurement.variant.name, measurement.n)),
+          profile_(profile) {}
+
+    [[nodiscard]] double microseconds(const Work& work) override {
+        const Work marked = [&] { gpu_.mark(range_, work); };
+        return stopwatch_.microseconds(profile_ ? [&] { gpu_.profile(marked); } : marked);
+    }
+
+  private:
+    Gpu& gpu_;
+    Stopwatch& stopwatch_;
+    std::string range_;
+    bool profile_;
+};
 
 }  // namespace
 
-Tester::Tester(const GpuAccess& access, int warmup, int trials)
-    : access_(access), plan_{.warmup = warmup, .trials = trials, .budgetUs = budgetUs} {}
+Tester::Tester(const GpuAccess& access, TrialPlan plan, bool profile)
+    : access_(access), plan_(std::move(plan)), profile_(profile) {}
 
-Outcome Tester::test(const Variant& variant, Problem& problem) {
+Outcome Tester::test(const Measurement& measurement, Problem& problem) {
     Outcome outcome;
-    outcome.variant = variant;
-    outcome.n = problem.size();
-    outcome.shape = problem.shape();
-    if (auto reason = reasonToSkip(variant, problem)) {
+    static_cast<Measurement&>(outcome) = measurement;
+    if (auto reason = reasonToSkip(measurement.variant, problem)) {
         outcome.reason = std::move(*reason);
         return outcome;
     }
@@ -60,17 +76,27 @@ std::optional<std::string> Tester::reasonToSkip(const Variant& variant, const Pr
 }
 
 void Tester::run(Outcome& outcome, Problem& problem) {
-    const bool onGpu = outcome.variant.hardware == Hardware::Gpu;
-    Stopwatch& stopwatch = onGpu ? access_.gpu->stopwatch() : cpuStopwatch_;
+    const Variant& variant = outcome.variant;
+    const bool onGpu = variant.hardware == Hardware::Gpu;
     outcome.bytes = problem.bytesMoved();
-    if (onGpu) {
+    if (onGpu && !profile_) {
         // First, while the variant's own memory is not yet taken.
-        outcome.copyUs = copyMedianUs(outcome.bytes);
+        outcome.copyUs = copyMedianUs(outcome.bytes, outcome.mode);
     }
-    const auto prepared = outcome.variant.prepare(problem, outcome.variant.defaultBlockSize);
-    outcome.time = measure(
-        stopwatch, plan_, [&] { prepared->poisonOutput(); }, [&] { prepared->launch(); });
-    outcome.mode = stopwatch.mode();
+    const auto prepared = variant.prepare(problem, variant.defaultBlockSize);
+    const auto time = [&](Stopwatch& stopwatch) {
+        return measure(
+            stopwatch, plan_, [&] { prepared->poisonOutput(); }, [&] { prepared->launch(); });
+    };
+    if (onGpu) {
+        MarkingStopwatch stopwatch(*access_.gpu, outcome, profile_);
+        outcome.time = time(stopwatch);
+        if (!profile_) {
+            outcome.clockMHz = access_.gpu->measureClockMHz();
+        }
+    } else {
+        outcome.time = time(cpuStopwatch_);
+    }
     prepared->fetchResult();
     if (auto mismatch = problem.mismatch()) {
         outcome.status = Outcome::Status::Failed;
@@ -80,12 +106,12 @@ void Tester::run(Outcome& outcome, Problem& problem) {
     }
 }
 
-double Tester::copyMedianUs(std::size_t bytes) {
-    const auto known = copyMedianUs_.find(bytes);
+double Tester::copyMedianUs(std::size_t bytes, Mode mode) {
+    const auto known = copyMedianUs_.find({bytes, mode});
     if (known != copyMedianUs_.end()) {
         return known->second;
     }
-    return copyMedianUs_[bytes] = access_.gpu->measureCopy(bytes, plan_).us.median;
+    return copyMedianUs_[{bytes, mode}] = access_.gpu->measureCopy(bytes, mode, plan_).us.median;
 }
 
 }  // namespace Bench

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "gpu.h"
 #include "outcome.h"
@@ -14,20 +15,22 @@ namespace Bench {
 /// Runs, times and checks variants on this machine.
 class Tester {
   public:
-    /// The card must outlive the tester.
-    Tester(const GpuAccess& access, int warmup, int trials);
+    /// The card must outlive the tester. With `profile` profilers are told to collect the trials on the card alone.
+    Tester(const GpuAccess& access, TrialPlan plan, bool profile = false);
 
-    [[nodiscard]] Outcome test(const Variant& variant, Problem& problem);
+    /// On the problem that the measurement is of.
+    [[nodiscard]] Outcome test(const Measurement& measurement, Problem& problem);
 
   private:
     [[nodiscard]] std::optional<std::string> reasonToSkip(const Variant& variant, const Problem& problem) const;
     void run(Outcome& outcome, Problem& problem);
-    [[nodiscard]] double copyMedianUs(std::size_t bytes);
+    [[nodiscard]] double copyMedianUs(std::size_t bytes, Mode mode);
 
     const GpuAccess& access_;
     TrialPlan plan_;
+    bool profile_;
     CpuStopwatch cpuStopwatch_;
-    std::map<std::size_t, double> copyMedianUs_;
+    std::map<std::pair<std::size_t, Mode>, double> copyMedianUs_;
 };
 
 }  // namespace Bench

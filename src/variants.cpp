@@ -232,22 +232,28 @@ std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span
     return candidates;
 }
 
-void chooseBlockSize(std::span<Variant> variants, int blockSize) {
+std::vector<Variant> withBlockSizes(std::span<const Variant> variants, std::span<const int> blockSizes) {
+    std::vector<Variant> chosen;
     bool anyChoice = false;
-    for (Variant& variant : variants) {
+    for (Variant variant : variants) {
         if (variant.blockSizes.empty()) {
+            chosen.push_back(std::move(variant));
             continue;
         }
-        if (std::ranges::find(variant.blockSizes, blockSize) == variant.blockSizes.end()) {
-            throw UsageError(fmt::format("--block-size: {} takes {} threads a block, not {}", variant.title,
-                                         fmt::join(variant.blockSizes, ", "), blockSize));
-        }
-        variant.defaultBlockSize = blockSize;
         anyChoice = true;
+        for (const int blockSize : blockSizes) {
+            if (std::ranges::find(variant.blockSizes, blockSize) == variant.blockSizes.end()) {
+                throw UsageError(fmt::format("--block-size: {} takes {} threads a block, not {}", variant.title,
+                                             fmt::join(variant.blockSizes, ", "), blockSize));
+            }
+            variant.defaultBlockSize = blockSize;
+            chosen.push_back(variant);
+        }
     }
     if (!anyChoice) {
         throw UsageError("--block-size: none of the chosen variants has a block size to choose");
     }
+    return chosen;
 }
 
 }  // namespace Bench

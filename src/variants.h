@@ -50,8 +50,8 @@ inline constexpr std::string_view thrustVariant = "thrust";
                                                   std::span<const ElementType> types,
                                                   std::span<const std::string> names);
 
-/// Makes `blockSize` the one that each variant with a choice takes. Throws UsageError when one of them cannot, or when
-/// none has a choice.
-void chooseBlockSize(std::span<Variant> variants, int blockSize);
+/// The variants, those with a choice of block size once for each of these. Throws UsageError when one of them cannot
+/// take one, or when none has a choice.
+[[nodiscard]] std::vector<Variant> withBlockSizes(std::span<const Variant> variants, std::span<const int> blockSizes);
 
 }  // namespace Bench

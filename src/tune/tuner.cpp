@@ -11,7 +11,7 @@ constexpr std::string_view header =
     "gpu,toolkit,commit,timestamp,operation,type,n,kernel,threads,rows,order,trials,median_us,min_us,max_us,gbps,"
     "percent_of_copy,verified";
 
-constexpr TrialPlan plan{.warmup = 1, .trials = 11, .budgetUs = 5e4};
+const TrialPlan plan{.warmup = 1, .trials = 11, .budgetUs = 5e4};
 
 [[nodiscard]] std::string describe(const Candidate& candidate) {
     if (candidate.threads == 0) {
@@ -23,10 +23,11 @@ constexpr TrialPlan plan{.warmup = 1, .trials = 11, .budgetUs = 5e4};
 
 }  // namespace
 
-Tuner::Tuner(Gpu& gpu, const std::filesystem::path& csv) : gpu_(gpu), info_(gpu.info()), csv_(csv, header) {}
+Tuner::Tuner(Gpu& gpu, const std::filesystem::path& csv)
+    : gpu_(gpu), info_(gpu.info()), csv_(csv, std::string(header)) {}
 
 void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
-    const double copyUs = gpu_.measureCopy(contest.bytes, plan).us.median;
+    const double copyUs = gpu_.measureCopy(contest.bytes, Mode::Cold, plan).us.median;
     const Candidate* fastest = nullptr;
     double shortest = 0;
     double peer = 0;
@@ -43,15 +44,15 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
             continue;
         }
         const Timing time = measure(
-            gpu_.stopwatch(), plan, [] {}, [&] { candidate.launch(); });
+            gpu_.stopwatch(Mode::Cold), plan, [] {}, [&] { candidate.launch(); });
         const double us = time.us.median;
         const auto number = [](double value) { return fmt::format("{:.3f}", value); };
-        csv_.append(
-            csvLine({info_.name, info_.toolkit, std::string(BuildInfo::gitCommit), timestampNow(),
-                     std::string(contest.operation), std::string(contest.type), std::to_string(contest.n),
-                     candidate.kernel, std::to_string(candidate.threads), std::to_string(candidate.rows),
-                     candidate.order, std::to_string(time.trials), number(us), number(time.us.min), number(time.us.max),
-                     number(static_cast<double>(contest.bytes) / us / 1e3), number(100 * copyUs / us), "true"}));
+        csv_.append(csvLine(std::vector<std::string>{
+            info_.name, info_.toolkit, std::string(BuildInfo::gitCommit), timestampNow(),
+            std::string(contest.operation), std::string(contest.type), std::to_string(contest.n), candidate.kernel,
+            std::to_string(candidate.threads), std::to_string(candidate.rows), candidate.order,
+            std::to_string(time.trials), number(us), number(time.us.min), number(time.us.max),
+            number(static_cast<double>(contest.bytes) / us / 1e3), number(100 * copyUs / us), "true"}));
         if (&candidate == candidates.data()) {
             peer = us;
         } else if (fastest == nullptr || us < shortest) {

@@ -17,24 +17,15 @@ namespace {
 
 using testing::ElementsAre;
 
-const CsvContext context{{"NVIDIA H200", "9.0", std::size_t{140} << 30, "13.0", "13.1"}, "0123abc"};
+const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} << 30, "13.0", "13.1", 1980},
+                         .gpuUnavailableReason = "",
+                         .ceilings = std::nullopt,
+                         .cpu = "",
+                         .compiler = "",
+                         .commit = "0123abc"};
 
-/// Splits a line at its commas; understands quotes.
-[[nodiscard]] std::vector<std::string> fields(const std::string& line) {
-    std::vector<std::string> result(1);
-    bool quoted = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        if (quoted && line[i] == '"' && i + 1 < line.size() && line[i + 1] == '"') {
-            result.back() += line[++i];
-        } else if (line[i] == '"') {
-            quoted = !quoted;
-        } else if (line[i] == ',' && !quoted) {
-            result.emplace_back();
-        } else {
-            result.back() += line[i];
-        }
-    }
-    return result;
+[[nodiscard]] std::vector<std::string> fieldsOf(const RunContext& where, const Outcome& outcome) {
+    return csvFields(csvLine(rowOf(where, "2026-01-31T23:59:59Z", outcome)));
 }
 
 [[nodiscard]] Outcome scanOutcome() {
@@ -60,11 +51,11 @@ class CsvFileTest : public testing::Test {
     const std::filesystem::path path_ =
         std::filesystem::path(testing::TempDir()) /
         (std::string("csv_test_") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
-    const std::string header_ = std::string(csvHeader) + '\n';
+    const std::string header_ = csvHeader() + '\n';
 };
 
 TEST(CsvRow, HasAValueForEveryColumn) {
-    EXPECT_THAT(fields(csvRow(context, "2026-01-31T23:59:59Z", "mod:50", scanOutcome())),
+    EXPECT_THAT(fieldsOf(context, scanOutcome()),
                 ElementsAre("NVIDIA H200", "9.0", "13.0", "13.1", "0123abc", "2026-01-31T23:59:59Z", "scan", "naive",
                             "int32", "1048576", "mod:50", "256", "cold", "15", "145.062", "72.531", "290.125",
                             "8388608", "57.828", "10.000", "true", ""));
@@ -72,30 +63,31 @@ TEST(CsvRow, HasAValueForEveryColumn) {
 
 TEST(CsvRow, LeavesEmptyWhatDoesNotApply) {
     const auto outcome = passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50);
-    EXPECT_THAT(
-        fields(csvRow({{}, "0123abc"}, "2026-01-31T23:59:59Z", "uniform", outcome)),
-        ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "uniform", "",
-                    "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", ""));
+    RunContext noCard = context;
+    noCard.gpu.reset();
+    EXPECT_THAT(fieldsOf(noCard, outcome),
+                ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50",
+                            "", "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", ""));
 }
 
 TEST(CsvRow, NamesTheType) {
     Outcome outcome = scanOutcome();
     outcome.variant.type = ElementType::Int8;
-    EXPECT_EQ(fields(csvRow(context, "t", "mod:50", outcome)).at(8), "int8->int32");
+    EXPECT_EQ(fieldsOf(context, outcome).at(8), "int8->int32");
     outcome.variant.operation = Operation::SortPairs;
     outcome.variant.type = ElementType::Int32;
-    EXPECT_EQ(fields(csvRow(context, "t", "uniform", outcome)).at(8), "int32,int32");
+    EXPECT_EQ(fieldsOf(context, outcome).at(8), "int32,int32");
 }
 
 TEST(CsvRow, NamesTheShapeOfAMatrix) {
     Outcome outcome = passed(Operation::RowSum, Hardware::Gpu, "adaptive", "adaptive row sum", 6144, 5);
     outcome.shape = Shape{3, 2048};
-    EXPECT_EQ(fields(csvRow(context, "t", "mod:50", outcome)).at(21), "3x2048");
+    EXPECT_EQ(fieldsOf(context, outcome).at(21), "3x2048");
 }
 
 TEST(CsvRow, HasNoTimeForAWrongResult) {
-    const auto row = fields(csvRow(context, "2026-01-31T23:59:59Z", "mod:50", failed(scanOutcome(), "wrong")));
-    ASSERT_EQ(row.size(), fields(std::string(csvHeader)).size());
+    const auto row = fieldsOf(context, failed(scanOutcome(), "wrong"));
+    ASSERT_EQ(row.size(), columns.size());
     EXPECT_EQ(row[14], "");
     EXPECT_EQ(row[15], "");
     EXPECT_EQ(row[16], "");
@@ -105,9 +97,16 @@ TEST(CsvRow, HasNoTimeForAWrongResult) {
 }
 
 TEST(CsvRow, QuotesCommasAndQuotes) {
-    CsvContext odd = context;
-    odd.gpu.name = "Card \"X\", 8 GB";
-    EXPECT_EQ(fields(csvRow(odd, "t", "uniform", scanOutcome())).front(), "Card \"X\", 8 GB");
+    RunContext odd = context;
+    odd.gpu->name = "Card \"X\", 8 GB";
+    EXPECT_THAT(csvLine(rowOf(odd, "t", scanOutcome())), testing::StartsWith("\"Card \"\"X\"\", 8 GB\",9.0,"));
+    EXPECT_EQ(fieldsOf(odd, scanOutcome()).front(), "Card \"X\", 8 GB");
+}
+
+TEST(CsvHeader, HasTheColumnsThatItHasHadAllAlong) {
+    EXPECT_EQ(csvHeader(),
+              "gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
+              "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape");
 }
 
 TEST(TimestampNow, IsIso8601) {
@@ -147,7 +146,7 @@ TEST_F(CsvFileTest, StartsANewLineAfterABrokenOne) {
 }
 
 TEST_F(CsvFileTest, TakesItsHeaderFromWindows) {
-    fill(std::string(csvHeader) + "\r\n");
+    fill(csvHeader() + "\r\n");
     EXPECT_NO_THROW(CsvFile{path_});
 }
 
@@ -155,6 +154,62 @@ TEST_F(CsvFileTest, LeavesOtherFilesAlone) {
     fill("name,value\nx,1\n");
     EXPECT_THROW(CsvFile{path_}, UsageError);
     EXPECT_EQ(contents(), "name,value\nx,1\n");
+}
+
+TEST_F(CsvFileTest, IsReadAsItWasWritten) {
+    Outcome sort = passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50);
+    sort.input = "file:a \"b\", c.txt";
+    Outcome rowSum = passed(Operation::RowSum, Hardware::Gpu, "adaptive", "adaptive row sum", 6144, 5);
+    rowSum.shape = Shape{3, 2048};
+    std::vector<std::string> lines;
+    for (const Outcome& outcome : {scanOutcome(), sort, rowSum, failed(scanOutcome(), "wrong")}) {
+        lines.push_back(csvLine(rowOf(context, "2026-01-31T23:59:59Z", outcome)));
+    }
+    {
+        CsvFile file(path_);
+        std::ranges::for_each(lines, [&file](const std::string& line) { file.append(line); });
+    }
+    const CsvContents read = readCsv(path_);
+    EXPECT_THAT(read.unreadable, testing::IsEmpty());
+    ASSERT_EQ(read.rows.size(), lines.size());
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        EXPECT_EQ(csvLine(read.rows[i]), lines[i]);
+    }
+    EXPECT_EQ(read.rows[0].n, std::size_t{1} << 20);
+    EXPECT_EQ(read.rows[0].blockSize, 256);
+    EXPECT_EQ(read.rows[0].medianUs, 145.062);
+    EXPECT_TRUE(read.rows[0].verified);
+    EXPECT_EQ(read.rows[1].input, "file:a \"b\", c.txt");
+    EXPECT_EQ(read.rows[2].shape, "3x2048");
+    EXPECT_EQ(read.rows[3].medianUs, std::nullopt);
+    EXPECT_FALSE(read.rows[3].verified);
+}
+
+TEST_F(CsvFileTest, IsReadWithoutTheShapeThatEarlyFilesDoNotHave) {
+    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    fill(csvHeader().substr(0, csvHeader().rfind(',')) + "\r\n" + line.substr(0, line.rfind(',')) + "\r\n");
+    const CsvContents read = readCsv(path_);
+    EXPECT_THAT(read.unreadable, testing::IsEmpty());
+    ASSERT_EQ(read.rows.size(), 1u);
+    EXPECT_EQ(csvLine(read.rows[0]), line);
+}
+
+TEST_F(CsvFileTest, NamesTheLinesThatAreBroken) {
+    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    std::string wrongNumber = line;
+    wrongNumber.replace(wrongNumber.find("1048576"), 7, "many");
+    fill(header_ + line + "\nNVIDIA,9.0\n" + line + "\n" + wrongNumber + "\n");
+    const CsvContents read = readCsv(path_);
+    EXPECT_EQ(read.rows.size(), 2u);
+    EXPECT_THAT(read.unreadable, ElementsAre(3, 5));
+}
+
+TEST_F(CsvFileTest, IsNotReadWhenItIsSomethingElse) {
+    EXPECT_THROW((void)readCsv(path_), UsageError);
+    fill("name,value\nx,1\n");
+    EXPECT_THROW((void)readCsv(path_), UsageError);
+    fill("");
+    EXPECT_THROW((void)readCsv(path_), UsageError);
 }
 
 TEST_F(CsvFileTest, RefusesAPathThatCannotBeWritten) {

@@ -20,23 +20,49 @@ class FakeStopwatch final : public Stopwatch {
         work();
         return 10;
     }
-    [[nodiscard]] const char* mode() const override { return "cold"; }
 };
 
-/// A card with a given amount of free memory, on which a copy takes 5 microseconds.
+/// What a FakeGpu was asked for, for tests that look.
+struct GpuLog {
+    std::vector<Mode> modes;          ///< of the stopwatches
+    std::vector<std::string> marked;  ///< ranges
+    int profiled = 0;                 ///< runs that a profiler was to collect
+};
+
+/// A card with a given amount of free memory, on which a copy takes 5 microseconds and the clock is at 1900 of 2000
+/// MHz.
 class FakeGpu final : public Gpu {
   public:
-    explicit FakeGpu(std::size_t freeBytes) : freeBytes_(freeBytes) {}
+    explicit FakeGpu(std::size_t freeBytes, std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>())
+        : freeBytes_(freeBytes), log_(std::move(log)) {}
 
-    [[nodiscard]] GpuInfo info() const override { return {"Fake Card", "9.0", std::size_t{1} << 30, "13.0", "13.0"}; }
+    [[nodiscard]] GpuInfo info() const override {
+        return {"Fake Card", "9.0", std::size_t{1} << 30, "13.0", "13.0", 2000};
+    }
     [[nodiscard]] std::size_t freeBytes() const override { return freeBytes_; }
-    [[nodiscard]] Stopwatch& stopwatch() override { return stopwatch_; }
-    [[nodiscard]] Timing measureCopy(std::size_t /*bytes*/, const TrialPlan& plan) override {
-        return {{5, 5, 5}, plan.trials};
+    [[nodiscard]] Stopwatch& stopwatch(Mode mode) override {
+        log_->modes.push_back(mode);
+        return stopwatch_;
+    }
+    [[nodiscard]] Timing measureCopy(std::size_t /*bytes*/, Mode /*mode*/, const TrialPlan& plan) override {
+        return {{5, 5, 5, 0}, plan.trials};
+    }
+    [[nodiscard]] Timing measureRead(std::size_t /*bytes*/, const TrialPlan& plan) override {
+        return {{4, 4, 4, 0}, plan.trials};
+    }
+    [[nodiscard]] double measureClockMHz() override { return 1900; }
+    void mark(const std::string& range, const Work& work) override {
+        log_->marked.push_back(range);
+        work();
+    }
+    void profile(const Work& work) override {
+        ++log_->profiled;
+        work();
     }
 
   private:
     std::size_t freeBytes_;
+    std::shared_ptr<GpuLog> log_;
     FakeStopwatch stopwatch_;
 };
 
@@ -54,11 +80,11 @@ template <typename Function>
     return variant;
 }
 
-[[nodiscard]] inline Machine machineWithGpu(std::vector<Variant> variants,
-                                            std::size_t freeBytes = std::size_t{1} << 30) {
+[[nodiscard]] inline Machine machineWithGpu(std::vector<Variant> variants, std::size_t freeBytes = std::size_t{1} << 30,
+                                            std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>()) {
     return {std::move(variants),
-            [freeBytes](int) {
-                return GpuAccess{std::make_unique<FakeGpu>(freeBytes), {}};
+            [freeBytes, log](int) {
+                return GpuAccess{std::make_unique<FakeGpu>(freeBytes, log), {}};
             },
             std::nullopt};
 }

@@ -3,7 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "statistics.h"
@@ -11,39 +15,81 @@
 namespace Bench {
 namespace {
 
-TEST(Summarize, TakesTheMiddleOfAnOddNumber) {
+[[nodiscard]] Summary summarize(const std::vector<double>& times) {
+    Samples samples;
+    for (const double time : times) {
+        samples.add(time);
+    }
+    return samples.summary();
+}
+
+TEST(Samples, TakeTheMiddleOfAnOddNumber) {
     const Summary summary = summarize({5, 1, 9});
     EXPECT_EQ(summary.median, 5);
     EXPECT_EQ(summary.min, 1);
     EXPECT_EQ(summary.max, 9);
 }
 
-TEST(Summarize, TakesTheMeanOfTheTwoInTheMiddleOfAnEvenNumber) { EXPECT_EQ(summarize({8, 2, 4, 100}).median, 6); }
+TEST(Samples, TakeTheMeanOfTheTwoInTheMiddleOfAnEvenNumber) { EXPECT_EQ(summarize({8, 2, 4, 100}).median, 6); }
 
-TEST(Summarize, TakesOneSample) {
+TEST(Samples, TakeOneSample) {
     const Summary summary = summarize({3.5});
     EXPECT_EQ(summary.median, 3.5);
     EXPECT_EQ(summary.min, 3.5);
     EXPECT_EQ(summary.max, 3.5);
 }
 
-TEST(Summarize, RefusesNoSamples) { EXPECT_THROW((void)summarize({}), std::invalid_argument); }
+TEST(Samples, RefuseNoSamples) { EXPECT_THROW((void)summarize({}), std::logic_error); }
 
-/// Says that the runs take the given times.
+/// The 95 % confidence interval of the median is from the 4th to the 12th of 15 samples, and from the 40th to the 61st
+/// of 100: the usual table of the binomial distribution has it so.
+TEST(Samples, KnowTheMedianFromTheOnesAroundIt) {
+    std::vector<double> times(15);
+    std::iota(times.begin(), times.end(), 93.0);
+    EXPECT_DOUBLE_EQ(summarize(times).median, 100);
+    EXPECT_DOUBLE_EQ(summarize(times).noise, (104.0 - 96.0) / 2 / 100);
+    times.resize(100);
+    std::iota(times.begin(), times.end(), 1.0);
+    EXPECT_DOUBLE_EQ(summarize(times).noise, (60.0 - 41.0) / 2 / 50.5);
+}
+
+TEST(Samples, KnowNothingOfTheNoiseOfFive) {
+    EXPECT_TRUE(std::isinf(summarize({1, 1, 1, 1, 1}).noise));
+    EXPECT_EQ(summarize({1, 1, 1, 1, 1, 1}).noise, 0);
+}
+
+TEST(Samples, AreNotNoisyForOneHiccup) {
+    std::vector<double> times(15, 10.0);
+    times.back() = 1000;
+    EXPECT_EQ(summarize(times).noise, 0);
+}
+
+/// Says that the runs take the given times, the last of them again and again; a clock that they turn.
 class FakeStopwatch final : public Stopwatch {
   public:
     explicit FakeStopwatch(std::vector<double> times) : times_(std::move(times)) {}
 
     [[nodiscard]] double microseconds(const Work& work) override {
         work();
-        return times_.at(next_++);
+        const double time = times_.at(std::min(next_++, times_.size() - 1));
+        now_ += time;
+        return time;
     }
-    [[nodiscard]] const char* mode() const override { return "fake"; }
+    [[nodiscard]] Clock clock() {
+        return [this] { return now_; };
+    }
 
   private:
     std::vector<double> times_;
     std::size_t next_ = 0;
+    double now_ = 0;
 };
+
+[[nodiscard]] Timing measureWith(FakeStopwatch stopwatch, TrialPlan plan) {
+    plan.now = stopwatch.clock();
+    return measure(
+        stopwatch, plan, [] {}, [] {});
+}
 
 TEST(Measure, WarmsUpUntimedAndResetsBeforeEachTrial) {
     FakeStopwatch stopwatch({30, 10, 20});
@@ -55,21 +101,51 @@ TEST(Measure, WarmsUpUntimedAndResetsBeforeEachTrial) {
     EXPECT_EQ(timing.us.median, 20);
     EXPECT_EQ(timing.us.min, 10);
     EXPECT_EQ(timing.us.max, 30);
+    EXPECT_FALSE(timing.noisy);
 }
 
 TEST(Measure, StopsWhenTheBudgetIsSpent) {
-    FakeStopwatch stopwatch({40, 60, 1, 1});
-    const Timing timing = measure(
-        stopwatch, {.warmup = 1, .trials = 15, .budgetUs = 100}, [] {}, [] {});
-    EXPECT_EQ(timing.trials, 2);
+    EXPECT_EQ(measureWith(FakeStopwatch({40, 60, 1, 1}), {.trials = 15, .budgetUs = 100}).trials, 2);
+}
+
+TEST(Measure, CountsWhatGoesOnBetweenTheTrials) {
+    FakeStopwatch stopwatch({10});
+    double now = 0;
+    const TrialPlan plan{.trials = 15, .budgetUs = 100, .now = [&now] { return now; }};
+    EXPECT_EQ(measure(
+                  stopwatch, plan, [&now] { now += 50; }, [] {})
+                  .trials,
+              2);
 }
 
 TEST(Measure, RunsOneTrialHoweverLongItTakes) {
-    FakeStopwatch stopwatch({1e9});
-    const Timing timing = measure(
-        stopwatch, {.warmup = 1, .trials = 15, .budgetUs = 100}, [] {}, [] {});
+    const Timing timing = measureWith(FakeStopwatch({1e9}), {.trials = 15, .budgetUs = 100});
     EXPECT_EQ(timing.trials, 1);
     EXPECT_EQ(timing.us.median, 1e9);
+}
+
+TEST(Measure, GoesOnUntilTheNoiseIsLow) {
+    std::vector<double> times{100, 120, 90, 110, 130, 95, 105};
+    times.push_back(100);
+    const Timing timing = measureWith(FakeStopwatch(times), {.trials = 7, .maxNoise = 0.01});
+    EXPECT_GT(timing.trials, 7);
+    EXPECT_LE(timing.us.noise, 0.01);
+    EXPECT_FALSE(timing.noisy);
+}
+
+TEST(Measure, StopsAtOnceWhereThereIsNoNoise) {
+    EXPECT_EQ(measureWith(FakeStopwatch({10}), {.trials = 7, .maxNoise = 0.01}).trials, 7);
+    EXPECT_EQ(measureWith(FakeStopwatch({10}), {.trials = 1, .maxNoise = 0.01}).trials, 6);
+}
+
+TEST(Measure, SaysWhenTheNoiseStays) {
+    std::vector<double> times;
+    for (int i = 0; i < 1000; ++i) {
+        times.push_back(i % 2 == 0 ? 1 : 2);
+    }
+    const Timing timing = measureWith(FakeStopwatch(times), {.trials = 7, .maxNoise = 0.01, .budgetUs = 150});
+    EXPECT_EQ(timing.trials, 100);
+    EXPECT_TRUE(timing.noisy);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,20 +21,27 @@ using testing::HasSubstr;
 
 TEST(ParseOptions, HasDefaults) {
     const Options options = parse({});
-    EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
-    EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
+    EXPECT_THAT(options.sizes, ElementsAre(1024, 1021));
     EXPECT_THAT(options.operations, ElementsAreArray(allOperations));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int32));
     EXPECT_TRUE(options.variants.empty());
     EXPECT_TRUE(options.shapes.empty());
     EXPECT_FALSE(options.list);
-    EXPECT_EQ(options.trials, 15);
-    EXPECT_EQ(options.warmup, 1);
+    EXPECT_EQ(options.plan.trials, 15);
+    EXPECT_EQ(options.plan.warmup, 1);
     EXPECT_EQ(options.seed, 42u);
-    EXPECT_FALSE(options.input.has_value());
-    EXPECT_FALSE(options.blockSize.has_value());
+    EXPECT_TRUE(options.inputs.empty());
+    EXPECT_THAT(options.modes, ElementsAre(Mode::Cold));
+    EXPECT_EQ(options.plan.budgetUs, 2e6);
+    EXPECT_TRUE(std::isinf(options.plan.maxNoise));
+    EXPECT_TRUE(options.blockSizes.empty());
     EXPECT_EQ(options.device, 0);
     EXPECT_FALSE(options.csv.has_value());
+    EXPECT_FALSE(options.json.has_value());
+    EXPECT_FALSE(options.markdown.has_value());
+    EXPECT_FALSE(options.resume);
+    EXPECT_FALSE(options.profile);
+    EXPECT_FALSE(options.brief);
     EXPECT_TRUE(options.color);
     EXPECT_FALSE(options.information.has_value());
 }
@@ -54,37 +62,86 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "--seed",
                                    "18446744073709551615",
                                    "--input",
-                                   "mod:7",
+                                   "mod:7,kept:0.5,mod:7",
                                    "--block-size",
-                                   "128",
+                                   "128,64",
                                    "--device",
                                    "1",
                                    "--csv",
                                    "out.csv",
+                                   "--json",
+                                   "out.json",
+                                   "--markdown",
+                                   "-",
+                                   "--resume",
+                                   "--mode",
+                                   "batched,cold",
+                                   "--max-noise",
+                                   "2.5%",
+                                   "--time-budget",
+                                   "500ms",
                                    "--no-color",
                                    "--type",
                                    "double,int8,double"});
-    EXPECT_EQ(options.sizes.powerOfTwo, 1024u);
-    EXPECT_EQ(options.sizes.nonPowerOfTwo, 1021u);
+    EXPECT_THAT(options.sizes, ElementsAre(1024, 1021));
     EXPECT_THAT(options.shapes, ElementsAre(Shape{3000, 2048}, Shape{1 << 22, 7}));
     EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
     EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
     EXPECT_TRUE(options.list);
-    EXPECT_EQ(options.trials, 3);
-    EXPECT_EQ(options.warmup, 2);
+    EXPECT_EQ(options.plan.trials, 3);
+    EXPECT_EQ(options.plan.warmup, 2);
     EXPECT_EQ(options.seed, 18446744073709551615u);
-    EXPECT_EQ(options.input, (InputPattern{InputPattern::Kind::Modulo, 7}));
-    EXPECT_EQ(options.blockSize, 128);
+    EXPECT_THAT(options.inputs, ElementsAre(InputPattern{InputPattern::Kind::Modulo, 7},
+                                            InputPattern{InputPattern::Kind::Kept, 0, 0.5}));
+    EXPECT_THAT(options.blockSizes, ElementsAre(128, 64));
+    EXPECT_THAT(options.modes, ElementsAre(Mode::Cold, Mode::Batched));
+    EXPECT_DOUBLE_EQ(options.plan.maxNoise, 0.025);
+    EXPECT_EQ(options.plan.budgetUs, 5e5);
     EXPECT_EQ(options.device, 1);
     EXPECT_EQ(options.csv, "out.csv");
+    EXPECT_EQ(options.json, "out.json");
+    EXPECT_EQ(options.markdown, standardOutput);
+    EXPECT_TRUE(options.resume);
     EXPECT_FALSE(options.color);
 }
 
 TEST(ParseOptions, TakesTheSmallerSizeFromTheSize) {
     const std::pair<const char*, std::size_t> cases[] = {{"1", 1}, {"2", 1}, {"3", 1}, {"4", 1}, {"5", 2}, {"64", 61}};
     for (const auto& [size, expected] : cases) {
-        EXPECT_EQ(parse({"--size", size}).sizes.nonPowerOfTwo, expected) << size;
+        EXPECT_EQ(parse({"--size", size}).sizes.back(), expected) << size;
+    }
+}
+
+TEST(ParseOptions, TakesManySizes) {
+    EXPECT_THAT(parse({"--sweep", "2^4:2^6,1000,npot"}).sizes, ElementsAre(13, 16, 29, 32, 61, 64, 997, 1000));
+}
+
+TEST(ParseOptions, IsBriefWhereThereIsMuchToSay) {
+    EXPECT_TRUE(parse({"--sweep", "2^4:2^6"}).brief);
+    EXPECT_TRUE(parse({"--input", "ones,zeros"}).brief);
+    EXPECT_TRUE(parse({"--block-size", "64,128"}).brief);
+    EXPECT_TRUE(parse({"--mode", "cold,batched"}).brief);
+    EXPECT_FALSE(parse({"--size", "2^4", "--input", "ones", "--block-size", "64", "--mode", "batched"}).brief);
+}
+
+TEST(ParseOptions, RunsOneTrialForAProfiler) {
+    const Options options = parse({"--profile", "--trials", "20", "--mode", "batched", "--max-noise", "1%"});
+    EXPECT_TRUE(options.profile);
+    EXPECT_EQ(options.plan.trials, 1);
+    EXPECT_TRUE(std::isinf(options.plan.maxNoise));
+    EXPECT_THAT(options.modes, ElementsAre(Mode::Cold));
+}
+
+TEST(ParseOptions, RefusesWhatContradictsItself) {
+    const std::vector<const char*> cases[] = {
+        {"--size", "2^4", "--sweep", "2^4"}, {"--csv", "-", "--json", "-"},
+        {"--json", "-", "--markdown", "-"},  {"--resume"},
+        {"--resume", "--csv", "-"},          {"--profile", "--csv", "out.csv"},
+        {"--profile", "--json", "out.json"},
+    };
+    for (const auto& arguments : cases) {
+        EXPECT_THROW((void)parse(arguments), UsageError) << testing::PrintToString(arguments);
     }
 }
 
@@ -122,7 +179,19 @@ TEST(ParseOptions, RefusesBadInputInOneLine) {
         {"--block-size", "0"},
         {"--block-size", "x"},
         {"--block-size", "2048"},
+        {"--block-size", "64,x"},
         {"--device", "-1"},
+        {"--sweep"},
+        {"--sweep", "x"},
+        {"--sweep", "npot"},
+        {"--input", "ones,x"},
+        {"--mode", "hot"},
+        {"--max-noise", "2"},
+        {"--max-noise", "-1%"},
+        {"--time-budget", "2"},
+        {"--time-budget", "0s"},
+        {"--json"},
+        {"--markdown"},
         {"--csv"},
         {"--frob"},
         {"extra"},

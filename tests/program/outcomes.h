@@ -18,8 +18,9 @@ namespace Bench {
     outcome.variant.title = title;
     outcome.n = n;
     outcome.status = Outcome::Status::Passed;
-    outcome.time = {{us, us / 2, us * 2}, 15};
-    outcome.mode = hardware == Hardware::Gpu ? "cold" : "batched";
+    outcome.time = {{us, us / 2, us * 2, 0.01}, 15};
+    outcome.input = "mod:50";
+    outcome.mode = hardware == Hardware::Gpu ? Mode::Cold : Mode::Batched;
     outcome.bytes = 2 * n * sizeof(int);
     return outcome;
 }

@@ -1,10 +1,18 @@
 #include "program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stream_compaction/block_size.h>
+#include <version_info.h>
 
+#include <algorithm>
+#include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -45,6 +53,37 @@ void wrongScan(int n, int* odata, const int* idata) {
     return variants;
 }
 
+/// Gone before and after.
+class TemporaryFile {
+  public:
+    explicit TemporaryFile(const std::string& name)
+        : path_(std::filesystem::path(testing::TempDir()) / name), text_(path_.string()) {
+        std::filesystem::remove(path_);
+    }
+    ~TemporaryFile() { std::filesystem::remove(path_); }
+    TemporaryFile(const TemporaryFile&) = delete;
+    TemporaryFile& operator=(const TemporaryFile&) = delete;
+
+    [[nodiscard]] const char* name() const { return text_.c_str(); }
+    void fill(const std::string& contents) const { std::ofstream(path_) << contents; }
+    [[nodiscard]] std::string contents() const {
+        std::ifstream file(path_);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    [[nodiscard]] std::vector<std::string> lines() const {
+        std::ifstream file(path_);
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(file, line);) {
+            lines.push_back(line);
+        }
+        return lines;
+    }
+
+  private:
+    std::filesystem::path path_;
+    std::string text_;
+};
+
 struct Result {
     int status = 0;
     std::string out;
@@ -63,7 +102,9 @@ TEST(Program, ReportsEveryVariantOnBothSizes) {
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.err, IsEmpty());
     EXPECT_THAT(result.out, StartsWith("GPU       Fake Card, compute capability 9.0, 1.0 GiB memory\n"
-                                       "CUDA      driver 13.0, toolkit 13.0\n"));
+                                       "CUDA      driver 13.0, toolkit 13.0\n"
+                                       "Clock     1900 MHz, nominally up to 2000\n"
+                                       "Ceilings  copy "));
     EXPECT_THAT(result.out,
                 HasSubstr("** SCAN TESTS **\n****************\n    1024 elements, mod:50\n    [   2   7  43"));
     EXPECT_THAT(result.out, HasSubstr("** STREAM COMPACTION TESTS **"));
@@ -230,24 +271,203 @@ TEST(Program, SkipsOnlyTheVariantThatNeedsMoreDeviceMemory) {
 }
 
 TEST(Program, AppendsToTheCsvFile) {
-    const auto path = std::filesystem::path(testing::TempDir()) / "program_test.csv";
-    std::filesystem::remove(path);
-    const std::string text = path.string();
-    EXPECT_EQ(run({"--op", "scan", "--csv", text.c_str()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
-    EXPECT_EQ(run({"--op", "sort", "--csv", text.c_str()}, machineWithoutGpu(workingVariants())).status, 0);
+    const TemporaryFile csv("program_test.csv");
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
+    EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 0);
 
-    std::ifstream file(path);
-    std::vector<std::string> lines;
-    for (std::string line; std::getline(file, line);) {
-        lines.push_back(line);
-    }
+    const std::vector<std::string> lines = csv.lines();
     // The header, a working and a wrong scan on two sizes; what was skipped leaves no row.
     ASSERT_EQ(lines.size(), 5u);
-    EXPECT_EQ(lines[0], csvHeader);
+    EXPECT_EQ(lines[0], csvHeader());
     EXPECT_THAT(lines[1], AllOf(StartsWith("Fake Card,9.0,13.0,13.0,"), HasSubstr(",scan,cpu,int32,1024,mod:50,,"),
                                 EndsWith(",true,")));
     EXPECT_THAT(lines[4], AllOf(HasSubstr(",scan,naive,int32,1021,mod:50,,cold,15,,,,8168,,,false")));
-    std::filesystem::remove(path);
+}
+
+TEST(Program, SweepsSizesInputsAndModes) {
+    const auto log = std::make_shared<GpuLog>();
+    const Result result = run(
+        {"--op", "scan", "--sweep", "2^4:2^6,npot", "--input", "ones,zeros", "--mode", "cold,batched", "--trials", "2"},
+        machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.err, IsEmpty());
+    // Six sizes of two inputs, on the CPU in the one mode that it has, on the GPU in both.
+    EXPECT_THAT(result.out, EndsWith("\n36 passed, 0 failed, 0 skipped\n"));
+    EXPECT_THAT(result.out, Not(HasSubstr("====")));
+    EXPECT_THAT(result.out, HasSubstr("operation  variant   n  input  mode     median us"));
+    EXPECT_EQ(std::ranges::count(log->modes, Mode::Cold), 12);
+    EXPECT_EQ(std::ranges::count(log->modes, Mode::Batched), 12);
+}
+
+TEST(Program, SweepsBlockSizesWhereThereIsAChoice) {
+    auto variants = workingVariants();
+    variants[1].blockSizes = StreamCompaction::powerOfTwoBlockSizes;
+    variants[1].defaultBlockSize = 128;
+    const Result result = run({"--op", "scan", "--block-size", "64,256,1024"}, machineWithGpu(variants));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.out, EndsWith("\n8 passed, 0 failed, 0 skipped\n"));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("  1024     64"), HasSubstr("  1024    256"), HasSubstr("  1024   1024")));
+}
+
+TEST(Program, ShowsItsProgressOnATerminalOnly) {
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_EQ(runProgram(std::vector<const char*>{"--op", "scan"}, {16, 13}, machineWithGpu(workingVariants()),
+                         {out, err, false, true}),
+              0);
+    EXPECT_THAT(err.str(), AllOf(StartsWith("[1/4] scan cpu 16"), HasSubstr("[4/4] scan naive 13, "), EndsWith(" \r")));
+}
+
+TEST(Program, WritesJson) {
+    const TemporaryFile json("program_test.json");
+    EXPECT_EQ(run({"--op", "scan", "--json", json.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
+    const auto object = nlohmann::json::parse(json.contents());
+    EXPECT_EQ(object.at("context").at("gpu").at("name"), "Fake Card");
+    EXPECT_GT(object.at("context").at("ceilings_gbps").at("copy"), 0);
+    ASSERT_EQ(object.at("rows").size(), 4u);
+    EXPECT_EQ(object.at("rows").at(0).at("n"), 1024);
+    EXPECT_EQ(object.at("rows").at(3).at("verified"), false);
+    EXPECT_TRUE(object.at("rows").at(3).at("median_us").is_null());
+}
+
+TEST(Program, WritesMarkdown) {
+    const TemporaryFile markdown("program_test.md");
+    EXPECT_EQ(run({"--op", "scan", "--markdown", markdown.name()}, machineWithGpu(workingVariants())).status, 0);
+    EXPECT_THAT(markdown.contents(), StartsWith("- GPU: Fake Card, "));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n\n| operation | variant | n | median us |"));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.0 |"));
+}
+
+TEST(Program, KeepsStandardOutputForOtherPrograms) {
+    const Result csv = run({"--op", "scan", "--csv", "-"}, machineWithGpu(workingVariants()));
+    EXPECT_EQ(csv.status, 0);
+    EXPECT_THAT(csv.out, StartsWith(csvHeader() + "\nFake Card,"));
+    EXPECT_EQ(std::ranges::count(csv.out, '\n'), 5);
+    EXPECT_THAT(csv.err, AllOf(HasSubstr("** SCAN TESTS **"), EndsWith("4 passed, 0 failed, 0 skipped\n")));
+
+    const Result json = run({"--op", "scan", "--json", "-"}, machineWithGpu(workingVariants()));
+    EXPECT_EQ(nlohmann::json::parse(json.out).at("rows").size(), 4u);
+
+    const Result markdown = run({"--op", "scan", "--markdown", "-"}, machineWithGpu(workingVariants()));
+    EXPECT_THAT(markdown.out, StartsWith("- GPU: Fake Card"));
+    EXPECT_THAT(markdown.out, Not(HasSubstr("passed")));
+}
+
+TEST(Program, RefusesFilesThatCannotBeWritten) {
+    for (const char* option : {"--csv", "--json", "--markdown"}) {
+        const Result result = run({option, "."}, machineWithGpu(workingVariants()));
+        EXPECT_EQ(result.status, 2) << option;
+        EXPECT_THAT(result.out, IsEmpty()) << option;
+        EXPECT_THAT(result.err, HasSubstr(option));
+    }
+}
+
+TEST(Program, MeasuresOnResumptionOnlyWhatIsMissing) {
+    const TemporaryFile csv("program_test_resume.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
+    const Result rest = run({"--csv", csv.name(), "--resume"}, machine);
+    EXPECT_EQ(rest.status, 0);
+    EXPECT_THAT(rest.out, HasSubstr("Note: 4 measurements are in "));
+    EXPECT_THAT(rest.out, Not(HasSubstr("SCAN TESTS")));
+    EXPECT_THAT(rest.out, EndsWith("\n4 passed, 0 failed, 0 skipped\n"));
+    EXPECT_EQ(csv.lines().size(), 9u);
+
+    const Result nothing = run({"--csv", csv.name(), "--resume"}, machine);
+    EXPECT_EQ(nothing.status, 0);
+    EXPECT_THAT(nothing.out, AllOf(HasSubstr("Note: 8 measurements"), EndsWith("\n0 passed, 0 failed, 0 skipped\n")));
+    EXPECT_EQ(csv.lines().size(), 9u);
+}
+
+TEST(Program, MeasuresAgainWhatIsOfAnotherCardOrCommitOrWrong) {
+    const TemporaryFile csv("program_test_again.csv");
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+                AllOf(HasSubstr("Note: 2 measurements"), EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithoutGpu(workingVariants())).out,
+                HasSubstr("Note: 0 measurements"));
+
+    std::string contents = csv.contents();
+    const std::string commit = fmt::format(",{},", BuildInfo::gitCommit);
+    for (std::size_t at = 0; (at = contents.find(commit, at)) != std::string::npos;) {
+        contents.replace(at, commit.size(), ",0123abc,");
+    }
+    csv.fill(contents);
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+                HasSubstr("Note: 0 measurements"));
+}
+
+TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
+    const TemporaryFile csv("program_test_empty.csv");
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    csv.fill("");
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+}
+
+TEST(Program, ResumesAFileThatBreaksOff) {
+    const TemporaryFile csv("program_test_broken.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
+    csv.fill(csv.contents().substr(0, csv.contents().size() - 20));
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out,
+                AllOf(HasSubstr("Note: 3 measurements"), EndsWith("\n1 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out, HasSubstr("Note: 4 measurements"));
+}
+
+int interruptions = 0;
+
+/// Like Ctrl-C in the middle of a run; a second one would end the program.
+void interruptedScan(int n, int* odata, const int* idata) {
+    scan(n, odata, idata);
+    if (interruptions++ == 0) {
+        std::raise(SIGINT);
+    }
+}
+
+TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
+    const TemporaryFile csv("program_test_interrupted.csv");
+    const TemporaryFile json("program_test_interrupted.json");
+    auto variants = workingVariants();
+    variants[0] = fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", interruptedScan);
+    interruptions = 0;
+    const std::vector<const char*> arguments{"--sweep", "13,14,15",  "--csv",   csv.name(),
+                                             "--json",  json.name(), "--resume"};
+    const Result first = run(arguments, machineWithGpu(variants));
+    EXPECT_EQ(first.status, 130);
+    EXPECT_THAT(first.out, HasSubstr("Note: interrupted after 1 of 12 measurements"));
+    EXPECT_THAT(first.out, HasSubstr("operation  variant   n"));
+    EXPECT_THAT(first.out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
+    EXPECT_EQ(csv.lines().size(), 2u);
+    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 1u);
+
+    const Result second = run(arguments, machineWithGpu(workingVariants()));
+    EXPECT_EQ(second.status, 0);
+    EXPECT_THAT(second.out, AllOf(HasSubstr("Note: 1 measurements"), EndsWith("\n11 passed, 0 failed, 0 skipped\n")));
+    EXPECT_EQ(csv.lines().size(), 13u);
+}
+
+TEST(Program, LetsAProfilerCollectOneRunOfEach) {
+    const auto log = std::make_shared<GpuLog>();
+    const Result result = run({"--op", "scan,sort", "--size", "2^4", "--profile"},
+                              machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(log->marked, testing::ElementsAre("scan/naive/16", "scan/naive/13", "sort/radix/16", "sort/radix/13"));
+    EXPECT_EQ(log->profiled, 4);
+    EXPECT_THAT(result.out, Not(HasSubstr("Ceilings")));
+}
+
+TEST(Program, ComparesTwoRuns) {
+    const TemporaryFile csv("program_test_compare.csv");
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(workingVariants())).status, 0);
+    const Result result = run({"compare", csv.name(), csv.name()}, machineWithGpu({}));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.out, EndsWith("\n4 compared: 0 faster, 0 slower; 0 only before, 0 only after\n"));
+
+    const Result missing = run({"compare", csv.name(), "no such file"}, machineWithGpu({}));
+    EXPECT_EQ(missing.status, 2);
+    EXPECT_EQ(missing.err, "stream_compaction_test: cannot read no such file\n");
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <stream_compaction/block_size.h>
 
 #include <array>
+#include <limits>
 #include <numeric>
 #include <sstream>
 #include <vector>
@@ -186,12 +188,106 @@ TEST(Report, ColorsOnRequestOnly) {
     EXPECT_THAT(written(write, true), HasSubstr("\x1b[32mpassed\x1b[0m"));
 }
 
-TEST(Report, DescribesTheMachine) {
-    EXPECT_EQ(written([](Report& report) {
-                  report.setting({"Card", "driver 13.0, toolkit 13.0", "Processor", "GNU 12.2.0", "0123abc"});
+TEST(Report, HasOneLineForEachOfMany) {
+    Outcome scan = efficientScan();
+    scan.copyUs = 11.808;
+    const std::string line = written([&](Report& report) { report.line(scan); });
+    EXPECT_THAT(line, AllOf(HasSubstr("scan"), HasSubstr("efficient"), HasSubstr("1048576"), HasSubstr("mod:50"),
+                            HasSubstr("cold"), HasSubstr(" 118.08 us"), HasSubstr(" 71.04 GB/s"),
+                            testing::EndsWith(" 10.0 % of copy\n")));
+    EXPECT_THAT(written([&](Report& report) { report.line(failed(scan, "wrong")); }),
+                AllOf(Not(HasSubstr("118")), testing::EndsWith("FAILED: wrong\n")));
+    EXPECT_THAT(written([&](Report& report) { report.line(skipped(scan, "no room")); }),
+                testing::EndsWith("skipped: no room\n"));
+}
+
+TEST(Report, SaysWhereTheNoiseStayed) {
+    Outcome noisy = efficientScan();
+    noisy.time.us.noise = 0.034;
+    noisy.time.noisy = true;
+    EXPECT_THAT(written([&](Report& report) { report.outcome(noisy); }),
+                testing::EndsWith("passed\n    noise 3.4 % after 15 trials\n"));
+    EXPECT_THAT(written([&](Report& report) { report.line(noisy); }), HasSubstr("noise 3.4 % after 15 trials"));
+    noisy.time.us.noise = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(written([&](Report& report) { report.line(noisy); }), HasSubstr("noise unknown"));
+    EXPECT_THAT(written([&](Report& report) {
+                    report.notes(std::vector{efficientScan(), noisy}, {});
+                }),
+                HasSubstr("1 of 2 measurements"));
+    EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{efficientScan()}, {}); }), "");
+}
+
+TEST(Report, SaysWhenTheClockFell) {
+    RunContext context;
+    context.gpu = GpuInfo{"Card", "9.0", 0, "13.0", "13.0", 2000};
+    Outcome slow = efficientScan();
+    slow.clockMHz = 1500;
+    Outcome fast = doubleScan();
+    fast.clockMHz = 1900;
+    EXPECT_EQ(written([&](Report& report) {
+                  report.notes(std::vector{fast, slow}, context);
               }),
-              "GPU       Card\n"
-              "CUDA      driver 13.0, toolkit 13.0\n"
+              "\nNote: the clock of the card fell to 1500 of 2000 MHz, lowest at scan efficient 1048576\n");
+    EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{fast, efficientScan()}, context); }), "");
+}
+
+TEST(Report, TellsApartInTheTableWhatWasRunInSeveralWays) {
+    Outcome cold = efficientScan();
+    Outcome batched = efficientScan();
+    batched.mode = Mode::Batched;
+    Outcome ones = efficientScan();
+    ones.input = "ones";
+    Outcome wide = efficientScan();
+    wide.variant.blockSizes = StreamCompaction::powerOfTwoBlockSizes;
+    wide.variant.defaultBlockSize = 512;
+    const auto title = [](const std::vector<Outcome>& outcomes) {
+        const std::string table = written([&](Report& report) { report.table(outcomes); });
+        return table.substr(1, table.find("  median us") - 1);
+    };
+    EXPECT_EQ(title({cold, cold}), "operation  variant          n");
+    EXPECT_EQ(title({cold, batched}), "operation  variant          n  mode   ");
+    EXPECT_EQ(title({cold, ones}), "operation  variant          n  input ");
+    EXPECT_EQ(title({cold, wide}), "operation  variant          n  block");
+}
+
+TEST(Report, ComparesEqualInputsAndModesOnly) {
+    auto thrust = passed(Operation::Scan, Hardware::Gpu, thrustVariant, "thrust scan", 1 << 20, 59.04);
+    EXPECT_THAT(written([&](Report& report) {
+                    report.table(std::vector{efficientScan(), thrust});
+                }),
+                HasSubstr("0.50"));
+    thrust.input = "ones";
+    EXPECT_THAT(written([&](Report& report) {
+                    report.table(std::vector{efficientScan(), thrust});
+                }),
+                Not(HasSubstr("0.50")));
+    thrust.input = efficientScan().input;
+    thrust.mode = Mode::Batched;
+    EXPECT_THAT(written([&](Report& report) {
+                    report.table(std::vector{efficientScan(), thrust});
+                }),
+                Not(HasSubstr("0.50")));
+}
+
+TEST(Report, DescribesTheMachine) {
+    RunContext context{.gpu = std::nullopt,
+                       .gpuUnavailableReason = "no CUDA device is visible",
+                       .ceilings = std::nullopt,
+                       .cpu = "Processor",
+                       .compiler = "GNU 12.2.0",
+                       .commit = "0123abc"};
+    EXPECT_EQ(written([&](Report& report) { report.context(context); }),
+              "GPU       none: no CUDA device is visible\n"
+              "CPU       Processor\n"
+              "Compiler  GNU 12.2.0\n"
+              "Commit    0123abc\n");
+    context.gpu = GpuInfo{"Card", "9.0", std::size_t{1} << 30, "13.0", "13.1", 1980};
+    context.ceilings = Ceilings{.copyGbps = 4246.6, .readGbps = 4400.4, .clockMHz = 1965.2};
+    EXPECT_EQ(written([&](Report& report) { report.context(context); }),
+              "GPU       Card, compute capability 9.0, 1.0 GiB memory\n"
+              "CUDA      driver 13.0, toolkit 13.1\n"
+              "Clock     1965 MHz, nominally up to 1980\n"
+              "Ceilings  copy 4247 GB/s, read 4400 GB/s\n"
               "CPU       Processor\n"
               "Compiler  GNU 12.2.0\n"
               "Commit    0123abc\n");

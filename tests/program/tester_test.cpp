@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
 #include <new>
 #include <stdexcept>
+#include <utility>
 #include <vector>
 
 #include "fake_machine.h"
@@ -32,22 +34,31 @@ void exhaustingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std
 
 int shortCompact(int n, int* odata, const int* idata) { return compactWithoutScan(n, odata, idata) - 1; }
 
+[[nodiscard]] Measurement ofInput(Variant variant) {
+    const Mode mode = variant.hardware == Hardware::Cpu ? Mode::Batched : Mode::Cold;
+    return {std::move(variant), input.size(), std::nullopt, "made up", mode};
+}
+
 class TesterTest : public testing::Test {
   protected:
     template <typename Function>
     [[nodiscard]] Outcome run(Operation operation, Hardware hardware, Function* function) {
-        return Tester(access_, 1, 3)
-            .test(fakeVariant(operation, hardware, "name", "title", function), *problemOn(operation, input));
+        const Measurement measurement = ofInput(fakeVariant(operation, hardware, "name", "title", function));
+        return Tester(access_, {.trials = 3}).test(measurement, *problemOn(operation, input));
     }
 
-    GpuAccess access_{std::make_unique<FakeGpu>(1000), {}};
+    std::shared_ptr<GpuLog> log_ = std::make_shared<GpuLog>();
+    GpuAccess access_{std::make_unique<FakeGpu>(1000, log_), {}};
 };
 
 TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
     EXPECT_EQ(outcome.status, Status::Passed);
     EXPECT_EQ(outcome.reason, "");
-    EXPECT_EQ(outcome.mode, "cold");
+    EXPECT_EQ(outcome.mode, Mode::Cold);
+    EXPECT_EQ(outcome.n, 4u);
+    EXPECT_EQ(outcome.input, "made up");
+    EXPECT_EQ(outcome.clockMHz, 1900);
     EXPECT_EQ(outcome.time.trials, 3);
     EXPECT_EQ(outcome.time.us.median, 10);
     EXPECT_EQ(outcome.bytes, 32u);
@@ -61,15 +72,40 @@ TEST_F(TesterTest, SkipsWhatTheVariantCannotDo) {
     variant.reasonToSkip = [](const Problem& problem) {
         return problem.size() == 4 ? std::optional<std::string>("takes no four elements") : std::nullopt;
     };
-    Tester tester(access_, 1, 3);
-    EXPECT_EQ(tester.test(variant, *problemOn(Operation::Scan, input)).reason, "takes no four elements");
-    EXPECT_EQ(tester.test(variant, *problemOn(Operation::Scan, std::vector<int>(5))).status, Status::Passed);
+    Tester tester(access_, {.trials = 3});
+    const Measurement measurement = ofInput(variant);
+    EXPECT_EQ(tester.test(measurement, *problemOn(Operation::Scan, input)).reason, "takes no four elements");
+    EXPECT_EQ(tester.test(measurement, *problemOn(Operation::Scan, std::vector<int>(5))).status, Status::Passed);
+}
+
+TEST_F(TesterTest, MarksTheTrialsAloneForProfilers) {
+    (void)run(Operation::Scan, Hardware::Gpu, scan);
+    EXPECT_THAT(log_->marked, testing::ElementsAre("scan/name/4", "scan/name/4", "scan/name/4"));
+    EXPECT_EQ(log_->profiled, 0);
+}
+
+TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
+    const Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
+    const Outcome outcome =
+        Tester(access_, {.warmup = 2, .trials = 1}, true).test(measurement, *problemOn(Operation::Scan, input));
+    EXPECT_EQ(outcome.status, Status::Passed);
+    EXPECT_THAT(log_->marked, testing::ElementsAre("scan/name/4"));
+    EXPECT_EQ(log_->profiled, 1);
+    EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
+}
+
+TEST_F(TesterTest, TakesTheStopwatchOfTheMode) {
+    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
+    measurement.mode = Mode::Batched;
+    EXPECT_EQ(Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).mode, Mode::Batched);
+    EXPECT_THAT(log_->modes, testing::ElementsAre(Mode::Batched));
 }
 
 TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
     const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
     EXPECT_EQ(outcome.status, Status::Passed);
-    EXPECT_EQ(outcome.mode, "batched");
+    EXPECT_EQ(outcome.mode, Mode::Batched);
+    EXPECT_EQ(outcome.clockMHz, std::nullopt);
     EXPECT_EQ(outcome.time.trials, 3);
     EXPECT_EQ(outcome.bytes, 28u);
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);

@@ -87,23 +87,31 @@ TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
               1u);
 }
 
-TEST(ChooseBlockSize, IsForVariantsWithAChoice) {
-    auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive", "cub"});
-    chooseBlockSize(variants, 64);
-    EXPECT_EQ(variants[0].defaultBlockSize, 64);
-    EXPECT_EQ(variants[1].defaultBlockSize, 0);
+TEST(WithBlockSizes, RepeatsVariantsWithAChoice) {
+    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive", "cub"});
+    const auto chosen = withBlockSizes(variants, std::array{64, 128});
+    ASSERT_EQ(chosen.size(), 3u);
+    EXPECT_EQ(chosen[0].name, "naive");
+    EXPECT_EQ(chosen[0].defaultBlockSize, 64);
+    EXPECT_EQ(chosen[1].name, "naive");
+    EXPECT_EQ(chosen[1].defaultBlockSize, 128);
+    EXPECT_EQ(chosen[2].name, "cub");
+    EXPECT_EQ(chosen[2].defaultBlockSize, 0);
 }
 
-TEST(ChooseBlockSize, RefusesOneThatAVariantCannotUse) {
-    auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive"});
-    EXPECT_THAT([&] { chooseBlockSize(variants, 100); },
-                ThrowsMessage<UsageError>(
-                    "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads a block, not 100"));
+TEST(WithBlockSizes, RefusesOneThatAVariantCannotUse) {
+    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive"});
+    EXPECT_THAT(
+        [&] {
+            (void)withBlockSizes(variants, std::array{128, 100});
+        },
+        ThrowsMessage<UsageError>(
+            "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads a block, not 100"));
 }
 
-TEST(ChooseBlockSize, RefusesWhenThereIsNoChoice) {
-    auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"cpu"});
-    EXPECT_THROW(chooseBlockSize(variants, 128), UsageError);
+TEST(WithBlockSizes, RefusesWhenThereIsNoChoice) {
+    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"cpu"});
+    EXPECT_THROW((void)withBlockSizes(variants, std::array{128}), UsageError);
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <stream_compaction/device_buffer.h>
+
+#include <cstddef>
+#include <span>
+
+/// What is measured of a card itself, beside the variants that run on it.
+namespace Bench {
+
+/// Fills device memory with data that is not all alike: memory and buses may be faster on zeros.
+void fillWithNoise(std::span<std::byte> memory);
+
+/// Reads an array once, by cub::DeviceReduce.
+class ReadProbe {
+  public:
+    explicit ReadProbe(std::size_t bytes);
+
+    /// Enqueues it on the default stream.
+    void launch();
+
+  private:
+    StreamCompaction::DeviceBuffer<int> array_;
+    StreamCompaction::DeviceBuffer<int> sum_{1};
+    StreamCompaction::DeviceBuffer<std::byte> scratch_;
+};
+
+/// The clock of a multiprocessor, by counting its ticks for a fifth of a millisecond.
+class ClockProbe {
+  public:
+    [[nodiscard]] double megahertz();
+
+  private:
+    StreamCompaction::DeviceBuffer<unsigned long long> ticksAndNanoseconds_{2};
+};
+
+}  // namespace Bench

@@ -1,0 +1,122 @@
+#include "plan.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <stdexcept>
+
+#include "problems.h"
+#include "text.h"
+#include "text_problems.h"
+
+namespace Bench {
+namespace {
+
+[[nodiscard]] bool isOnFile(Operation operation, const Options& options) {
+    const bool takesUtf8 = operation == Operation::Utf8ToUtf32 || operation == Operation::Utf8ToUtf16 ||
+                           operation == Operation::Utf8Validate;
+    return takesUtf8 && options.utf8File;
+}
+
+/// Text for the operations on text, numbers for the others, of what was asked for; else the operation's own.
+[[nodiscard]] std::vector<InputPattern> inputsFor(Operation operation, const Options& options) {
+    std::vector<InputPattern> inputs;
+    if (!isOnFile(operation, options)) {
+        std::ranges::copy_if(options.inputs, std::back_inserter(inputs),
+                             [&](InputPattern input) { return isText(input) == isOnText(operation); });
+    }
+    return inputs.empty() ? std::vector{defaultInput(operation)} : inputs;
+}
+
+/// The size of an array, or the shape of a matrix, of at most that size where only a size is asked for.
+struct Extent {
+    std::size_t n = 0;
+    std::optional<Shape> shape;
+};
+
+[[nodiscard]] Extent extentOf(Shape shape) { return {shape.size(), shape}; }
+
+[[nodiscard]] std::vector<Extent> extentsFor(Operation operation, const Options& options) {
+    std::vector<Extent> extents;
+    if (operation == Operation::RowSum && !options.shapes.empty()) {
+        std::ranges::transform(options.shapes, std::back_inserter(extents), extentOf);
+    } else {
+        std::ranges::transform(options.sizes, std::back_inserter(extents), [operation](std::size_t n) {
+            return operation == Operation::RowSum ? extentOf(nearSquare(n)) : Extent{n, std::nullopt};
+        });
+    }
+    return extents;
+}
+
+[[nodiscard]] std::vector<Mode> modesFor(const Variant& variant, const Options& options) {
+    return variant.hardware == Hardware::Cpu ? std::vector{Mode::Batched} : options.modes;
+}
+
+[[nodiscard]] Section makeSection(std::span<const Variant> variants, InputPattern input, const Options& options) {
+    const Variant& first = variants.front();
+    Section section{first.operation, first.type, input, {}};
+    const std::string inputName =
+        isOnFile(first.operation, options) ? "file:" + options.utf8File->filename().string() : toString(input);
+    for (const Variant& variant : variants) {
+        for (const auto& [n, shape] : extentsFor(first.operation, options)) {
+            for (const Mode mode : modesFor(variant, options)) {
+                section.measurements.push_back({variant, n, shape, inputName, mode});
+            }
+        }
+    }
+    return section;
+}
+
+}  // namespace
+
+std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options) {
+    std::vector<Variant> chosen = selectVariants(variants, options.operations, options.types, options.variants);
+    if (!options.blockSizes.empty()) {
+        chosen = withBlockSizes(chosen, options.blockSizes);
+    }
+    std::vector<Section> sections;
+    for (const ElementType type : options.types) {
+        for (const Operation operation : options.operations) {
+            const auto ofSection = selectVariants(chosen, std::array{operation}, std::array{type}, {});
+            if (ofSection.empty()) {
+                continue;
+            }
+            for (const InputPattern input : inputsFor(operation, options)) {
+                requireCheckable(operation, type, input, std::ranges::max(options.sizes));
+                sections.push_back(makeSection(ofSection, input, options));
+            }
+        }
+    }
+    return sections;
+}
+
+std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options) {
+    std::vector<std::size_t> sizes;
+    std::vector<Shape> shapes;
+    for (const Measurement& measurement : section.measurements) {
+        if (measurement.shape && std::ranges::find(shapes, *measurement.shape) == shapes.end()) {
+            shapes.push_back(*measurement.shape);
+        } else if (!measurement.shape && std::ranges::find(sizes, measurement.n) == sizes.end()) {
+            sizes.push_back(measurement.n);
+        }
+    }
+    if (!shapes.empty()) {
+        return makeRowSumProblems(section.type, section.input, shapes, options.seed);
+    }
+    if (isOnFile(section.operation, options)) {
+        return textProblemsOn(section.operation, readText(*options.utf8File, std::ranges::max(sizes)), sizes);
+    }
+    return makeProblems(section.operation, section.type, section.input, sizes, options.seed);
+}
+
+Problem& problemFor(const Measurement& measurement, std::span<const std::unique_ptr<Problem>> problems) {
+    const auto found = std::ranges::find_if(problems, [&](const auto& problem) {
+        return problem->size() == measurement.n && problem->shape() == measurement.shape;
+    });
+    if (found == problems.end()) {
+        throw std::logic_error("problemFor: no problem of that size");
+    }
+    return **found;
+}
+
+}  // namespace Bench

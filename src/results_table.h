@@ -1,0 +1,20 @@
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "outcome.h"
+#include "table.h"
+
+namespace Bench {
+
+/// ` of int64` behind what is not about the classic ints.
+[[nodiscard]] std::string ofType(Operation operation, ElementType type);
+
+/// The elements of an array, or the shape of a matrix.
+[[nodiscard]] std::string sizeOf(std::size_t n, std::optional<Shape> shape);
+
+/// A row for each that was not skipped, in their order; inputs, block sizes and modes where there are several.
+[[nodiscard]] Table resultsTable(std::span<const Outcome> outcomes);
+
+}  // namespace Bench
