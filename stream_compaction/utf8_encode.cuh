@@ -14,11 +14,11 @@ namespace StreamCompaction::Utf8 {
 /// every lane has a word. Measured on an H200.
 template <typename From>
 struct EncodeShape {
-    static constexpr int threads = sizeof(From) == sizeof(char16_t) ? 128 : 256;
-    static constexpr int blocksPerMultiprocessor = sizeof(From) == sizeof(char16_t) ? 11 : 8;
+    static constexpr int threads = 192;
+    static constexpr int blocksPerMultiprocessor = 8;
     static constexpr int warps = threads / Warp::lanes;
-    static constexpr int groups = 6;  // of a warp
-    static constexpr int rows = 4;    // of a group
+    static constexpr int groups = sizeof(From) == sizeof(char16_t) ? 5 : 8;  // of a warp
+    static constexpr int rows = 4;                                           // of a group
     static constexpr int rowBytes = Warp::lanes * static_cast<int>(sizeof(std::uint32_t));
     static constexpr int groupBytes = rows * rowBytes;
     static constexpr int warpBytes = groups * groupBytes;

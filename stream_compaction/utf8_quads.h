@@ -17,7 +17,7 @@ inline constexpr std::uint32_t highBits = fourTimes(0x80);
 
 /// In which bytes of a plane there is at least so much; 0 < least <= 0x80.
 [[nodiscard]] constexpr std::uint32_t atLeast(std::uint32_t plane, std::uint32_t least) {
-    return ((plane & ~highBits) + fourTimes(0x80 - least) | plane) & highBits;
+    return (((plane & ~highBits) + fourTimes(0x80 - least)) | plane) & highBits;
 }
 
 /// All bits of the bytes whose highest bit is set, of a word of highest bits.

@@ -173,7 +173,7 @@ template <int most>
 void expectQuads(char32_t last) {
     for (char32_t codePoint = 0; codePoint <= last; ++codePoint) {
         // Between others of every length.
-        const char32_t in[4] = {codePoint, codePoint ^ 0x15 & last, last - codePoint, codePoint * 5 % (last + 1)};
+        const char32_t in[4] = {codePoint, codePoint ^ (0x15 & last), last - codePoint, codePoint * 5 % (last + 1)};
         CodePointQuad quad{0, 0};
         for (int i = 0; i < 4; ++i) {
             quad.low |= (in[i] & 0xFF) << 8 * i;
@@ -182,7 +182,8 @@ void expectQuads(char32_t last) {
         }
         const EncodedQuad encoded = encodeQuad<most>(quad);
         for (int i = 0; i < 4; ++i) {
-            ASSERT_NO_FATAL_FAILURE(expectElement(encoded, i, encode(in[i]))) << "U+" << std::hex << in[i];
+            ASSERT_NO_FATAL_FAILURE(expectElement(encoded, i, encode(in[i])))
+                << "code point " << static_cast<std::uint32_t>(in[i]);
         }
     }
 }
