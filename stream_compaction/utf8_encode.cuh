@@ -236,10 +236,10 @@ __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* share
 ///
 /// The copy engine brings every warp its part of the tile. Group by group, lanes turn their elements into planes of
 /// bytes (utf8_quads.h), as much as the longest sequence in the group asks for; a scan of four lengths in a word says
-/// where they go. They go to the beginning of the part: behind what is packed there is always more room than unread
-/// input, so a tile takes no more memory than its input (half as much again for UTF-16, of which 2 bytes can become 3).
-/// The sums of the warps, scanned in the block and by look-back over the tiles, say where the packed runs go; they
-/// leave in aligned vectors.
+/// where they go: to the beginning of the part, where packed bytes never reach what is still to be read. So a tile
+/// takes no more memory than its input, for UTF-16, of which 2 bytes can become 3, half as much again. The sums of the
+/// warps, scanned in the block and by look-back over the tiles, say where the packed runs go; they leave in aligned
+/// vectors.
 ///
 /// Work O(n), steps O(n / resident elements). 4 bytes read an element of UTF-32, 2 of UTF-16, and 1 to 4 written.
 /// DRAM limits it where one script prevails; in mixed text the instructions, most of them logic on planes.
@@ -270,7 +270,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     tile.finish();
 
     const bool isWhole = __all_sync(Warp::allLanes, tile.isWhole());
-    // Addresses in shared memory, so that the compiler does not put them together again for every byte.
+    // Addresses in shared memory as numbers, so that the compiler does not put them together again for every byte.
     const auto packedBegin = static_cast<std::uint32_t>(__cvta_generic_to_shared(packed));
     std::uint32_t packedEnd = packedBegin;
     int illFormedAt = INT_MAX;
@@ -339,7 +339,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
         }
 
         // Pack, from the foremost bytes to the last: where an element has no such byte, what is stored in its place
-        // lies among the bytes before it, which come later.
+        // lies among the bytes before it, which come later; not before those of the group, which have been.
         const auto pack = [&](auto exact) {
 #pragma unroll
             for (int place = Shape::most - 1; place >= 0; --place) {

@@ -103,7 +103,7 @@ struct Utf16Quad {
     const std::uint32_t first = wholeBytes(in.first);
     const std::uint32_t three = atLeast(in.high, 8);
     const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits);
-    // The first surrogate has bits 10 and up of the code point less 0x10000: eight of them in its low byte.
+    // Six bits of the first surrogate; 0x10 more is the 0x10000 that pairs leave out, and may carry into the two above.
     const std::uint32_t upper = (in.low >> 2 & fourTimes(0x3F)) + fourTimes(0x10);
     const std::uint32_t lead = chosen(fourTimes(0x03), in.high, fourTimes(0xF0)) + (upper >> 6 & fourTimes(0x01));
     const std::uint32_t last = chosen(first, upper, in.low);
