@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 
 #include "stream_compaction/utf8_units.h"
@@ -49,8 +50,8 @@ inline constexpr std::uint32_t highBits = fourTimes(0x80);
 
 /// Code points of a quad.
 struct CodePointQuad {
-    std::uint32_t low;        ///< bits 0 to 7
-    std::uint32_t high;       ///< bits 8 to 15
+    std::uint32_t low = 0;    ///< bits 0 to 7
+    std::uint32_t high = 0;   ///< bits 8 to 15
     std::uint32_t above = 0;  ///< bits 16 to 20
 
     /// Puts U+FFFD in the place of those that are flagged.
@@ -65,7 +66,7 @@ struct CodePointQuad {
 /// A quad in UTF-8. Of the planes the first has the last bytes, the second those before them where there are any, and
 /// so on; what else is in them is not of the text.
 struct EncodedQuad {
-    std::uint32_t planes[4];
+    std::array<std::uint32_t, 4> planes;
     std::uint32_t lengths;
 };
 

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -173,7 +174,8 @@ template <int most>
 void expectQuads(char32_t last) {
     for (char32_t codePoint = 0; codePoint <= last; ++codePoint) {
         // Between others of every length.
-        const char32_t in[4] = {codePoint, codePoint ^ (0x15 & last), last - codePoint, codePoint * 5 % (last + 1)};
+        const std::array<char32_t, 4> in{codePoint, codePoint ^ (0x15 & last), last - codePoint,
+                                         codePoint * 5 % (last + 1)};
         CodePointQuad quad{0, 0};
         for (int i = 0; i < 4; ++i) {
             quad.low |= (in[i] & 0xFF) << 8 * i;
