@@ -1,127 +1,228 @@
 #!/usr/bin/env bash
-# Measures on the card what the tables of the README and of docs/ are made of, a CSV a topic.
-#   scripts/measure.sh FOLDER [PROGRAM [TOPIC...]]
+# Measures what the tables and charts are made of, a topic at a time, into CSVs.
+#   scripts/measure.sh --list
+#   scripts/measure.sh [--resume] FOLDER PROGRAM [TOPIC...]
+# A topic makes its files anew; with --resume it keeps what the program wrote there on this card at this commit, and
+# measures the rest. tune is expected beside the program. scripts/reproduce.sh does all that and draws the charts, too.
 set -euo pipefail
-folder=${1:?expected a folder for the CSVs}
-program=${2:-build/release/bin/stream_compaction_test}
-topics=("${@:3}")
-[ ${#topics[@]} -gt 0 ] || topics=(single_pass types kept_fractions partitions orders sorts row_sums row_sum_study utf8 ladder profiles row_sum_profiles)
-mkdir -p "$folder"
+scripts=$(cd "$(dirname "$0")" && pwd)
 
-# measure TOPIC SIZE [options of the program]
+# The files of each topic and, where it has been measured, how long it takes on an H200.
+declare -A files=(
+    [sweep]=sweep.csv
+    [ladder]=h200.csv
+    [large_sorts]=h200_sorts_2pow28.csv
+    [single_pass]=h200_single_pass.csv               # 14 s
+    [types]=types.csv                                # 16 s
+    [kept_fractions]=kept_fractions.csv              # 14 s
+    [partitions]=partitions.csv                      # 6 s
+    [orders]=orders.csv                              # 10 s
+    [sorts]=sorts.csv                                # 45 s
+    [distributions]=distributions.csv
+    [block_sizes]=block_sizes.csv
+    [row_sums]="row_sums.csv row_sum_types.csv"      # 25 s
+    [row_sum_study]=row_sum_study.csv                # 8 s
+    [utf8]=utf8.csv                                  # 28 s, with a quarter of the text
+    [utf8_small]=utf8_small.csv                      # 2 s
+    [utf8_variants]=utf8_variants.csv                # 25 s
+    [reports]="report_2pow12.txt report_2pow20.txt"
+    [two_cores]=two_cores.csv                        # 13 s
+    [profiles]=profile.csv
+    [row_sum_profiles]=row_sum_profile.csv
+    [tune]=tune.csv                                  # 6 s
+    [tune_sorts]=tune_sorts.csv                      # 6 s
+    [tune_row_sums]=tune_row_sums.csv                # 7 s
+)
+order=(sweep ladder large_sorts single_pass types kept_fractions partitions orders sorts distributions block_sizes
+    row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts
+    tune_row_sums)
+
+# measure FILE [options of the program]; on some cores alone where `cores` says so.
 measure() {
-    local topic=$1 size=$2
-    shift 2
-    "$program" --no-color --size "$size" --csv "$folder/$topic.csv" "$@" | tail -n 1 >&2
+    local file=$1
+    shift
+    ${cores:+taskset -c "$cores"} "$program" --no-color --csv "$folder/$file" "${resume[@]}" "$@" | tail -n 1 >&2
+}
+
+# Everything from launch latency to DRAM bandwidth; the CPU as far as it takes seconds at most.
+sweep() {
+    local gpu=naive,efficient,efficient-optimized,shared-conflicts,shared,single-pass,single-pass-tickets
+    gpu+=,single-pass-reproducible,radix-split,radix,thrust,cub
+    measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact,sort --variant "$gpu"
+    measure sweep.csv --sweep 2^8:2^24,npot --op scan,compact --variant cpu,cpu-scan,cpu-parallel --trials 5
+    measure sweep.csv --sweep 2^8:2^22,npot --op sort --variant cpu,cpu-parallel --trials 5
+}
+
+ladder() {
+    measure h200.csv --sweep 2^12,2^20,2^24,2^26,2^28,npot --op scan,compact
+    measure h200.csv --sweep 2^12,2^20,2^24,2^26,npot --op sort,sort-pairs
+}
+
+# Not by one core, which takes minutes.
+large_sorts() {
+    measure h200_sorts_2pow28.csv --size 2^28 --op sort \
+        --variant cpu-parallel,naive,efficient,radix-split,thrust,radix,cub
+    measure h200_sorts_2pow28.csv --size 2^28 --op sort-pairs --variant thrust,radix,cub
 }
 
 single_pass() {
-    for k in {8..24} 26 28; do
-        measure h200_single_pass "2^$k" --op scan,compact --variant single-pass,cub
-    done
+    measure h200_single_pass.csv --sweep 2^8:2^24,2^26,2^28,npot --op scan,compact --variant single-pass,cub
 }
 
 types() {
-    measure types 2^28 --op scan --variant single-pass,cub --type int8,int64,float,double
-    measure types 2^28 --op compact --variant single-pass,cub --type int8,int64
+    measure types.csv --size 2^28 --op scan --variant single-pass,cub --type int8,int64,float,double
+    measure types.csv --size 2^28 --op compact --variant single-pass,cub --type int8,int64
 }
 
 kept_fractions() {
-    for kept in 0 0.001 0.25 0.5 0.75 1; do
-        measure kept_fractions 2^28 --op compact --variant single-pass,cub --input "kept:$kept"
-    done
-    measure kept_fractions 2^24 --op compact --variant single-pass,cub --input kept:0.5
+    measure kept_fractions.csv --size 2^28 --op compact --variant single-pass,cub \
+        --input kept:0,kept:0.001,kept:0.25,kept:0.5,kept:0.75,kept:1
+    measure kept_fractions.csv --size 2^24 --op compact --variant single-pass,cub --input kept:0.5
 }
 
 partitions() {
-    for k in 20 24 28; do
-        measure partitions "2^$k" --op partition --variant single-pass,single-pass-apart,cub
-    done
+    measure partitions.csv --sweep 2^20,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,cub
 }
 
 orders() {
-    for k in 20 24 28; do
-        measure orders "2^$k" --op scan --variant single-pass,single-pass-tickets,single-pass-reproducible,cub --type int32,float
-    done
+    measure orders.csv --sweep 2^20,2^24,2^28,npot --op scan --type int32,float \
+        --variant single-pass,single-pass-tickets,single-pass-reproducible,cub
 }
 
 sorts() {
-    for k in {8..24} 26 28; do
-        measure sorts "2^$k" --op sort --variant radix,cub
-    done
-    for k in 20 24 26 28; do
-        measure sorts "2^$k" --op sort-pairs --variant radix,cub
-    done
-    for input in mod:100 and:3 ascending zeros; do
-        measure sorts 2^28 --op sort --variant radix,cub --input "$input"
-    done
-    measure sorts 2^27 --op sort --variant radix,cub --type int64
-    measure sorts 2^28 --op sort --variant radix,cub --type int8,float
-    measure sorts 2^26 --op sort-pairs --variant radix,cub --type int64
+    measure sorts.csv --sweep 2^8:2^24,2^26,2^28,npot --op sort --variant radix,cub
+    measure sorts.csv --sweep 2^20,2^24,2^26,2^28,npot --op sort-pairs --variant radix,cub
+    measure sorts.csv --size 2^28 --op sort --variant radix,cub --input mod:100,and:3,ascending,zeros
+    measure sorts.csv --size 2^27 --op sort --variant radix,cub --type int64
+    measure sorts.csv --size 2^28 --op sort --variant radix,cub --type int8,float
+    measure sorts.csv --size 2^26 --op sort-pairs --variant radix,cub --type int64
+}
+
+distributions() {
+    measure distributions.csv --sweep 2^24,2^28 --op sort --variant radix,cub \
+        --input uniform,and:2,and:3,and:4,and:5,and:6,mod:100,ascending,descending,ones
+}
+
+block_sizes() {
+    measure block_sizes.csv --sweep 2^20,2^24 --op scan --block-size 64,128,256,512,1024 \
+        --variant naive,efficient,efficient-optimized,shared-conflicts,shared
 }
 
 row_sums() {
     local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922
-    "$program" --no-color --op row-sum --type float --shape "$shapes" --variant adaptive,cub,cublas \
-        --csv "$folder/row_sums.csv" | tail -n 1 >&2
+    measure row_sums.csv --op row-sum --type float --shape "$shapes" --variant adaptive,cub,cublas
     # Of one row CUB adds up too many elements one after the other for the check.
-    "$program" --no-color --op row-sum --type float --shape 1x2^28 --variant adaptive,cublas \
-        --csv "$folder/row_sums.csv" | tail -n 1 >&2
-    "$program" --no-color --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,64x2^21 \
-        --variant adaptive,cub,cublas --csv "$folder/row_sum_types.csv" | tail -n 1 >&2
+    measure row_sums.csv --op row-sum --type float --shape 1x2^28 --variant adaptive,cublas
+    measure row_sum_types.csv --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,64x2^21 \
+        --variant adaptive,cub,cublas
 }
 
 row_sum_study() {
-    "$program" --no-color --op row-sum --type float --shape 3000x2048,3000x2047,24000x2048,24000x2047 \
-        --csv "$folder/row_sum_study.csv" | tail -n 1 >&2
+    measure row_sum_study.csv --op row-sum --type float --shape 3000x2048,3000x2047,24000x2048,24000x2047
 }
 
 # A GiB of text in: so many bytes of UTF-8, half as many elements of UTF-16, a quarter of UTF-32.
 utf8() {
-    for input in ascii cyrillic cjk emoji mixed ill-formed:10; do
-        measure utf8 2^30 --op utf8-to-utf32,utf8-to-utf16,utf8-validate --variant single-pass --input "$input"
-        measure utf8 2^28 --op utf32-to-utf8 --variant single-pass --input "$input"
-        measure utf8 2^29 --op utf16-to-utf8 --variant single-pass --input "$input"
-    done
-    for k in {10..16}; do
-        measure utf8_small "2^$k" --op utf8-to-utf32,utf8-validate,utf32-to-utf8 --variant single-pass --input mixed
-    done
-    measure utf8_variants 2^26 --op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8 --input mixed
+    local texts=ascii,cyrillic,cjk,emoji,mixed,ill-formed:10
+    measure utf8.csv --size 2^30 --op utf8-to-utf32,utf8-to-utf16,utf8-validate --variant single-pass --input "$texts"
+    measure utf8.csv --size 2^28 --op utf32-to-utf8 --variant single-pass --input "$texts"
+    measure utf8.csv --size 2^29 --op utf16-to-utf8 --variant single-pass --input "$texts"
 }
 
-ladder() {
-    for k in 12 20 24 26 28; do
-        "$program" --no-color --size "2^$k" --op scan,compact,sort,sort-pairs --csv "$folder/h200.csv" \
-            >"$folder/report_2pow$k.txt"
-        tail -n 1 "$folder/report_2pow$k.txt" >&2
+utf8_small() {
+    measure utf8_small.csv --sweep 2^10:2^16,npot --op utf8-to-utf32,utf8-validate,utf32-to-utf8 --variant single-pass \
+        --input mixed
+}
+
+utf8_variants() {
+    measure utf8_variants.csv --size 2^26 --input mixed \
+        --op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
+}
+
+reports() {
+    for k in 12 20; do
+        "$program" --no-color --size "2^$k" >"$folder/report_2pow$k.txt"
+    done
+}
+
+# What the CPU of a small machine does; taskset is of Linux.
+two_cores() {
+    for k in 22 26; do
+        cores=0,1 measure two_cores.csv --size "2^$k" --op scan,compact --variant cpu,cpu-parallel
     done
 }
 
 # Needs ncu of the CUDA toolkit.
+profile() {
+    local into=$1
+    shift
+    "$scripts/profile.py" --csv "$folder/$into" --program "$program" -- "$@" >&2
+}
+
 profiles() {
     local size=2^26
-    profile() {
-        scripts/profile.py --csv "$folder/profile.csv" --program "$program" -- --size "$size" "$@" >&2
-    }
-    profile --op scan --variant single-pass,cub
-    profile --op scan --variant single-pass --type int64
-    profile --op compact --variant single-pass,cub
-    profile --op partition --variant single-pass-apart
-    profile --op sort --variant radix,cub
-    profile --op sort-pairs --variant radix,cub
+    profile profile.csv --sweep "$size" --op scan --variant single-pass,cub
+    profile profile.csv --sweep "$size" --op scan --variant single-pass --type int64
+    profile profile.csv --sweep "$size" --op compact --variant single-pass,cub
+    profile profile.csv --sweep "$size" --op partition --variant single-pass-apart
+    profile profile.csv --sweep "$size" --op sort --variant radix,cub
+    profile profile.csv --sweep "$size" --op sort-pairs --variant radix,cub
 }
 
 row_sum_profiles() {
     for variant in block-per-row block-per-row-fixed ilp-2 ilp-3 ilp-5 ilp-10 shuffle vectors adaptive cub; do
-        scripts/profile.py --csv "$folder/row_sum_profile.csv" --program "$program" -- --op row-sum --type float \
-            --shape 24000x2048 --variant "$variant" >&2
+        profile row_sum_profile.csv --op row-sum --type float --shape 24000x2048 --variant "$variant"
     done
     for shape in 2^22x128 2^26x7 1x2^28; do
-        scripts/profile.py --csv "$folder/row_sum_profile.csv" --program "$program" -- --op row-sum --type float \
-            --shape "$shape" --variant adaptive >&2
+        profile row_sum_profile.csv --op row-sum --type float --shape "$shape" --variant adaptive
     done
 }
 
+# Every shape of the kernels.
+try_shapes() {
+    "$(dirname "$program")/tune" "$folder/$1" "$2" >/dev/null
+}
+
+tune() {
+    try_shapes tune.csv scan
+    try_shapes tune.csv compact
+}
+
+tune_sorts() {
+    try_shapes tune_sorts.csv sort
+}
+
+tune_row_sums() {
+    try_shapes tune_row_sums.csv row-sum
+}
+
+if [ "${1:-}" = --list ]; then
+    for topic in "${order[@]}"; do
+        printf '%-16s %s\n' "$topic" "${files[$topic]}"
+    done
+    exit
+fi
+resume=()
+if [ "${1:-}" = --resume ]; then
+    resume=(--resume)
+    shift
+fi
+folder=${1:?expected a folder for the files}
+program=${2:?expected the program}
+topics=("${@:3}")
+[ ${#topics[@]} -gt 0 ] || topics=("${order[@]}")
+mkdir -p "$folder"
 for topic in "${topics[@]}"; do
+    [ -n "${files[$topic]:-}" ] || { echo "measure.sh: there is no topic '$topic'; --list names them" >&2; exit 2; }
+done
+for topic in "${topics[@]}"; do
+    # Only the program finds its own rows again.
+    if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* ]]; then
+        for file in ${files[$topic]}; do
+            rm -f "$folder/$file"
+        done
+    fi
+    SECONDS=0
     "$topic"
+    echo "$topic: $SECONDS s" >&2
 done

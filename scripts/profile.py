@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Profiles variants with Nsight Compute and says what each of their kernels waits for.
 
-    scripts/profile.py --csv FILE.csv -- --op scan --variant single-pass,cub --size 2^26
+    scripts/profile.py --csv FILE.csv -- --op scan --variant single-pass,cub --sweep 2^26
 
-What follows `--` goes to the program, which runs each variant as it likes; every kernel counts once. One row a kernel: duration, DRAM throughput,
-registers, occupancy, cycles between two instructions of a warp and, of those, the three reasons that take most of them.
+What follows `--` goes to the program, which runs each variant once under the profiler. One row a kernel, of its longest
+launch: duration, throughput of DRAM and of the L2 cache, occupancy, registers, bank conflicts, cycles between two
+instructions of a warp and, of those, the three reasons that take most of them.
 """
 
 import argparse
@@ -24,6 +25,9 @@ METRICS = {
     "launch__registers_per_thread": "registers",
     "launch__block_size": "block_size",
     "launch__grid_size": "blocks",
+    "launch__shared_mem_per_block": "shared_memory_bytes",
+    "lts__throughput.avg.pct_of_peak_sustained_elapsed": "l2_percent",
+    "lts__t_sector_hit_rate.pct": "l2_hit_percent",
     "sm__warps_active.avg.pct_of_peak_sustained_active": "occupancy_percent",
     "smsp__issue_active.avg.pct_of_peak_sustained_active": "issue_percent",
     "sm__inst_executed_pipe_alu.avg.pct_of_peak_sustained_active": "integer_pipe_percent",
@@ -31,20 +35,53 @@ METRICS = {
     "smsp__average_warp_latency_per_inst_issued.ratio": "cycles_per_instruction",
     "smsp__inst_executed.sum": "warp_instructions",
     "l1tex__data_bank_conflicts_pipe_lsu.sum": "bank_conflicts",
+    "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": "shared_bank_conflicts",
 }
-COLUMNS = ["gpu", "commit", "arguments", "kernel", *METRICS.values(), "stall_1", "stall_2", "stall_3"]
+STALLS = ["stall_1", "stall_2", "stall_3"]
+COLUMNS = ["gpu", "commit", "arguments", "kernel", "launches", *METRICS.values(), *STALLS]
 
 
-def profile(program, arguments, kernels):
-    """What Nsight Compute prints of the program's kernels, and what the program prints."""
-    command = ["ncu", "--csv", "--page", "raw", "--print-units", "base", "--clock-control", "none", "--kernel-name",
-               f"regex:{kernels}", "--metrics", ",".join(METRICS) + ",regex:" + STALL.pattern.replace(r"(\w+)", ".*"),
-               str(program), "--no-color", "--trials", "1", "--warmup", "1", *arguments]
-    run = subprocess.run(command, capture_output=True, text=True)
-    table = run.stdout.find('"ID"')
+# What the table shows of a row: its heading, and how.
+TABLE = {
+    "kernel": lambda row: row["kernel"],
+    "launches": lambda row: str(row["launches"]),
+    "us": lambda row: row["duration_us"],
+    "DRAM": lambda row: percent(row["dram_percent"]),
+    "L2": lambda row: percent(row["l2_percent"]),
+    "L2 hits": lambda row: percent(row["l2_hit_percent"]),
+    "occupancy": lambda row: percent(row["occupancy_percent"]),
+    "registers": lambda row: row["registers"],
+    "shared B": lambda row: row["shared_memory_bytes"],
+    "conflicts": lambda row: row["shared_bank_conflicts"],
+    "cycles/instruction": lambda row: f"{float(row['cycles_per_instruction']):.1f}",
+    "of which": lambda row: ", ".join(row[stall] for stall in STALLS),
+}
+
+
+def percent(text):
+    return f"{float(text):.0f} %"
+
+
+def run(command):
+    try:
+        return subprocess.run(list(map(str, command)), capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        sys.exit(f"profile.py: {error.filename} is missing; ncu comes with the CUDA toolkit")
+
+
+def profile(program, arguments, kernels, report):
+    """What Nsight Compute prints of the program's kernels, and what the program prints. With a report, a file that the
+    GUI opens keeps all that there is to know."""
+    metrics = ["--metrics", ",".join(METRICS) + ",regex:" + STALL.pattern.replace(r"(\w+)", ".*")]
+    raw = ["--csv", "--page", "raw", "--print-units", "base"]
+    keep = ["--set", "full", "--import-source", "yes", "--force-overwrite", "--export", report] if report else raw
+    done = run(["ncu", "--profile-from-start", "off", "--clock-control", "none", "--kernel-name", f"regex:{kernels}",
+                *metrics, *keep, program, "--no-color", "--profile", *arguments])
+    printed = run(["ncu", "--import", report, *raw, *metrics]).stdout if report else done.stdout
+    table = printed.find('"ID"')
     if table < 0:
-        sys.exit(f"profile.py: no kernel was profiled:\n{run.stdout}{run.stderr}")
-    return list(csv.DictReader(io.StringIO(run.stdout[table:])))[1:], run.stdout[:table]
+        sys.exit(f"profile.py: no kernel was profiled:\n{done.stdout}{done.stderr}")
+    return list(csv.DictReader(io.StringIO(printed[table:])))[1:], done.stdout
 
 
 def number(text):
@@ -63,46 +100,57 @@ def short_name(name):
     return re.sub(r"<.*|\(.*", "", re.sub(r"^void ", "", name)).split("::")[-1]
 
 
-def rows(kernels, report, arguments):
-    setting = {line.split()[0]: line.split(maxsplit=1)[1] for line in report.splitlines()
+def rows(kernels, output, arguments):
+    """A row for each kernel and grid, of the launch that took longest."""
+    setting = {line.split()[0]: line.split(maxsplit=1)[1] for line in output.splitlines()
                if line.startswith(("GPU ", "Commit "))}
-    seen = set()
+    launches = {}
     for kernel in kernels:
-        name = short_name(kernel["Kernel Name"])
-        values = {column: number(kernel[metric]) for metric, column in METRICS.items()}
+        launches.setdefault((short_name(kernel["Kernel Name"]), kernel["launch__grid_size"]), []).append(kernel)
+    for (name, _), same in launches.items():
+        longest = max(same, key=lambda kernel: number(kernel["gpu__time_duration.sum"]))
+        values = {column: number(longest[metric]) for metric, column in METRICS.items()}
         values["duration_us"] /= 1000
-        # A variant's runs after the first say the same again.
-        if (name, values["blocks"]) in seen:
-            continue
-        seen.add((name, values["blocks"]))
         row = {"gpu": setting["GPU"].split(",")[0], "commit": setting["Commit"], "arguments": arguments,
-               "kernel": name}
+               "kernel": name, "launches": len(same)}
         row |= {column: f"{value:.6g}" for column, value in values.items()}
-        row |= dict(zip(("stall_1", "stall_2", "stall_3"), stalls(kernel)))
+        row |= dict(zip(STALLS, stalls(longest)))
         yield row
+
+
+def append(path, table):
+    is_new = not path.exists()
+    if not is_new and path.open().readline().strip() != ",".join(COLUMNS):
+        sys.exit(f"profile.py: {path} has other columns; choose another file")
+    with path.open("a", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        if is_new:
+            writer.writeheader()
+        writer.writerows(table)
+
+
+def print_table(table):
+    lines = [list(TABLE), *([show(row) for show in TABLE.values()] for row in table)]
+    widths = [max(map(len, column)) for column in zip(*lines)]
+    for line in lines:
+        cells = [cell.rjust(width) for cell, width in zip(line, widths)]
+        print("  ".join([line[0].ljust(widths[0]), *cells[1:-1], line[-1]]))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--csv", type=pathlib.Path, help="append the rows to this file")
+    parser.add_argument("--report", type=pathlib.Path, help="keep all that was measured in this file, for the GUI")
     parser.add_argument("--program", type=pathlib.Path, default=PROGRAM)
     parser.add_argument("--kernels", default=".", help="only kernels whose name matches this regular expression")
     parser.add_argument("arguments", nargs="+", help="for the program")
     options = parser.parse_args()
 
-    table = list(rows(*profile(options.program, options.arguments, options.kernels), " ".join(options.arguments)))
+    kernels, output = profile(options.program, options.arguments, options.kernels, options.report)
+    table = list(rows(kernels, output, " ".join(options.arguments)))
     if options.csv:
-        is_new = not options.csv.exists()
-        with options.csv.open("a", newline="") as file:
-            writer = csv.DictWriter(file, COLUMNS)
-            if is_new:
-                writer.writeheader()
-            writer.writerows(table)
-    for row in table:
-        print(f"{row['kernel']:28} {row['duration_us']:>9} us  DRAM {float(row['dram_percent']):5.1f} %  "
-              f"{row['registers']:>3} registers  occupancy {float(row['occupancy_percent']):5.1f} %  "
-              f"{float(row['cycles_per_instruction']):5.1f} cycles per instruction: "
-              f"{row['stall_1']}, {row['stall_2']}, {row['stall_3']}")
+        append(options.csv, table)
+    print_table(table)
 
 
 if __name__ == "__main__":

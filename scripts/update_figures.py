@@ -7,25 +7,14 @@ it. With --check nothing is written; the exit status is 1 when a page is out of 
 
 import argparse
 import csv
-import pathlib
 import re
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-DATA = ROOT / "data"
+from measurements import DATA, ROOT, TEXT_OPERATIONS, format_time, is_power, of_powers, power, power_shape, read
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort",
               "sort-pairs": "Sort of keys with values"}
 SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
-
-
-def read(*names):
-    """The verified measurements of files in data/, in their order."""
-    rows = []
-    for name in names:
-        with (DATA / name).open(newline="") as file:
-            rows += [row | {"file": name} for row in csv.DictReader(file) if row["verified"] == "true"]
-    return rows
 
 
 def read_ladder():
@@ -34,15 +23,6 @@ def read_ladder():
     for row in read("h200.csv", "h200_sorts_2pow28.csv"):
         measured[row["operation"], row["variant"], int(row["n"])] = row
     return measured
-
-
-def format_time(row):
-    time = float(row["median_us"])
-    for unit in ("µs", "ms"):
-        if time < 1000:
-            return f"{time:.4g} {unit}"
-        time /= 1000
-    return f"{time:.4g} s"
 
 
 def format_cell(row):
@@ -59,11 +39,6 @@ def link(name, prefix=""):
 def source(rows, prefix=""):
     files = ", ".join(link(name, prefix) for name in dict.fromkeys(row["file"] for row in rows))
     return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times, GPU cold and CPU warm. From {files}."
-
-
-def power(n):
-    """`2^20` for a power of two."""
-    return f"2^{n.bit_length() - 1}" if n & (n - 1) == 0 else str(n)
 
 
 def times(cub, ours):
@@ -92,7 +67,7 @@ def against_cub():
     rows = read("h200_single_pass.csv")
     rows += [row for row in read("sorts.csv") if row["type"] == "int32" and row["input"] == "uniform"]
     measured = {(row["operation"], row["variant"], int(row["n"])): row for row in rows}
-    sizes = sorted({n for _, _, n in measured if n & (n - 1) == 0})
+    sizes = sorted({n for _, _, n in measured if is_power(n)})
     ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
     titles = ("Scan", "Compaction", "Sort")
     lines = ["| n | " + " | ".join(f"{title}: ours | CUB | ratio" for title in titles) + " |"]
@@ -114,14 +89,13 @@ def comparison(rows, peer="cub"):
     peers = {case(row): row for row in rows if row["variant"] == peer}
     lines = ["| operation | variant | type | input | n | time | of a copy | CUB | ratio |",
              "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"]
-    for row in rows:
-        n = int(row["n"])
-        if row["variant"] == peer or n & (n - 1) != 0:
+    for row in of_powers(rows):
+        if row["variant"] == peer:
             continue
         cub = peers[case(row)]
-        lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | {power(n)} | "
-                     f"{format_time(row)} | {float(row['percent_of_copy']):.1f} % | {format_time(cub)} | "
-                     f"{times(cub, row)} |")
+        lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | "
+                     f"{power(int(row['n']))} | {format_time(row)} | {float(row['percent_of_copy']):.1f} % | "
+                     f"{format_time(cub)} | {times(cub, row)} |")
     return lines
 
 
@@ -137,23 +111,46 @@ def radix_results():
     return "\n".join([*comparison(rows), "", source(rows, "../")])
 
 
-def percent(row, what):
-    return f"{float(row[what + '_percent']):.0f} %"
+def long_kernels(name):
+    """The kernels of a file of profile.py, but for the short ones."""
+    with (DATA / name).open(newline="") as file:
+        return [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
+
+
+def percent(column):
+    return lambda row: f"{float(row[column]):.0f} %"
+
+
+PROFILE = {
+    "time": lambda row: f"{float(row['duration_us']):.1f} µs",
+    "DRAM": percent("dram_percent"),
+    "issue": percent("issue_percent"),
+    "integer pipe": percent("integer_pipe_percent"),
+    "shared memory": percent("shared_memory_percent"),
+    "registers": lambda row: row["registers"],
+    "occupancy": percent("occupancy_percent"),
+    "instructions": lambda row: f"{float(row['warp_instructions']):.3g}",
+    "cycles per instruction": lambda row: f"{float(row['cycles_per_instruction']):.1f}",
+}
+
+
+def profile_table(rows, name, what, columns, stalls):
+    """`what` names a run, by a function of its row for each title; `columns` are some of PROFILE."""
+    lines = ["| " + " | ".join([*what, *columns]) + " | of which |",
+             "| " + "--- | " * len(what) + "---: | " * len(columns) + "--- |"]
+    for row in rows:
+        cells = [cell(row) for cell in what.values()] + [PROFILE[column](row) for column in columns]
+        cells.append(", ".join(row[f"stall_{i}"] for i in range(1, stalls + 1)))
+        lines.append("| " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link(name, '../')}."])
 
 
 def profile(belongs):
-    """The kernels of the runs whose options `belongs` accepts, but for the short ones."""
-    with (DATA / "profile.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5 and belongs(row["arguments"])]
-    lines = ["| options | kernel | time | DRAM | issue | integer pipe | shared memory | registers | occupancy | "
-             "cycles per instruction | of which |", "| --- | --- |" + " ---: |" * 8 + " --- |"]
-    for row in rows:
-        lines.append(f"| `{row['arguments']}` | `{row['kernel']}` | {float(row['duration_us']):.1f} µs | {float(row['dram_percent']):.0f} % | "
-                     f"{percent(row, 'issue')} | {percent(row, 'integer_pipe')} | {percent(row, 'shared_memory')} | "
-                     f"{row['registers']} | {float(row['occupancy_percent']):.0f} % | "
-                     f"{float(row['cycles_per_instruction']):.1f} | {row['stall_1']}, {row['stall_2']}, "
-                     f"{row['stall_3']} |")
-    return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link('profile.csv', '../')}."])
+    """The kernels of the runs whose options `belongs` accepts."""
+    rows = [row for row in long_kernels("profile.csv") if belongs(row["arguments"])]
+    what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
+    columns = [column for column in PROFILE if column != "instructions"]
+    return profile_table(rows, "profile.csv", what, columns, 3)
 
 
 def single_pass_profile():
@@ -276,11 +273,6 @@ def shape_order(rows):
     return list(dict.fromkeys(row["shape"] for row in rows))
 
 
-def power_shape(shape):
-    """`2^22 × 128` for `4194304x128`."""
-    return " × ".join(power(int(n)) if int(n) >= 1 << 16 else n for n in shape.split("x"))
-
-
 def row_sum_rows(name):
     return {(row["type"], row["shape"], row["variant"]): row for row in read(name)}
 
@@ -329,17 +321,14 @@ def row_sum_study():
 
 
 def row_sum_profile():
-    with (DATA / "row_sum_profile.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
-    lines = ["| variant | rows × columns | time | DRAM | registers | occupancy | instructions | cycles per instruction | of which |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |"]
-    for row in rows:
-        options = dict(zip(*[iter(row["arguments"].split())] * 2))
-        lines.append(f"| `{options['--variant']}` | {options['--shape'].replace('x', ' × ')} | {float(row['duration_us']):.1f} µs | "
-                     f"{float(row['dram_percent']):.0f} % | {row['registers']} | {float(row['occupancy_percent']):.0f} % | "
-                     f"{float(row['warp_instructions']):.3g} | {float(row['cycles_per_instruction']):.1f} | "
-                     f"{row['stall_1']}, {row['stall_2']} |")
-    return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link('row_sum_profile.csv', '../')}."])
+    def option(row, name):
+        words = row["arguments"].split()
+        return words[words.index(name) + 1]
+
+    what = {"variant": lambda row: f"`{option(row, '--variant')}`",
+            "rows × columns": lambda row: option(row, "--shape").replace("x", " × ")}
+    columns = ["time", "DRAM", "registers", "occupancy", "instructions", "cycles per instruction"]
+    return profile_table(long_kernels("row_sum_profile.csv"), "row_sum_profile.csv", what, columns, 2)
 
 
 def row_sum_designs():
@@ -373,14 +362,6 @@ def row_sum_lessons():
         lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
                      f"{format_time(now[key])}, {float(now[key]['gbps']):.0f} GB/s |")
     return "\n".join([*lines, "", source([*first.values(), *now.values()], "../")])
-
-
-TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
-                   "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
-
-
-def of_powers(rows):
-    return [row for row in rows if int(row["n"]) & (int(row["n"]) - 1) == 0]
 
 
 def utf8_table(rows, columns, column_of, cell):

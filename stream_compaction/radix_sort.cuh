@@ -12,9 +12,8 @@
 /// What is known of the array's size decides where keys are between the passes:
 ///
 ///   one block      in registers and shared memory, all passes in one launch (radix_resident.cuh);
-///   up to 2^20     in the second-level cache, all passes in one launch whose blocks, in a cluster or a cooperative
-///   grid,
-///                  exchange their counts around barriers;
+///   up to 2^20     in the second-level cache, all passes in one launch, whose blocks exchange their counts around
+///                  barriers of a cluster or a cooperative grid;
 ///   beyond         in global memory, a launch a pass with decoupled look-back (radix_passes.cuh).
 namespace StreamCompaction::Radix {
 
@@ -105,9 +104,9 @@ struct Sort {
 
     // What is launched for how many elements: the first that holds them, in an order measured on an H200.
 
-    static constexpr std::size_t smallestTile = 512;
+    static constexpr std::size_t smallestTile = SortShape<256, 2>::elements;
     static constexpr std::size_t mostTiles = 128;
-    static constexpr std::size_t mostResident = std::size_t{1} << 20;
+    static constexpr std::size_t mostResident = mostTiles * SortShape<1024, 8>::elements;
 
     template <typename Bits, typename Value>
     [[nodiscard]] static bool whileResident(const Launcher<Bits, Value>& sort) {

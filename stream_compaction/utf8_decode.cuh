@@ -1,6 +1,9 @@
 #pragma once
 
+#include <iterator>
+
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_tile.cuh"
 
@@ -26,6 +29,7 @@ struct GroupShape {
 struct GroupMasks {
     std::uint32_t emits;      ///< where an element of the output comes from
     std::uint32_t illFormed;  ///< where an ill-formed unit begins
+    std::uint32_t begins;     ///< where any unit begins, or the text ends
 };
 
 /// Finds the units of a warp's groups, row by row.
@@ -50,7 +54,7 @@ class UnitFinder {
         const std::uint32_t any = words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7];
         if (!__any_sync(Warp::allLanes, (any & 0x80808080) != 0)) {
             inside_ = 0;
-            return {text, 0};
+            return {text, 0, ~0u};
         }
         const UnitMasks units = findUnits(bitPlanes(words), tile_.template at<std::uint32_t>(group + 32));
 
@@ -67,11 +71,14 @@ class UnitFinder {
             emits |= (units.fourth << 1 | inside >> 2) & text;
         }
         if (bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
-            codePointOf(reversedWindow(tile_, tile_.first())) == byteOrderMark) {
+            codePointOf(windowAt(tile_, tile_.first())) == byteOrderMark) {
             emits &= ~(1u << tile_.first());
         }
-        return {emits, starts & ~units.wellFormed};
+        return {emits, starts & ~units.wellFormed, starts | ~text};
     }
+
+    /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
+    [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
 
   private:
     /// Which bytes of the group are text.
@@ -88,56 +95,144 @@ class UnitFinder {
     std::uint32_t inside_;  // of the next row's first group
 };
 
-/// Where the elements of a tile's output come from: a position each, in order. Entries that a power of two of others
-/// lies between are kept in different banks.
-template <int capacity>
-class Sources {
+/// A count for each row of a warp's, scanned over its lanes: at most 16 bits, so that two rows share a word and a scan.
+template <int rows>
+class RowCounts {
   public:
-    __device__ std::uint16_t& operator[](int rank) {
-        const int bytes = rank * 2;
-        return *reinterpret_cast<std::uint16_t*>(reinterpret_cast<std::byte*>(positions_) +
-                                                 (bytes ^ (bytes >> 4 & 0x3C)));
+    __device__ void set(int row, std::uint32_t count) { words_[row / 2] |= count << shiftOf(row); }
+
+    /// By all lanes, once all are set. Returns the sum over the rows and lanes.
+    __device__ std::uint32_t scan() {
+        std::uint32_t sum = 0;
+#pragma unroll
+        for (int word = 0; word < words; ++word) {
+            words_[word] = Warp::inclusiveScan(words_[word], Sum{});
+            totals_[word] = Warp::broadcast(words_[word], Warp::lanes - 1);
+            sum += (totals_[word] & 0xFFFF) + (totals_[word] >> 16);
+        }
+        return sum;
+    }
+    /// The sum of the row's counts up to and including this lane's.
+    [[nodiscard]] __device__ std::uint32_t upTo(int row) const { return words_[row / 2] >> shiftOf(row) & 0xFFFF; }
+    [[nodiscard]] __device__ std::uint32_t total(int row) const { return totals_[row / 2] >> shiftOf(row) & 0xFFFF; }
+
+  private:
+    static constexpr int words = (rows + 1) / 2;
+    [[nodiscard]] __device__ static int shiftOf(int row) { return row % 2 * 16; }
+
+    std::uint32_t words_[words] = {};
+    std::uint32_t totals_[words] = {};
+};
+
+using DecodeShape = GroupShape<128, 3>;
+
+/// Aligned 16 bytes of the output, which one thread converts.
+template <typename To>
+inline constexpr int runLength = static_cast<int>(16 / sizeof(To));
+template <typename To>
+using Run = Vector<To, runLength<To>>;
+
+/// The shared memory of a block that decodes a tile.
+template <typename To>
+struct DecodeMemory {
+    using Tile = DecodeShape::Tile;
+
+    Tile::Storage tile;
+    std::uint16_t runBegins[Tile::bytes / runLength<To> + 1];             ///< positions of what the runs begin with
+    std::uint32_t unitBegins[Tile::bytes / DecodeShape::groupBytes + 1];  ///< where units begin, a bit a byte
+    int biases[5];                                                        ///< as of stepAt
+    std::uint32_t warpCounts[DecodeShape::warps];
+    int firstIllFormed;
+};
+
+/// Goes through the text that a run comes from, element by element. Where the text may be ill-formed it asks how long
+/// each unit is: an ill-formed one is shorter than its first byte says.
+template <typename To, Errors errors, bool mayBeIllFormed>
+class Reader {
+  public:
+    __device__ Reader(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int position)
+        : tile_(tile), memory_(memory), position_(position) {}
+
+    __device__ To next() {
+        Place place = placeHere();
+        while (errors == Errors::Skip && place.isIllFormed) {
+            position_ += place.length;
+            place = placeHere();
+        }
+        const Step<To> step = stepAt<To>(place.isIllFormed ? replacementWindow : place.window,
+                                         place.isIllFormed ? leadOnes(replacementWindow) : place.ones, memory_.biases);
+        position_ += place.isIllFormed ? place.length : step.length;
+        return step.element;
     }
 
   private:
-    alignas(64) std::uint16_t positions_[capacity];
+    /// What begins at the position: a unit, or the second of two surrogates.
+    struct Place {
+        std::uint32_t window;
+        int ones;
+        bool isIllFormed = false;
+        int length = 0;  ///< of a unit that is ill-formed
+    };
+    [[nodiscard]] __device__ Place placeHere() const {
+        const std::uint32_t window = windowAt(tile_, position_);
+        const int ones = leadOnes(window);
+        if constexpr (!mayBeIllFormed) {
+            return {window, ones};
+        }
+        const std::uint32_t* const words = memory_.unitBegins + (position_ >> 5);
+        const std::uint32_t begins = __funnelshift_r(words[0], words[1], position_);
+        const bool isUnit = sizeof(To) != sizeof(char16_t) || (begins & 1) != 0;
+        const int length = __ffs(static_cast<int>(begins >> 1));
+        return {window, ones, isUnit && !isWhole(ones, length), length};
+    }
+
+    const DecodeShape::Tile& tile_;
+    const DecodeMemory<To>& memory_;
+    int position_;
 };
 
-/// An element of the output.
-template <typename To>
-[[nodiscard]] __device__ To elementOf(std::uint32_t reversedWindow) {
-    if constexpr (sizeof(To) == sizeof(char16_t)) {
-        return utf16Of(reversedWindow);
-    } else {
-        return codePointOf(reversedWindow);
+/// Converts a tile's runs; of the first and the last only what is of this tile.
+template <typename To, Errors errors, bool mayBeIllFormed>
+__device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int phase, To* out,
+                            int emitted) {
+    constexpr int length = runLength<To>;
+    for (int run = static_cast<int>(threadIdx.x); run * length - phase < emitted; run += DecodeShape::threads) {
+        Reader<To, errors, mayBeIllFormed> reader(tile, memory, memory.runBegins[run]);
+        const int first = run * length - phase;
+        if (first >= 0 && first + length <= emitted) {
+            Run<To> elements;
+#pragma unroll
+            for (To& element : elements.items) {
+                element = reader.next();
+            }
+            copyVector(reinterpret_cast<Run<To>*>(out + first), &elements);
+        } else {
+#pragma unroll 1
+            for (int i = max(first, 0); i < min(first + length, emitted); ++i) {
+                out[i] = reader.next();
+            }
+        }
     }
 }
-
-using DecodeShape = GroupShape<128, 2>;
 
 /// Decoding of UTF-8 in one pass (docs/utf8.md).
 ///
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
 /// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
-/// says where each goes. Meanwhile the places of the units are listed in shared memory, so that then all threads, one
-/// an element, can gather the bytes and write side by side.
+/// says where each goes. Then the output is shared out among the threads in aligned runs of 16 bytes: the threads that
+/// found the units list where the runs begin, and each is converted from there on, one character after the other.
 ///
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
-/// ASCII runs at the speed of DRAM; elsewhere the instructions, some 6 a byte and 30 a character, limit it.
+/// ASCII runs at the speed of DRAM; elsewhere the instructions limit it.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 9))
+__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 10))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
-    constexpr int rowBits = 16;  // of the counts of two rows in a word
-    static_assert(Shape::rows * rowBits <= 32);
-    __shared__ struct {
-        typename Tile::Storage tile;
-        Sources<Tile::bytes> sources;
-        std::uint32_t warpCounts[Shape::warps];
-        int firstIllFormed;
-    } shared;
-    auto& sources = shared.sources;
+    __shared__ DecodeMemory<To> shared;
+    if (threadIdx.x < std::size(shared.biases)) {
+        shared.biases[threadIdx.x] = signBias(static_cast<int>(threadIdx.x));
+    }
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     if (threadIdx.x == 0) {
@@ -147,61 +242,59 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
 
     // Find the units, and count what they emit.
     UnitFinder<To, Shape> finder(tile, bom);
-    GroupMasks groups[Shape::rows];
-    std::uint32_t counts = 0;
+    std::uint32_t emits[Shape::rows];
+    RowCounts<Shape::rows> counts;
     int illFormedAt = Tile::bytes;
+    std::uint32_t errorRank = 0;  // within its row's group
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        groups[row] = finder.next(row, errors);
-        counts |= __popc(groups[row].emits) << row * rowBits;
-        if (groups[row].illFormed != 0 && illFormedAt == Tile::bytes) {
-            illFormedAt = Shape::groupAt(row) + __ffs(static_cast<int>(groups[row].illFormed)) - 1;
+        const GroupMasks group = finder.next(row, errors);
+        emits[row] = group.emits;
+        shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
+        counts.set(row, __popc(group.emits));
+        if (group.illFormed != 0 && illFormedAt == Tile::bytes) {
+            illFormedAt = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
         }
     }
     if (illFormedAt < Tile::bytes) {
         atomicMin(&shared.firstIllFormed, illFormedAt);
     }
-    const std::uint32_t upTo = Warp::inclusiveScan(counts, Sum{});
-    const std::uint32_t totals = Warp::broadcast(upTo, Warp::lanes - 1);
-    const auto place =
-        Block::scanWarps<Shape::warps>((totals & 0xFFFF) + (totals >> rowBits), shared.warpCounts, Sum{});
+    if (threadIdx.x == Shape::threads - Warp::lanes) {
+        shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
+    }
+    const auto place = Block::scanWarps<Shape::warps>(counts.scan(), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
     chain.publish(emitted);
+    const std::uint64_t before = chain.before(emitted);
 
+    // List where the runs begin.
+    To* const out = odata + before;
+    const int phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % runLength<To>);
     const int firstIllFormed = shared.firstIllFormed;
     const bool isAscii = emitted == tile.end() - tile.first() && firstIllFormed == Tile::bytes;
-
-    // List where the elements come from, from the last of each row on.
-    std::uint32_t errorRank = 0;
     if (!isAscii) {
+        std::uint32_t rowBegin = place.before;
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
-            const GroupMasks& group = groups[row];
-            const int at = Shape::groupAt(row);
-            const std::uint32_t end = place.before + (row == 0 ? upTo & 0xFFFF : (totals & 0xFFFF) + (upTo >> rowBits));
-            std::uint32_t rank = end;
-            for (std::uint32_t rest = group.emits; rest != 0;) {
-                const int i = 31 - __clz(static_cast<int>(rest));
-                rest ^= 1u << i;
-                sources[--rank] = static_cast<std::uint16_t>(at + i);
+            const std::uint32_t begin = rowBegin + counts.upTo(row) - __popc(emits[row]);
+            rowBegin += counts.total(row);
+            std::uint32_t begins = everyNth<runLength<To>>(emits[row], phase + begin);
+            begins |= begin == 0 ? emits[row] & -emits[row] : 0;
+            for (std::uint32_t run = (phase + begin + __popc(emits[row]) - 1) / runLength<To>; begins != 0; --run) {
+                const int i = 31 - __clz(static_cast<int>(begins));
+                begins ^= 1u << i;
+                shared.runBegins[run] = static_cast<std::uint16_t>(Shape::groupAt(row) + i);
             }
-            for (std::uint32_t rest = group.illFormed; rest != 0; rest &= rest - 1) {
-                const int i = __ffs(static_cast<int>(rest)) - 1;
-                const std::uint32_t illFormedRank = end - __popc(group.emits >> i);
-                if constexpr (errors != Errors::Skip) {
-                    sources[illFormedRank] = Tile::replacement;
-                }
-                errorRank = at + i == illFormedAt ? illFormedRank : errorRank;
+            if (errors == Errors::Strict &&
+                illFormedAt / Shape::groupBytes == Shape::groupAt(row) / Shape::groupBytes) {
+                errorRank = begin + __popc(emits[row] & ((1u << illFormedAt % Shape::groupBytes) - 1));
             }
         }
     }
 
-    const std::uint64_t before = chain.before(emitted);
-
     // Report: the first error of the tile, and by the last tile the number of elements.
     if (illFormedAt < Tile::bytes && illFormedAt == firstIllFormed) {
-        reportError(chain.result, tile.offsetOf(illFormedAt),
-                    errorIn(selectBytes(reversedWindow(tile, illFormedAt), 0, 0x0123)));
+        reportError(chain.result, tile.offsetOf(illFormedAt), errorIn(windowAt(tile, illFormedAt)));
         if constexpr (errors == Errors::Strict) {
             reportCount(chain.result, before + errorRank);
         }
@@ -214,28 +307,30 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         }
     }
 
-    // Convert and store; warps write whole lines.
-    To* const out = odata + before;
-    constexpr int line = 128 / sizeof(To);
-    const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % line);
-    const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);
+    // Convert.
     if (isAscii) {
+        constexpr int line = 128 / sizeof(To);
+        const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % line);
+        const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);
         for (int i = first; i < emitted; i += Shape::threads) {
             out[i] = static_cast<To>(tile.template at<std::uint8_t>(tile.first() + i));
         }
+        return;
+    }
+    __syncthreads();
+    if (firstIllFormed == Tile::bytes) {
+        convertRuns<To, errors, false>(tile, shared, phase, out, emitted);
     } else {
-        for (int i = first; i < emitted; i += Shape::threads) {
-            out[i] = elementOf<To>(reversedWindow(tile, sources[i]));
-        }
+        convertRuns<To, errors, true>(tile, shared, phase, out, emitted);
     }
 }
 
-using ValidateShape = GroupShape<256, 4>;
+using ValidateShape = GroupShape<128, 6>;
 
 /// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth and the 6
 /// instructions that a byte takes limit it alike.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(ValidateShape::threads, SinglePass::blocksThatFit(ValidateShape::threads, 6))
+__global__ void __launch_bounds__(ValidateShape::threads, SinglePass::blocksThatFit(ValidateShape::threads, 8))
     kernValidate(TextInMemory text, Chain chain) {
     using Shape = ValidateShape;
     using Tile = typename Shape::Tile;
@@ -263,8 +358,7 @@ __global__ void __launch_bounds__(ValidateShape::threads, SinglePass::blocksThat
         atomicAdd(reinterpret_cast<unsigned long long*>(&chain.result->count), place.all);
     }
     if (firstIllFormed < Tile::bytes) {
-        reportError(chain.result, tile.offsetOf(firstIllFormed),
-                    errorIn(selectBytes(reversedWindow(tile, firstIllFormed), 0, 0x0123)));
+        reportError(chain.result, tile.offsetOf(firstIllFormed), errorIn(windowAt(tile, firstIllFormed)));
     }
 }
 

@@ -20,7 +20,7 @@ struct SerialUnit {
 [[nodiscard]] constexpr SerialUnit unitFrom(std::span<const std::uint8_t> text, std::size_t i) {
     const std::uint32_t window = windowAt(text, i);
     const Unit unit = unitAt(window);
-    return unit.isWellFormed ? SerialUnit{codePointOf(selectBytes(window, 0, 0x0123)), unit.length, ErrorKind::None}
+    return unit.isWellFormed ? SerialUnit{codePointOf(window), unit.length, ErrorKind::None}
                              : SerialUnit{replacementCharacter, unit.length, errorIn(window)};
 }
 

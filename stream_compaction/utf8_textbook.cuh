@@ -42,7 +42,7 @@ __global__ void kernScatterCodePoints(std::size_t n, char32_t* odata, const std:
     if (i < n && emits[i]) {
         const std::uint32_t window = windowAround(text, n, i, 0);
         odata[indices[i]] =
-            unitAt(window).isWellFormed ? codePointOf(selectBytes(window, 0, 0x0123)) : replacementCharacter;
+            unitAt(window).isWellFormed ? codePointOf(window) : replacementCharacter;
     }
 }
 

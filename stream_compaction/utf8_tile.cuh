@@ -74,17 +74,16 @@ class TextRange {
     int textEnd_;
 };
 
-/// Four bytes from any position on, the first in the highest byte.
+/// Four bytes from any position on, the first in the lowest byte.
 template <typename Text>
-[[nodiscard]] __device__ std::uint32_t reversedWindow(const Text& text, int position) {
+[[nodiscard]] __device__ std::uint32_t windowAt(const Text& text, int position) {
     const int word = position & ~3;
-    return selectBytes(text.template at<std::uint32_t>(word), text.template at<std::uint32_t>(word + 4),
-                       0x0123 + (position & 3) * 0x1111);
+    return __funnelshift_r(text.template at<std::uint32_t>(word), text.template at<std::uint32_t>(word + 4),
+                           position * 8);
 }
 
 /// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,
-/// zeros where there is none, and a place for the encoding of U+FFFD. Nothing outside the text is read. It belongs to a
-/// block of so many threads, or to a warp.
+/// zeros where there is none. Nothing outside the text is read. It belongs to a block of so many threads, or to a warp.
 template <int threads, int tileBytes>
 class TextTile : public TextRange<tileBytes> {
     using Base = TextRange<tileBytes>;
@@ -97,10 +96,9 @@ class TextTile : public TextRange<tileBytes> {
 
   public:
     using Base::bytes;
-    static constexpr int replacement = bytes + halo;  ///< the position of the bytes EF BF BD
 
     struct Storage {
-        alignas(128) std::byte memory[halo + bytes + halo + halo];
+        alignas(128) std::byte memory[halo + bytes + halo];
         BulkCopy copy;
     };
 
@@ -111,8 +109,6 @@ class TextTile : public TextRange<tileBytes> {
             if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
                 storage_.copy.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
             }
-            *reinterpret_cast<std::uint32_t*>(memory(replacement)) =
-                selectBytes(encode(replacementCharacter).bytes, 0, 0x3012);
         }
     }
 

@@ -85,6 +85,9 @@ struct Result {
 // ---- One unit at a time, in a window of four bytes
 // -------------------------------------------------------------------
 
+/// U+FFFD at the beginning of a window.
+inline constexpr std::uint32_t replacementWindow = 0xBDBFEF;
+
 /// The byte at `index` of a window: four bytes of text in a word, the first in its lowest byte; zeros stand for what
 /// lies behind the end of the text.
 [[nodiscard]] constexpr std::uint32_t byteOf(std::uint32_t window, int index) { return window >> 8 * index & 0xFF; }
@@ -126,6 +129,9 @@ struct Unit {
 
 /// Which bytes of the window, a bit each, belong to a unit that begins in the four bytes `before` it.
 [[nodiscard]] constexpr std::uint32_t insideOf(std::uint32_t before, std::uint32_t window) {
+    if (!isContinuation(byteOf(window, 0))) {
+        return 0;
+    }
     // Only the nearest byte before that continues nothing can reach here.
     int distance = 1;
     while (distance < 3 && isContinuation(byteOf(before, 4 - distance))) {
@@ -135,6 +141,10 @@ struct Unit {
     const int length = unitAt(around).length;
     return (1u << (length > distance ? length - distance : 0)) - 1;
 }
+
+/// Whether a unit that begins with so many ones, of so many bytes up to the next, is well-formed: ill-formed ones are
+/// cut short.
+[[nodiscard]] constexpr bool isWhole(int ones, int length) { return ones != 1 && length == std::max(1, ones); }
 
 /// Why the unit at the beginning of a window is ill-formed.
 [[nodiscard]] constexpr ErrorKind errorIn(std::uint32_t window) {
@@ -206,32 +216,60 @@ struct Unit {
 #endif
 }
 
-/// The sum of 64^k times byte k of the word.
-[[nodiscard]] constexpr std::uint32_t joinSixes(std::uint32_t word) {
+/// The ones that the first byte of a window begins with: none of ASCII, one of a continuation, else as many as the
+/// sequence has bytes.
+[[nodiscard]] constexpr int leadOnes(std::uint32_t window) { return leadingOnes(window << 24); }
+
+/// `addend`, and 64^k times byte 3 - k of the word for each k, bytes taken for signed numbers.
+[[nodiscard]] constexpr int sumOfSixes(std::uint32_t word, int addend) {
 #ifdef __CUDA_ARCH__
-    return (__dp4a(word, 0x40010000u, 0u) << 12) + __dp4a(word, 0x00004001u, 0u);
+    const auto bytes = static_cast<int>(word);
+    return (__dp4a(bytes, 0x00000140, 0) << 12) + __dp4a(bytes, 0x01400000, addend);
 #else
-    return byteOf(word, 0) + (byteOf(word, 1) << 6) + (byteOf(word, 2) << 12) + (byteOf(word, 3) << 18);
+    for (int k = 0; k < 4; ++k) {
+        addend += static_cast<std::int8_t>(byteOf(word, 3 - k)) * (1 << 6 * k);
+    }
+    return addend;
 #endif
 }
 
-/// The code point of the well-formed unit that begins with the highest byte of `reversed`, a window from high to low.
-/// The ones that a byte above 7F begins with tell the length; they are shifted out on the left and what does not belong
-/// to the unit on the right.
-[[nodiscard]] constexpr char32_t codePointOf(std::uint32_t reversed) {
-    const int ones = leadingOnes(reversed);
-    const int behind = std::min(24, 32 - 7 * ones);
-    return joinSixes((reversed << ones) >> behind & 0x3F3F3F7F);
+/// What that sum lacks of the code point, where the word ends with a sequence whose lead has so many ones. A
+/// continuation is 128 less than the six bits that it holds; a lead is less by 64, 32 or 16. From the second byte of
+/// four on, the last three bytes lack as much, but for a multiple of 4096.
+[[nodiscard]] constexpr int signBias(int ones) {
+    return ones == 0   ? 0
+           : ones == 1 ? 64 * 128 + 128
+           : ones == 2 ? 64 * 64 + 128
+           : ones == 3 ? 64 * (64 * 32 + 128) + 128
+                       : 64 * (64 * (64 * 16 + 128) + 128) + 128;
 }
 
-/// The element of UTF-16 that `reversed` begins with, as above; from the second byte of four on it is the second
-/// surrogate.
-[[nodiscard]] constexpr char16_t utf16Of(std::uint32_t reversed) {
-    if (leadingOnes(reversed) == 1) {
-        return static_cast<char16_t>(0xDC00 | (reversed >> 10 & 0x3C0) | (reversed >> 8 & 0x3F));
-    }
-    const char32_t codePoint = codePointOf(reversed);
-    return static_cast<char16_t>(codePoint < 0x10000 ? codePoint : 0xD7C0 + (codePoint >> 10));
+/// The code point of the well-formed unit that a window begins with.
+[[nodiscard]] constexpr char32_t codePointOf(std::uint32_t window) {
+    const int ones = leadOnes(window);
+    return sumOfSixes(window << (32 - 8 * std::max(1, ones)), signBias(ones));
+}
+
+/// An element of the output, and how many bytes on the next one comes from.
+template <typename To>
+struct Step {
+    To element;
+    int length;
+};
+
+/// The element that a window of well-formed text begins with, and with it so many ones; `biases` holds signBias of 0 to
+/// 4. Of a sequence of four, the first byte makes the first of two surrogates, and the second byte the other.
+template <typename To>
+[[nodiscard]] constexpr Step<To> stepAt(std::uint32_t window, int ones, const int* biases) {
+    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
+    const bool isFirstOfPair = isUtf16 && ones == 4;
+    const bool isSecondOfPair = isUtf16 && ones == 1;
+    const int length = isSecondOfPair ? 3 : std::max(1, ones);
+    const int codePoint = sumOfSixes(window << (32 - 8 * length), biases[ones]);
+    // Selected, not branched to: neighbours differ.
+    const int first = isFirstOfPair ? 0xD7C0 + (codePoint >> 10) : codePoint;
+    const int element = isSecondOfPair ? 0xDC00 | (codePoint & 0x3FF) : first;
+    return {static_cast<To>(element), isFirstOfPair ? 1 : length};
 }
 
 // ---- 32 bytes at a time, a bit of each in a word
@@ -336,6 +374,30 @@ struct UnitMasks {
     units.fourth = units.third & b4 & ahead(continuation, continuationBehind, 3);
     units.wellFormed = ~b7 | (units.second & (~b5 | (units.third & (~b4 | units.fourth))));
     return units;
+}
+
+/// Of each bit of a mask, the parity of those below it.
+[[nodiscard]] constexpr std::uint32_t parityBelow(std::uint32_t mask) {
+    mask <<= 1;
+    for (int shift = 1; shift < 32; shift *= 2) {
+        mask ^= mask << shift;
+    }
+    return mask;
+}
+
+/// Of the bits of a mask those whose number is a multiple of `step`, a power of two, where the lowest is number
+/// `before`.
+template <int step>
+[[nodiscard]] constexpr std::uint32_t everyNth(std::uint32_t mask, std::uint32_t before) {
+    // Digit by digit of the count: where it is odd, the next bit of the mask carries.
+    std::uint32_t nth = mask;
+    std::uint32_t carries = mask;
+    for (int digit = 1; digit < step; digit *= 2) {
+        const std::uint32_t isOdd = parityBelow(carries) ^ ((before & digit) != 0 ? ~0u : 0u);
+        nth &= ~isOdd;
+        carries &= isOdd;
+    }
+    return nth;
 }
 
 // ---- Encoding

@@ -161,6 +161,63 @@ TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
     }
 }
 
+/// Step by step through well-formed text, from every byte that an element comes from.
+template <typename To>
+void expectStepsOverEveryCodePoint() {
+    const std::array biases{signBias(0), signBias(1), signBias(2), signBias(3), signBias(4)};
+    for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
+        if (!isScalarValue(codePoint)) {
+            continue;
+        }
+        std::array<std::uint8_t, 4> bytes{};
+        const std::size_t size = put(codePoint, bytes.data());
+        std::array<To, 2> expected{};
+        const std::size_t elements = put(codePoint, expected.data());
+        std::size_t at = 0;
+        for (std::size_t i = 0; i < elements; ++i) {
+            const std::uint32_t window = windowAt(bytes, at);
+            const Step<To> step = stepAt<To>(window, leadOnes(window), biases.data());
+            ASSERT_EQ(step.element, expected[i]) << static_cast<std::uint32_t>(codePoint);
+            at += static_cast<std::size_t>(step.length);
+        }
+        ASSERT_EQ(at, size) << static_cast<std::uint32_t>(codePoint);
+    }
+}
+
+TEST(Utf8Steps, Utf32) { expectStepsOverEveryCodePoint<char32_t>(); }
+
+TEST(Utf8Steps, Utf16) { expectStepsOverEveryCodePoint<char16_t>(); }
+
+TEST(Utf8Steps, IllFormedUnitsAreCutShort) {
+    for (std::uint32_t first = 0; first < 0x10000; ++first) {
+        for (const std::uint32_t rest : {0x0000u, 0x8080u, 0x0080u, 0xBF41u, 0x8FBFu, 0xFFC3u}) {
+            const std::uint32_t window = first | rest << 16;
+            const Unit unit = unitAt(window);
+            ASSERT_EQ(isWhole(leadOnes(window), unit.length), unit.isWellFormed) << window;
+        }
+    }
+}
+
+TEST(Utf8Runs, BeginWithEveryNthBit) {
+    const auto expectEvery = [](std::uint32_t mask, std::uint32_t before, std::uint32_t step, std::uint32_t found) {
+        std::uint32_t expected = 0;
+        for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
+            if ((mask & bit) != 0) {
+                expected |= before++ % step == 0 ? bit : 0;
+            }
+        }
+        ASSERT_EQ(found, expected) << mask;
+    };
+    std::mt19937 random(1);
+    for (std::uint32_t before = 0; before < 4096; ++before) {
+        const std::uint32_t mask = random() | (before % 2 == 0 ? random() : 0);
+        expectEvery(mask, before, 4, everyNth<4>(mask, before));
+        expectEvery(mask, before, 8, everyNth<8>(mask, before));
+    }
+    expectEvery(~0u, 0, 4, everyNth<4>(~0u, 0));
+    expectEvery(0, 3, 8, everyNth<8>(0, 3));
+}
+
 /// One element of a quad.
 void expectElement(const EncodedQuad& quad, int element, const Encoded& expected) {
     const auto byteOfElement = [element](std::uint32_t plane) { return plane >> 8 * element & 0xFF; };

@@ -23,6 +23,16 @@ __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
     }
     __syncthreads();
     const T identity = op.template identity<T>();
+    if constexpr (warps <= 4) {
+        // So few are added up faster than shuffled.
+        WarpPlace<T> place{identity, identity};
+#pragma unroll
+        for (int warp = 0; warp < warps; ++warp) {
+            place.before = warp == Warp::index() ? place.all : place.before;
+            place.all = op(place.all, slots[warp]);
+        }
+        return place;
+    }
     const T mine = Warp::lane() < warps ? slots[Warp::lane()] : identity;
     const T upTo = Warp::inclusiveScan(mine, op);
     const T before = Warp::broadcast(upTo, Warp::index() == 0 ? 0 : Warp::index() - 1);

@@ -97,6 +97,13 @@ template <typename Value>
     return array;
 }
 
+/// Scratch of so many bytes as an earlier call may have left it, not a state that any call begins with.
+[[nodiscard]] inline DeviceBuffer<std::byte> usedScratch(std::size_t bytes, int byte = 0x55) {
+    DeviceBuffer<std::byte> scratch(bytes);
+    Common::checkCUDAError(cudaMemset(scratch.data(), byte, scratch.byteCount()), "cudaMemset");
+    return scratch;
+}
+
 /// Inputs with a shape: what a scan, a compaction or a sort may trip over. Their sums are exact in a float.
 template <typename T>
 [[nodiscard]] std::vector<std::vector<T>> patterns(std::size_t n) {

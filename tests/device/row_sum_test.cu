@@ -86,19 +86,11 @@ struct MatrixSize {
     return sizes;
 }
 
-/// Scratch full of what no call has left there.
-template <typename Op, typename In>
-[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Op& op, MatrixSize size) {
-    DeviceBuffer<std::byte> scratch(op.template scratchBytes<SumOf<In>, In>(size.rows, size.cols));
-    Common::checkCUDAError(cudaMemset(scratch.data(), 0x7F, scratch.size()), "cudaMemset");
-    return scratch;
-}
-
 /// The sums of a matrix in device memory, into guarded and poisoned memory.
 template <typename In, typename Op = Adaptive>
 [[nodiscard]] std::vector<SumOf<In>> sumsOf(const In* matrix, MatrixSize size, std::size_t pitch, const Op& op = {}) {
     GuardedArray<SumOf<In>> out(size.rows);
-    auto scratch = garbageScratch<Op, In>(op, size);
+    auto scratch = usedScratch(op.template scratchBytes<SumOf<In>, In>(size.rows, size.cols));
     op(matrix, out.data(), size.rows, size.cols, pitch, scratch.bytes(), nullptr);
     return out.read(size.rows);
 }
@@ -275,7 +267,7 @@ TEST_F(RowSumTest, CanBeCapturedInAGraph) {
     for (const MatrixSize size : {MatrixSize{1000, 5}, {1000, 0}, {3000, 2047}, {2, 500000}}) {
         const std::size_t n = size.rows * size.cols;
         const auto matrix = deviceMatrix(n, ExactSummand<float>{1});
-        auto scratch = garbageScratch<Adaptive, float>({}, size);
+        auto scratch = usedScratch(Adaptive{}.scratchBytes<float, float>(size.rows, size.cols));
         GuardedArray<float> out(size.rows);
         replay(3, [&](cudaStream_t stream) {
             Adaptive{}(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), stream);
@@ -285,10 +277,10 @@ TEST_F(RowSumTest, CanBeCapturedInAGraph) {
 }
 
 TEST_F(RowSumTest, TakesMoreThanTwoToThe31Elements) {
-    if (quick()) {
-        GTEST_SKIP() << "long";
-    }
     constexpr std::size_t n = (std::size_t{1} << 31) + 5;
+    if (!hasRoomFor(n * (sizeof(std::int8_t) + sizeof(int)))) {
+        GTEST_SKIP() << "takes 10 GiB of device memory and a while";
+    }
     const auto ones = deviceMatrix(n, Ones<std::int8_t>{});
     EXPECT_EQ(sumsOf(ones.data(), {1, n}, n).at(0), static_cast<int>(static_cast<std::uint32_t>(n)));
     EXPECT_EQ(sumsOf(ones.data(), {2, n / 2}, n / 2 + 1), std::vector<int>(2, static_cast<int>(n / 2)));
@@ -304,10 +296,10 @@ TEST_F(RowSumTest, TakesMoreThanTwoToThe31Elements) {
 }
 
 TEST_F(RowSumTest, TakesARowOfMoreThanTwoToThe31Floats) {
-    if (quick()) {
-        GTEST_SKIP() << "long";
-    }
     constexpr std::size_t n = (std::size_t{1} << 31) + 5;
+    if (!hasRoomFor(n * sizeof(float))) {
+        GTEST_SKIP() << "takes 8 GiB of device memory and a while";
+    }
     const auto ones = deviceMatrix(n, Ones<float>{});
     EXPECT_NEAR(sumsOf(ones.data(), {1, n}, n).at(0), static_cast<double>(n), 2 * 31 * 1.2e-7 * n);
 }

@@ -82,13 +82,6 @@ struct Counter {
     }
 };
 
-template <typename T, typename Operation>
-[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Operation& operation, std::size_t n) {
-    DeviceBuffer<std::byte> scratch(operation.template scratchBytes<T>(n));
-    Common::checkCUDAError(cudaMemset(scratch.data(), 0x55, scratch.size()), "cudaMemset");
-    return scratch;
-}
-
 class SinglePassCompactTest : public DeviceTest {
   protected:
     template <typename T>
@@ -99,7 +92,7 @@ class SinglePassCompactTest : public DeviceTest {
         GuardedArray<T> out(n, misalignment);
         out.poison(n, nullptr);
         Counter count;
-        auto scratch = garbageScratch<T>(compact, n);
+        auto scratch = usedScratch(compact.scratchBytes<T>(n));
         compact(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, KeepByIndex{fraction});
         const auto expected = expectedParts(in, fraction).kept;
         ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
@@ -112,7 +105,7 @@ class SinglePassCompactTest : public DeviceTest {
         const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
         const Parts<T> expected = expectedParts(in, fraction);
         Counter count;
-        auto scratch = garbageScratch<T>(Partition{}, n);
+        auto scratch = usedScratch(Partition{}.scratchBytes<T>(n));
 
         GuardedArray<T> out(n, 1);
         out.poison(n, nullptr);
@@ -209,7 +202,7 @@ void expectCompactedByFlags(std::size_t n) {
     GuardedArray<int> out(n);
     out.poison(n, nullptr);
     Counter count;
-    auto scratch = garbageScratch<int>(Compact{}, n);
+    auto scratch = usedScratch(Compact{}.scratchBytes<int>(n));
     Compact{}(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr,
               KeepFlagged<Flag>{flags.data()});
     const auto expected = expectedParts(in, fraction).kept;
@@ -242,7 +235,7 @@ TEST_F(SinglePassCompactTest, FirstTileLate) {
     const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
     DeviceBuffer<int> out(in.size());
     Counter count;
-    auto scratch = garbageScratch<int>(Compact{}, in.size());
+    auto scratch = usedScratch(Compact{}.scratchBytes<int>(in.size()));
     Compact{}(deviceIn.data(), out.data(), count.memory.data(), in.size(), scratch.bytes(), nullptr, SlowPredicate{});
     std::vector<int> expected;
     std::ranges::copy_if(in, std::back_inserter(expected), [](int x) { return x % 3 != 0; });
@@ -268,7 +261,7 @@ TEST_F(SinglePassCompactTest, MoreThanTwoToThe32Elements) {
     const DeviceBuffer<std::uint32_t> in = deviceArray(n, Numbered<std::uint32_t>{});
     DeviceBuffer<std::uint32_t> out(n);
     Counter count;
-    auto scratch = garbageScratch<std::uint32_t>(Compact{}, n);
+    auto scratch = usedScratch(Compact{}.scratchBytes<std::uint32_t>(n));
     Compact{}(in.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, NotAThird{});
     const std::size_t expected = n - (n + 2) / 3;
     ASSERT_EQ(count.read(), expected);
@@ -281,7 +274,7 @@ TEST_F(SinglePassCompactTest, RefusesBadArguments) {
     DeviceBuffer<int> out(n);
     DeviceBuffer<int> rejected(n);
     Counter count;
-    auto scratch = garbageScratch<int>(Partition{}, n);
+    auto scratch = usedScratch(Partition{}.scratchBytes<int>(n));
     const auto expectRefused = [&](const int* from, int* kept, int* others, std::size_t* counter, Scratch lent) {
         EXPECT_THROW(Partition{}(from, kept, others, counter, n, lent, nullptr), std::invalid_argument);
     };

@@ -39,20 +39,12 @@ template <typename T, typename In, typename Op>
     return sums;
 }
 
-/// Scratch filled with bytes that are no valid state, or that look like publications of an earlier call.
-template <typename T, typename In>
-[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Scan& scan, std::size_t n, int byte) {
-    DeviceBuffer<std::byte> scratch(scan.scratchBytes<T, In>(n));
-    Common::checkCUDAError(cudaMemset(scratch.data(), byte, scratch.size()), "cudaMemset");
-    return scratch;
-}
-
 template <typename T, typename In, typename Op>
 [[nodiscard]] std::vector<T> scanned(const Scan& scan, const std::vector<In>& in, const Op& op) {
     const DeviceBuffer<In> deviceIn{std::span<const In>(in)};
     GuardedArray<T> out(in.size());
     out.poison(in.size(), nullptr);
-    auto scratch = garbageScratch<T, In>(scan, in.size(), 0x55);
+    auto scratch = usedScratch(scan.scratchBytes<T, In>(in.size()));
     scan(deviceIn.data(), out.data(), in.size(), scratch.bytes(), nullptr, op);
     return out.read(in.size());
 }
@@ -146,7 +138,7 @@ TEST_F(SinglePassScanTest, AnyAlignmentInAndOutOfPlace) {
                 DeviceBuffer<int> deviceIn{std::span<const int>(in)};
                 GuardedArray<int> out(n, outOffset);
                 out.poison(n, nullptr);
-                auto scratch = garbageScratch<int, int>(Scan{}, n, 0xFF);
+                auto scratch = usedScratch(Scan{}.scratchBytes<int, int>(n), 0xFF);
                 const auto expected = expectedScan<int>(std::span(in).subspan(inOffset));
                 Scan{}(deviceIn.data() + inOffset, out.data(), n, scratch.bytes(), nullptr);
                 ASSERT_TRUE(sameBits(out.read(n), expected)) << inOffset << " to " << outOffset;
@@ -208,7 +200,7 @@ void expectSumsOfIndices(std::size_t n) {
         GTEST_SKIP() << "takes " << n * sizeof(T) << " bytes of device memory and a while";
     }
     DeviceBuffer<T> data = deviceArray(n, Index::As<T>{});
-    auto scratch = garbageScratch<T, T>(Scan{}, n, 0x55);
+    auto scratch = usedScratch(Scan{}.scratchBytes<T, T>(n));
     Scan{}(static_cast<const T*>(data.data()), data.data(), n, scratch.bytes(), nullptr);
     EXPECT_EQ(wrongElements(n, data.data(), Index::SumBefore<T>{}), 0U);
 }
@@ -229,7 +221,7 @@ TEST_F(SinglePassScanTest, AMillionCallsOnTheSameScratch) {
     const std::size_t most = 1500000;
     const DeviceBuffer<std::uint32_t> in = deviceArray(most, Index::As<std::uint32_t>{});
     DeviceBuffer<std::uint32_t> out(most);
-    auto scratch = garbageScratch<std::uint32_t, std::uint32_t>(Scan{}, most, 0xA7);
+    auto scratch = usedScratch(Scan{}.scratchBytes<std::uint32_t, std::uint32_t>(most), 0xA7);
     const unsigned long long none = 0;
     DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
     for (int call = 0; call < calls; ++call) {
@@ -258,7 +250,7 @@ TEST_F(SinglePassScanTest, FourStreamsAtOnce) {
     for (Lane& lane : lanes) {
         lane.in = deviceArray(n, Index::As<std::uint32_t>{});
         lane.out = DeviceBuffer<std::uint32_t>(n);
-        lane.scratch = garbageScratch<std::uint32_t, std::uint32_t>(Scan{}, n, 0x55);
+        lane.scratch = usedScratch(Scan{}.scratchBytes<std::uint32_t, std::uint32_t>(n));
     }
     Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     for (int round = 0; round < 20; ++round) {
@@ -277,7 +269,7 @@ TEST_F(SinglePassScanTest, LargeGraphReplay) {
     const std::size_t n = quick() ? 600000 : 5000000;
     const DeviceBuffer<std::uint32_t> in = deviceArray(n, Index::As<std::uint32_t>{});
     DeviceBuffer<std::uint32_t> out(n);
-    auto scratch = garbageScratch<std::uint32_t, std::uint32_t>(Scan{}, n, 0x55);
+    auto scratch = usedScratch(Scan{}.scratchBytes<std::uint32_t, std::uint32_t>(n));
     replay(5, [&](cudaStream_t stream) {
         Common::checkCUDAError(cudaMemsetAsync(out.data(), 0, out.byteCount(), stream), "cudaMemsetAsync");
         Scan{}(in.data(), out.data(), n, scratch.bytes(), stream);
@@ -298,7 +290,7 @@ TEST_F(SinglePassScanTest, ReproducibleFloatsAreTheSameInEveryRun) {
         const DeviceBuffer<float> in = deviceArray(n, RandomFloat{});
         DeviceBuffer<float> first(n);
         DeviceBuffer<float> other(n);
-        auto scratch = garbageScratch<float, float>(scan, n, 0x55);
+        auto scratch = usedScratch(scan.scratchBytes<float, float>(n));
         scan(in.data(), first.data(), n, scratch.bytes(), nullptr);
         for (int run = 1; run < 20; ++run) {
             scan(in.data(), other.data(), n, scratch.bytes(), nullptr);

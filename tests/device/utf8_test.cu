@@ -269,7 +269,7 @@ __device__ void forEachOfRecord(std::uint32_t bytes, Visit visit) {
         const auto window = static_cast<std::uint32_t>(rest);
         const Unit unit = unitAt(window);
         if (unit.isWellFormed || !skips) {
-            visit(unit.isWellFormed ? codePointOf(selectBytes(window, 0, 0x0123)) : replacementCharacter);
+            visit(unit.isWellFormed ? codePointOf(window) : replacementCharacter);
         }
         rest >>= 8 * unit.length;
         left -= unit.length;

@@ -1,0 +1,296 @@
+"""What the charts show: plain data made from the CSVs in data/, for whoever draws it.
+
+A chart is a dict: `title`, `subtitle`, `source` and `panels`. A panel has a `kind`: of "lines" the points lie over a
+number, of "bars" over a name, one of the panel's `categories`. Its `series` each have a `label`, a `style` and `points`
+(x, y, `at`: x in words, `odd`: not of a power of two, and what the CSV says of the point).
+"""
+
+import math
+import statistics
+
+from measurements import TEXT_OPERATIONS, is_power, of_powers, power_shape, read
+
+COLUMNS = ("gpu", "toolkit", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us",
+           "gbps", "percent_of_copy")
+
+# Hue by family, dashes by member, so that a variant looks the same in every chart.
+STYLES = {
+    "cpu": ("grey", "solid"),
+    "cpu-parallel": ("grey", "dashed"),
+    "cpu-scan": ("grey", "dotted"),
+    "naive": ("purple", "solid"),
+    "efficient": ("orange", "solid"),
+    "efficient-optimized": ("orange", "dashed"),
+    "shared-conflicts": ("green", "dashed"),
+    "shared": ("green", "solid"),
+    "radix-split": ("green", "solid"),
+    "single-pass": ("blue", "solid"),
+    "single-pass-tickets": ("blue", "dashed"),
+    "single-pass-reproducible": ("blue", "dotted"),
+    "radix": ("blue", "solid"),
+    "adaptive": ("blue", "solid"),
+    "thrust": ("red", "dashed"),
+    "cub": ("red", "solid"),
+    "cublas": ("orange", "solid"),
+}
+
+SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction", "sort": "Sort"}
+
+
+class NothingToShow(Exception):
+    """None of the rows is what the chart is of."""
+
+
+def size(n):
+    """`2²⁰` for a power of two."""
+    return "2" + str(n.bit_length() - 1).translate(SUPERSCRIPTS) if is_power(n) else str(n)
+
+
+def style(variant):
+    hue, dashes = STYLES.get(variant, ("purple", "dotted"))
+    return {"hue": hue, "dashes": dashes}
+
+
+def copy_speed(row):
+    """At which the card copied as many bytes, in GB/s; nothing where the row is of the CPU."""
+    return float(row["gbps"]) * 100 / float(row["percent_of_copy"]) if row["percent_of_copy"] else None
+
+
+def point(row, x, y, at):
+    return {"x": x, "y": y, "at": at, "odd": not is_power(elements(row)), "us": row["median_us"], "gbps": row["gbps"],
+            "percent": row["percent_of_copy"]}
+
+
+def elements(row):
+    return int(row["n"])
+
+
+def time_of(row):
+    return float(row["median_us"])
+
+
+def bandwidth_of(row):
+    return float(row["gbps"])
+
+
+def unique(values):
+    return list(dict.fromkeys(values))
+
+
+def having(rows, **wanted):
+    return [row for row in rows if all(row[column] == value for column, value in wanted.items())]
+
+
+def by_number(rows, x_of, y_of, at=size):
+    """A series for each variant, its points from left to right."""
+    series = []
+    for variant in unique(row["variant"] for row in rows):
+        points = {x_of(row): point(row, x_of(row), y_of(row), at(x_of(row))) for row in having(rows, variant=variant)}
+        series.append({"label": variant, "style": style(variant), "points": [points[x] for x in sorted(points)]})
+    return series
+
+
+def by_name(rows, name_of):
+    """A series of bars for each variant."""
+    series = []
+    for variant in unique(row["variant"] for row in rows):
+        points = {name_of(row): point(row, name_of(row), bandwidth_of(row), name_of(row)) | {"copy": copy_speed(row)}
+                  for row in having(rows, variant=variant)}
+        series.append({"label": variant, "style": style(variant), "points": list(points.values())})
+    return series
+
+
+def ceiling(rows, x_of, at=size):
+    """The copy speed over x: the median of what the variants were compared with."""
+    speeds = {}
+    for row in rows:
+        if row["percent_of_copy"]:
+            speeds.setdefault(x_of(row), []).append(copy_speed(row))
+    points = [{"x": x, "y": statistics.median(speeds[x]), "at": at(x), "odd": False} for x in sorted(speeds)]
+    return {"label": "copy", "style": {"hue": "ink", "dashes": "dotted"}, "points": points}
+
+
+def lines(series, x, y, title=""):
+    return {"kind": "lines", "title": title, "x": x, "y": y, "series": [line for line in series if line["points"]]}
+
+
+def bars(rows, name_of, title=""):
+    return {"kind": "bars", "title": title, "x": BANDWIDTH, "categories": unique(map(name_of, rows)),
+            "series": by_name(rows, name_of)}
+
+
+ELEMENTS = {"label": "elements", "scale": "log2"}
+THREADS = {"label": "threads a block", "scale": "log2", "plain": True}
+TIME = {"label": "median time", "scale": "log", "unit": "us"}
+BANDWIDTH = {"label": "GB/s", "scale": "linear"}
+
+
+def largest_size(rows):
+    """The rows of the largest array, and its size."""
+    n = max(map(elements, rows), default=0)
+    return [row for row in rows if elements(row) == n], n
+
+
+def chart(rows, title, subtitle, panels):
+    if not any(line["points"] for panel in panels for line in panel["series"]):
+        raise NothingToShow
+    first = rows[0]
+    commits = ", ".join(unique(row["commit"] for row in rows))
+    files = ", ".join(f"data/{name}" for name in unique(row["file"] for row in rows))
+    source = f"{first['gpu'] or 'no GPU'}, CUDA {first['toolkit'] or '-'}, commit {commits}; {files}"
+    return {"title": title, "subtitle": subtitle, "source": source, "panels": panels}
+
+
+def ladder(rows):
+    """The scans at the largest size, from the CPU's loop up."""
+    rows, largest = largest_size(of_powers(having(rows, operation="scan", type="int32")))
+    return chart(rows, f"Exclusive scan of {size(largest)} ints: each rung against the speed of a copy",
+                 "Bytes read and written in a second, cold; the dashes mark cudaMemcpyAsync of as many bytes",
+                 [bars(rows, lambda row: row["variant"])])
+
+
+def time_by_size(operation):
+    def build(rows):
+        rows = having(rows, operation=operation, type="int32")
+        dots = "dots: powers of two; rings: three elements less"
+        return chart(rows, f"{OPERATIONS[operation]}: time by size", f"int32, GPU cold and CPU warm; {dots}",
+                     [lines(by_number(rows, elements, time_of), ELEMENTS, TIME)])
+    return build
+
+
+def bandwidth_by_size(operation):
+    """Beside the copy, but for sorts, which move each element many times."""
+    def build(rows):
+        rows = of_powers(having(rows, operation=operation, type="int32"))
+        series = by_number(rows, elements, bandwidth_of)
+        subtitle = "int32, each input and output element counted once"
+        if operation != "sort":
+            series.append(ceiling(rows, elements))
+            subtitle += "; copy: cudaMemcpyAsync of as many bytes"
+        return chart(rows, f"{OPERATIONS[operation]}: bandwidth by size", subtitle,
+                     [lines(series, ELEMENTS, BANDWIDTH)])
+    return build
+
+
+def crossover(rows):
+    """How many times as fast as the fastest CPU variant the top rung of each ladder is."""
+    rows = of_powers(having(rows, type="int32"))
+    series, crossings = [], []
+    for operation, variant, hue in (("scan", "single-pass", "blue"), ("compact", "single-pass", "green"),
+                                    ("sort", "radix", "purple")):
+        cpu = [row for row in having(rows, operation=operation) if row["variant"].startswith("cpu")]
+        points = []
+        for row in sorted(having(rows, operation=operation, variant=variant), key=elements):
+            cpu_times = [time_of(peer) for peer in having(cpu, n=row["n"])]
+            if cpu_times:
+                points.append(point(row, elements(row), min(cpu_times) / time_of(row), size(elements(row))))
+        x = crossing(points, 1)
+        series.append({"label": f"{operation}, from {round_number(x)} on" if x else operation,
+                       "style": {"hue": hue, "dashes": "solid"}, "points": points})
+        crossings += [{"x": x, "hue": hue}] if x else []
+    panel = lines(series, ELEMENTS, {"label": "times as fast", "scale": "log"})
+    return chart(rows, "From which size on the GPU is faster than the CPU",
+                 "The fastest CPU variant, warm, against the top rung on the GPU, cold; the array is already there",
+                 [panel | {"level": {"y": 1, "crossings": crossings}}])
+
+
+def crossing(points, level):
+    """Where points on logarithmic axes last come up through a level; nothing where they do not."""
+    found = None
+    for left, right in zip(points, points[1:]):
+        if left["y"] < level <= right["y"]:
+            part = math.log(level / left["y"]) / math.log(right["y"] / left["y"])
+            found = left["x"] * (right["x"] / left["x"]) ** part
+    return found
+
+
+def round_number(x):
+    """To two digits, as `12,000`."""
+    return f"{round(x, 1 - math.floor(math.log10(x))):,.0f}"
+
+
+def block_sizes(rows):
+    rows = of_powers(having(rows, operation="scan", type="int32"))
+    panels = []
+    for n in sorted(unique(map(elements, rows))):
+        series = by_number(having(rows, n=str(n)), lambda row: int(row["block_size"]), time_of, str)
+        panels.append(lines(series, THREADS, TIME, f"{size(n)} elements"))
+    return chart(rows, "Exclusive scan: time by block size", "int32, cold", panels)
+
+
+def kept_fractions(rows):
+    rows, largest = largest_size(of_powers(having(rows, operation="compact", type="int32")))
+
+    def kept(row):
+        return float(row["input"].removeprefix("kept:"))
+
+    def fraction(x):
+        return f"{100 * x:g} % kept"
+
+    series = [*by_number(rows, kept, bandwidth_of, fraction), ceiling(rows, kept, fraction)]
+    return chart(rows, f"Stream compaction of {size(largest)} ints: bandwidth by how many are kept",
+                 "Bytes read and written; copy: cudaMemcpyAsync of as many bytes",
+                 [lines(series, {"label": "fraction kept", "scale": "linear"}, BANDWIDTH)])
+
+
+def distributions(rows):
+    rows = of_powers(having(rows, operation="sort", type="int32"))
+    panels = [bars(having(rows, n=str(n)), lambda row: row["input"], f"{size(n)} keys")
+              for n in sorted(unique(map(elements, rows)))]
+    return chart(rows, "Sort: bandwidth by what the keys are like",
+                 "int32 keys, counted once in and once out; and:K are the bits that K random numbers share",
+                 panels)
+
+
+def row_sums(rows):
+    rows = having(rows, operation="row-sum", type="float")
+    return chart(rows, "Row sums: bandwidth by shape of the matrix",
+                 "float; rows × columns; the dashes mark cudaMemcpyAsync of as many bytes",
+                 [bars(rows, lambda row: power_shape(row["shape"], size))])
+
+
+def utf8(rows):
+    rows = of_powers(rows)
+    panels = [bars(having(rows, operation=operation), lambda row: row["input"], TEXT_OPERATIONS[operation])
+              for operation in unique(row["operation"] for row in rows)]
+    return chart(rows, "UTF-8: bandwidth by class of text",
+                 "Bytes read and written by the single pass; the dashes mark cudaMemcpyAsync of as many bytes", panels)
+
+
+# Each chart: the file it is made from, and by what.
+CHARTS = {
+    "ladder": ("h200.csv", ladder),
+    "scan_time": ("sweep.csv", time_by_size("scan")),
+    "scan_bandwidth": ("sweep.csv", bandwidth_by_size("scan")),
+    "compact_time": ("sweep.csv", time_by_size("compact")),
+    "compact_bandwidth": ("sweep.csv", bandwidth_by_size("compact")),
+    "sort_time": ("sweep.csv", time_by_size("sort")),
+    "sort_bandwidth": ("sweep.csv", bandwidth_by_size("sort")),
+    "crossover": ("sweep.csv", crossover),
+    "block_sizes": ("block_sizes.csv", block_sizes),
+    "kept_fractions": ("kept_fractions.csv", kept_fractions),
+    "distributions": ("distributions.csv", distributions),
+    "row_sums": ("row_sums.csv", row_sums),
+    "utf8": ("utf8.csv", utf8),
+}
+
+
+def measurements_of(path):
+    """Of the card those with cold caches: what it does in a row out of a warm one is another subject."""
+    rows = read(path.name, folder=path.parent, columns=COLUMNS)
+    return [row for row in rows if row["mode"] == "cold" or not row["percent_of_copy"]]
+
+
+def build_charts(folder):
+    """The charts by name, and of those that cannot be drawn the reason."""
+    built, missing = {}, {}
+    for name, (file, build) in CHARTS.items():
+        if not (folder / file).exists():
+            missing[name] = f"{folder / file} is missing"
+            continue
+        try:
+            built[name] = build(measurements_of(folder / file))
+        except NothingToShow:
+            missing[name] = f"{folder / file} has nothing for it"
+    return built, missing

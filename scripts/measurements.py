@@ -1,0 +1,50 @@
+"""The measurements in data/, as the program wrote them, and how numbers of theirs are put into words."""
+
+import csv
+import pathlib
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "data"
+
+TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
+                   "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
+
+
+def read(*names, folder=DATA, columns=()):
+    """The verified measurements of files in a folder, in their order. Raises KeyError where a file lacks columns."""
+    rows = []
+    for name in names:
+        with (folder / name).open(newline="") as file:
+            reader = csv.DictReader(file)
+            missing = [column for column in ("verified", *columns) if column not in (reader.fieldnames or ())]
+            if missing:
+                raise KeyError(f"{name} lacks the columns {', '.join(missing)}")
+            rows += [row | {"file": name} for row in reader if row["verified"] == "true"]
+    return rows
+
+
+def is_power(n):
+    return n & (n - 1) == 0
+
+
+def of_powers(rows):
+    return [row for row in rows if is_power(int(row["n"]))]
+
+
+def power(n):
+    """`2^20` for a power of two."""
+    return f"2^{n.bit_length() - 1}" if is_power(n) else str(n)
+
+
+def power_shape(shape, word=power):
+    """`2^22 × 128` for `4194304x128`."""
+    return " × ".join(word(int(n)) if int(n) >= 1 << 16 else n for n in shape.split("x"))
+
+
+def format_time(row):
+    time = float(row["median_us"])
+    for unit in ("µs", "ms"):
+        if time < 1000:
+            return f"{time:.4g} {unit}"
+        time /= 1000
+    return f"{time:.4g} s"

@@ -1,0 +1,27 @@
+#!/usr/bin/env bash
+# Runs Nsight Compute on one variant alone, prints what its kernels wait for and keeps the report for the GUI.
+#   scripts/profile.sh OPERATION/VARIANT [N [options of the program]]
+#   scripts/profile.sh scan/naive 2^24
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+die() {
+    echo "profile.sh: $*" >&2
+    exit 2
+}
+
+[[ ${1:-} = */* ]] || die "expected OPERATION/VARIANT, for example scan/naive; scripts/run.sh --list names them"
+operation=${1%%/*}
+variant=${1#*/}
+size=${2:-2^24}
+program=${PROGRAM:-build/release/bin/stream_compaction_test}
+[ -x "$program" ] || die "$program is missing: scripts/run.sh builds it"
+command -v ncu >/dev/null || die "ncu is missing: it comes with the CUDA toolkit (Nsight Compute)"
+no_gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU  *none: //p')
+[ -z "$no_gpu" ] || die "no GPU: $no_gpu"
+
+mkdir -p build/profiles
+report=build/profiles/$operation-$variant-${size//^/pow}.ncu-rep
+scripts/profile.py --program "$program" --report "$report" -- \
+    --op "$operation" --variant "$variant" --sweep "$size" "${@:3}"
+echo "For the GUI: ncu-ui $report"

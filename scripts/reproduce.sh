@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Makes every CSV in data/, every image in img/ and every table in README.md and docs/ anew, on a machine with a GPU.
+# Without one only what the CPU can measure is made, in build/reproduced or the folder that REPRODUCED names, and the
+# rest is named.
+#   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE]
+#   scripts/reproduce.sh --list          the topics, with the files that each makes
+# Where a command may only take so long: --only for some of the topics at a time, and --resume to go on where the last
+# one was stopped. --program takes one that is built already, with tune beside it.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+# What the CPU has a part in.
+of_cpu="sweep ladder row_sum_study utf8_variants reports two_cores"
+
+list() {
+    scripts/measure.sh --list
+    printf '%-16s %s\n' pages "README.md docs/*.md img/*"
+}
+
+# What is made from all the files.
+pages() {
+    if [ "$folder" = data ]; then
+        scripts/update_figures.py
+        scripts/illustrate.py
+        scripts/plot.py
+    else
+        scripts/plot.py --data "$folder" --images "$folder"
+    fi
+    scripts/plot.py --data "$folder" --html build/report.html
+}
+
+topics=()
+resume=()
+program=
+while [ $# -gt 0 ]; do
+    case $1 in
+        --list) list; exit ;;
+        --only) IFS=, read -ra topics <<<"${2:?--only: expected topics}"; shift 2 ;;
+        --resume) resume=(--resume); shift ;;
+        --program) program=$(realpath "${2:?--program: expected a file}"); shift 2 ;;
+        *) echo "reproduce.sh: unknown option $1; the first lines of the script say which there are" >&2; exit 2 ;;
+    esac
+done
+[ ${#topics[@]} -gt 0 ] || mapfile -t topics < <(list | cut -d ' ' -f 1)
+
+if [ -z "$program" ]; then
+    source scripts/setup.sh
+    install_packages python3-matplotlib
+    build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
+    if command -v nvcc >/dev/null; then
+        cmake --build --preset release --target tune >>build/release.log 2>&1 ||
+            die "the build failed; see build/release.log"
+    fi
+    program=$PWD/build/release/bin/stream_compaction_test
+fi
+
+folder=data
+no_gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU  *none: //p')
+if [ -n "$no_gpu" ]; then
+    folder=${REPRODUCED:-build/reproduced}
+    echo "No GPU, $no_gpu: data/, img/, README.md and docs/ stay as they are; what the CPU can do is in $folder." >&2
+fi
+
+measured=()
+left_out=()
+make_pages=
+for topic in "${topics[@]}"; do
+    if [ "$topic" = pages ]; then
+        make_pages=yes
+    elif [ -n "$no_gpu" ] && [[ " $of_cpu " != *" $topic "* ]]; then
+        left_out+=("$topic")
+    else
+        measured+=("$topic")
+    fi
+done
+[ ${#left_out[@]} -eq 0 ] || echo "Left out, for they need a GPU: ${left_out[*]}" >&2
+[ ${#measured[@]} -eq 0 ] || scripts/measure.sh "${resume[@]}" "$folder" "$program" "${measured[@]}"
+if [ -n "$make_pages" ]; then
+    pages
+fi

@@ -1,0 +1,25 @@
+#!/usr/bin/env python3
+"""README.md, docs/ and img/ show what is in data/."""
+
+import unittest
+
+from sample_data import run  # which tells Python where the scripts are
+
+from charts import CHARTS, build_charts  # isort: skip
+from measurements import DATA, ROOT  # isort: skip
+from plot import is_current  # isort: skip
+
+
+class FiguresTest(unittest.TestCase):
+    def test_tables(self):
+        done = run("update_figures.py", "--check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_charts(self):
+        charts, missing = build_charts(DATA)
+        self.assertEqual(len(charts) + len(missing), len(CHARTS))
+        self.assertEqual([name for name, chart in charts.items() if not is_current(name, chart, ROOT / "img")], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

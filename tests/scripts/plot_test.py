@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""The charts of a small data folder: what they show, and what is said of files that are missing or broken."""
+
+import pathlib
+import re
+import tempfile
+import unittest
+import xml.etree.ElementTree as ElementTree
+
+import sample_data
+from charts import build_charts
+from sample_data import COPY_SPEED, SCANS, run, time_of
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+class ChartsTest(unittest.TestCase):
+    """What is drawn, without drawing it."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        sample_data.write_all(self.folder)
+
+    def series(self, name, panel=0):
+        charts, _ = build_charts(self.folder)
+        return {line["label"]: line["points"] for line in charts[name]["panels"][panel]["series"]}
+
+    def test_points_are_the_measurements(self):
+        series = self.series("scan_time")
+        self.assertEqual(list(series), list(SCANS))
+        for variant, points in series.items():
+            self.assertEqual([point["x"] for point in points], sorted(point["x"] for point in points))
+            self.assertEqual(len(points), 42)
+            for point in points:
+                self.assertAlmostEqual(point["y"], time_of(variant, point["x"]), places=3)
+                self.assertEqual(point["odd"], point["x"] % 2 == 1)
+
+    def test_the_newest_measurement_counts(self):
+        rows = sample_data.scans()
+        sample_data.write_csv(self.folder / "sweep.csv", [*rows, sample_data.row("scan", "cub", 1 << 20, 7)])
+        times = {point["x"]: point["y"] for point in self.series("scan_time")["cub"]}
+        self.assertEqual(times[1 << 20], 7)
+        self.assertEqual(len(times), 42)
+
+    def test_with_cold_caches_alone(self):
+        warm = sample_data.row("scan", "cub", 1 << 20, 7, mode="batched")
+        sample_data.write_csv(self.folder / "sweep.csv", [*sample_data.scans(), warm])
+        self.assertNotIn(7, [point["y"] for point in self.series("scan_time")["cub"]])
+
+    def test_what_was_wrong_is_not_shown(self):
+        wrong = sample_data.row("scan", "shared", 1 << 20, 7, verified="false", median_us="")
+        sample_data.write_csv(self.folder / "sweep.csv", [*sample_data.scans(), wrong])
+        self.assertNotIn("shared", self.series("scan_time"))
+
+    def test_the_ceiling_is_the_copy(self):
+        points = self.series("scan_bandwidth")["copy"]
+        self.assertEqual([point["x"] for point in points], [1 << k for k in range(8, 29)])
+        for point in points[-10:]:
+            self.assertAlmostEqual(point["y"], COPY_SPEED, delta=0.001 * COPY_SPEED)
+
+    def test_the_crossover_lies_where_the_times_are_equal(self):
+        charts, _ = build_charts(self.folder)
+        (crossing,) = charts["crossover"]["panels"][0]["level"]["crossings"]
+        equal = 5 / (SCANS["cpu"] - SCANS["single-pass"])
+        self.assertAlmostEqual(crossing["x"], equal, delta=0.05 * equal)
+
+    def test_without_a_card_there_is_no_crossover(self):
+        cpu = [row for row in sample_data.scans() if row["variant"] == "cpu"]
+        sample_data.write_csv(self.folder / "sweep.csv", cpu)
+        charts, missing = build_charts(self.folder)
+        self.assertIn("scan_time", charts)
+        self.assertIn("crossover", missing)
+
+    def test_missing_columns_are_named(self):
+        columns = [column for column in sample_data.COLUMNS if column not in ("gbps", "n")]
+        sample_data.write_csv(self.folder / "sweep.csv", sample_data.scans(), columns)
+        done = run("plot.py", "--data", self.folder, "--html", self.folder / "report.html")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(done.stderr, "plot.py: sweep.csv lacks the columns n, gbps\n")
+
+
+@sample_data.needs_matplotlib
+class ImagesTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        sample_data.write_all(cls.folder)
+        cls.images = cls.folder / "img"
+        cls.done = cls.plot(cls.images)
+
+    @classmethod
+    def plot(cls, images, *arguments):
+        return run("plot.py", "--data", cls.folder, "--images", images, *arguments)
+
+    def test_images_and_what_is_left_out(self):
+        self.assertEqual(self.done.returncode, 0, self.done.stderr)
+        self.assertIn("left out utf8: ", self.done.stderr)
+        self.assertIn("left out compact_time: ", self.done.stderr)
+        drawn = {path.stem for path in self.images.glob("*.svg")}
+        self.assertEqual(drawn, {"ladder", "scan_time", "scan_bandwidth", "crossover", "block_sizes", "row_sums"})
+        self.assertEqual(drawn, {path.stem for path in self.images.glob("*.png")})
+
+    def test_labels(self):
+        texts = {text.text for text in ElementTree.parse(self.images / "scan_time.svg").iter(SVG + "text")}
+        self.assertLessEqual({*SCANS, "2²⁰", "100 µs", "elements"}, texts)
+
+    def test_bars_are_as_long_as_they_are_fast(self):
+        widths = {}
+        for path in ElementTree.parse(self.images / "ladder.svg").iter(SVG + "path"):
+            if "opacity: 0.85" in path.get("style", ""):
+                numbers = [float(number) for number in re.findall(r"-?[\d.]+", path.get("d"))]
+                widths[min(numbers[1::2])] = max(numbers[::2]) - min(numbers[::2])
+        lengths = [widths[top] for top in sorted(widths)]
+        speeds = [1 / time_of(variant, 1 << 28) for variant in SCANS]
+        for length, speed in zip(lengths, speeds, strict=True):
+            self.assertAlmostEqual(length / max(lengths), speed / max(speeds), places=3)
+
+    def test_drawn_again_they_are_the_same(self):
+        again = self.folder / "again"
+        self.plot(again)
+        self.assertEqual({path.name: path.read_bytes() for path in self.images.iterdir()},
+                         {path.name: path.read_bytes() for path in again.iterdir()})
+
+    def test_check_tells_what_is_out_of_date(self):
+        other = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        sample_data.write_all(other)
+        sample_data.write_csv(other / "row_sums.csv", [row | {"median_us": "1.000"} for row in sample_data.row_sums()])
+        done = run("plot.py", "--data", other, "--images", self.images, "--check")
+        self.assertEqual(done.returncode, 1)
+        (verdict,) = [line for line in done.stderr.splitlines() if "out of date" in line]
+        self.assertIn("row_sums", verdict)
+        self.assertNotIn("scan_time", verdict)
+
+
+if __name__ == "__main__":
+    unittest.main()

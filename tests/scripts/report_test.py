@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point.
+
+Skipped where there is no Chromium with its driver, or no Selenium to steer it.
+"""
+
+import csv
+import importlib.util
+import pathlib
+import shutil
+import tempfile
+import unittest
+
+import sample_data
+from sample_data import run
+
+BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
+DRIVER = shutil.which("chromedriver")
+
+
+def start_browser():
+    from selenium import webdriver
+    from selenium.webdriver.chrome.service import Service
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = BROWSER
+    for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
+                     "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1000,900"):
+        options.add_argument(argument)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    return webdriver.Chrome(options=options, service=Service(DRIVER))
+
+
+@unittest.skipUnless(BROWSER and DRIVER, "Chromium or its driver is not installed")
+@unittest.skipUnless(importlib.util.find_spec("selenium"), "Selenium is not installed")
+class ReportTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
+        sample_data.write_all(cls.folder)
+        page = cls.folder / "report.html"
+        done = run("plot.py", "--data", cls.folder, "--html", page)
+        assert done.returncode == 0, done.stderr
+        cls.browser = start_browser()
+        cls.addClassCleanup(cls.browser.quit)
+        cls.browser.get(page.as_uri())
+
+    def find(self, selector):
+        return self.browser.find_elements("css selector", selector)
+
+    def test_no_errors_and_nothing_fetched(self):
+        self.assertEqual(self.browser.get_log("browser"), [])
+        names = "return performance.getEntriesByType('resource').map(entry => entry.name)"
+        fetched = self.browser.execute_script(names)
+        self.assertEqual(fetched, [])
+
+    def test_every_chart_is_there(self):
+        names = [section.get_attribute("id") for section in self.find("section")]
+        self.assertEqual(names, ["ladder", "scan_time", "scan_bandwidth", "crossover", "block_sizes", "row_sums"])
+        self.assertEqual(len(self.find("svg")), 7)
+        self.assertEqual(len(self.find("#scan_time svg circle:not(.picked)")), len(sample_data.scans()))
+
+    def hover(self, point):
+        from selenium.webdriver import ActionChains
+
+        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
+        ActionChains(self.browser).move_to_element(point).perform()
+        return self.find("#tooltip")[0].text
+
+    def test_a_point_tells_the_numbers_of_the_csv(self):
+        with (self.folder / "sweep.csv").open(newline="") as file:
+            (cub,) = [row for row in csv.DictReader(file) if row["variant"] == "cub" and row["n"] == str(1 << 28)]
+        # The last circle is that of the last variant's largest array.
+        told = self.hover(self.find("#scan_time svg circle:not(.picked)")[-1])
+        self.assertEqual(told, f"cub, 2²⁸: {cub['median_us']} µs, {cub['gbps']} GB/s, "
+                               f"{cub['percent_of_copy']} % of a copy")
+
+    def test_a_bar_tells_its_numbers(self):
+        self.assertIn("adaptive, 2048 × 2048: 9.000 µs", self.hover(self.find("#row_sums svg rect")[0]))
+
+    def test_the_table_has_all_numbers_and_opens_by_key(self):
+        from selenium.webdriver.common.keys import Keys
+
+        (summary,) = self.find("#scan_time summary")
+        summary.send_keys(Keys.ENTER)
+        rows = self.find("#scan_time tr")
+        self.assertTrue(rows[0].is_displayed())
+        self.assertEqual(len(rows), 1 + len(sample_data.scans()))
+
+
+if __name__ == "__main__":
+    unittest.main()

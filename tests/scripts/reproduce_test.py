@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""scripts/reproduce.sh and measure.sh with a stand-in for the program, which writes down how it was called."""
+
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import unittest
+
+from sample_data import ROOT
+
+PROGRAM = """#!/bin/sh
+echo "GPU       none: no card in the test"
+echo "$*" >>"$(dirname "$0")/calls"
+while [ $# -gt 0 ]; do
+    [ "$1" = --csv ] && echo row >>"$2"
+    shift
+done
+echo "1 passed, 0 failed, 0 skipped"
+"""
+
+
+class MeasureTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        self.program = self.folder / "program"
+        self.program.write_text(PROGRAM)
+        self.program.chmod(0o755)
+
+    def call(self, script, *arguments):
+        return subprocess.run([ROOT / "scripts" / script, *map(str, arguments)], capture_output=True, text=True,
+                              check=False, env=os.environ | {"REPRODUCED": str(self.folder / "reproduced")})
+
+    def measure(self, *arguments):
+        return self.call("measure.sh", *arguments, self.folder, self.program, "types")
+
+    def calls(self):
+        return (self.folder / "calls").read_text().splitlines()
+
+    def test_a_topic_is_measured_anew(self):
+        for _ in range(2):
+            self.assertEqual(self.measure().returncode, 0)
+        self.assertEqual((self.folder / "types.csv").read_text(), "row\nrow\n")
+        self.assertFalse([call for call in self.calls() if "--resume" in call])
+
+    def test_resuming_keeps_what_is_there(self):
+        for _ in range(2):
+            self.assertEqual(self.measure("--resume").returncode, 0)
+        self.assertEqual((self.folder / "types.csv").read_text(), "row\n" * 4)
+        self.assertTrue(all("--resume" in call for call in self.calls()))
+
+    def test_an_unknown_topic_is_named_before_anything_is_measured(self):
+        done = self.call("measure.sh", self.folder, self.program, "types", "typos")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'typos'", done.stderr)
+        self.assertFalse((self.folder / "calls").exists())
+
+    def test_without_a_card_the_rest_is_named(self):
+        done = self.call("reproduce.sh", "--program", self.program, "--only", "types,row_sum_study")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("no card in the test", done.stderr)
+        self.assertIn("they need a GPU: types\n", done.stderr)
+        self.assertEqual([path.name for path in (self.folder / "reproduced").iterdir()], ["row_sum_study.csv"])
+
+    def test_every_file_in_data_has_a_topic(self):
+        """Or data/README.md says that it is of the past."""
+        made = set(re.findall(r"\S+\.(?:csv|txt)", self.call("reproduce.sh", "--list").stdout))
+        files = {path.name for path in (ROOT / "data").iterdir() if path.suffix in (".csv", ".txt")}
+        self.assertEqual(files - made, set())
+
+
+if __name__ == "__main__":
+    unittest.main()
