@@ -83,7 +83,7 @@ template <typename Text>
 }
 
 /// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,
-/// zeros where there is none. Nothing outside the text is read.
+/// zeros where there is none. Nothing outside the text is read. It belongs to a block of so many threads, or to a warp.
 template <int threads, int tileBytes>
 class TextTile : public TextRange<tileBytes> {
     using Base = TextRange<tileBytes>;
@@ -102,9 +102,9 @@ class TextTile : public TextRange<tileBytes> {
         BulkCopy copy;
     };
 
-    /// By all threads of the block. Begins to load.
+    /// By all threads. Begins to load.
     __device__ TextTile(Storage& storage, const TextInMemory& text, int tile) : Base(text, tile), storage_(storage) {
-        if (threadIdx.x == 0) {
+        if (thread() == 0) {
             storage_.copy.initialize();
             if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
                 storage_.copy.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
@@ -124,7 +124,11 @@ class TextTile : public TextRange<tileBytes> {
             loadSingly(-halo, bulkBegin());
             loadSingly(max(bulkBegin(), bulkEnd()), min(bytes, textEnd_ + groupBytes) + window);
         }
-        __syncthreads();
+        if constexpr (threads == Warp::lanes) {
+            __syncwarp();
+        } else {
+            __syncthreads();
+        }
         if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
             storage_.copy.wait(0);
         }
@@ -136,7 +140,7 @@ class TextTile : public TextRange<tileBytes> {
     }
 
   private:
-    [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x); }
+    [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
     [[nodiscard]] __device__ std::byte* memory(int position) const { return storage_.memory + (halo + position); }
 
     /// What goes in aligned vectors.

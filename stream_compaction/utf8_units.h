@@ -407,17 +407,10 @@ template <int step>
 // --------------------------------------------------------------------------------------------------------
 
 /// Bytes of UTF-8, the last in the lowest byte.
-template <typename Word>
-struct EncodedIn {
-    Word bytes;
+struct Encoded {
+    std::uint32_t bytes;
     int length;
 };
-using Encoded = EncodedIn<std::uint32_t>;
-using EncodedPair = EncodedIn<std::uint64_t>;
-
-[[nodiscard]] constexpr EncodedPair joined(Encoded a, Encoded b) {
-    return {std::uint64_t{a.bytes} << 8 * b.length | b.bytes, a.length + b.length};
-}
 
 [[nodiscard]] constexpr bool isSurrogate(char32_t codePoint) { return (codePoint & 0xFFFFF800) == 0xD800; }
 

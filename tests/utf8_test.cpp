@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "stream_compaction/utf8_cpu.h"
+#include "stream_compaction/utf8_quads.h"
 #include "stream_compaction/utf8_serial.h"
 #include "stream_compaction/utf8_stream.h"
 
@@ -215,6 +216,58 @@ TEST(Utf8Runs, BeginWithEveryNthBit) {
     }
     expectEvery(~0u, 0, 4, everyNth<4>(~0u, 0));
     expectEvery(0, 3, 8, everyNth<8>(0, 3));
+}
+
+/// One element of a quad.
+void expectElement(const EncodedQuad& quad, int element, const Encoded& expected) {
+    const auto byteOfElement = [element](std::uint32_t plane) { return plane >> 8 * element & 0xFF; };
+    ASSERT_EQ(byteOfElement(quad.lengths), static_cast<std::uint32_t>(expected.length));
+    for (int place = 0; place < expected.length; ++place) {
+        ASSERT_EQ(byteOfElement(quad.planes[place]), expected.bytes >> 8 * place & 0xFF);
+    }
+}
+
+template <int most>
+void expectQuads(char32_t last) {
+    for (char32_t codePoint = 0; codePoint <= last; ++codePoint) {
+        // Between others of every length.
+        const std::array<char32_t, 4> in{codePoint, codePoint ^ (0x15 & last), last - codePoint,
+                                         codePoint * 5 % (last + 1)};
+        CodePointQuad quad{0, 0};
+        for (int i = 0; i < 4; ++i) {
+            quad.low |= (in[i] & 0xFF) << 8 * i;
+            quad.high |= (in[i] >> 8 & 0xFF) << 8 * i;
+            quad.above |= in[i] >> 16 << 8 * i;
+        }
+        const EncodedQuad encoded = encodeQuad<most>(quad);
+        for (int i = 0; i < 4; ++i) {
+            ASSERT_NO_FATAL_FAILURE(expectElement(encoded, i, encode(in[i])))
+                << "code point " << static_cast<std::uint32_t>(in[i]);
+        }
+    }
+}
+
+TEST(Utf8Quads, EveryCodePoint) {
+    expectQuads<1>(0x7F);
+    expectQuads<2>(0x7FF);
+    expectQuads<3>(0xFFFF);
+    expectQuads<4>(lastCodePoint);
+}
+
+TEST(Utf8Quads, EveryPairOfSurrogates) {
+    for (char32_t first = 0xD800; first < 0xDC00; ++first) {
+        for (char32_t second = 0xDC00; second < 0xE000; ++second) {
+            const std::uint32_t low = (first & 0xFF) << 8 | (second & 0xFF) << 16 | U'a' | U'z' << 24;
+            const EncodedQuad encoded =
+                encodeQuad(Utf16Quad{low, first >> 8 << 8 | second >> 8 << 16, low << 12, 0x8000, 0x800000});
+            const Encoded expected = encode(codePointOfPair(first, second));
+            expectElement(encoded, 0, {U'a', 1});
+            expectElement(encoded, 1, {expected.bytes >> 16, 2});
+            expectElement(encoded, 2, {expected.bytes & 0xFFFF, 2});
+            expectElement(encoded, 3, {U'z', 1});
+            ASSERT_FALSE(testing::Test::HasFailure());
+        }
+    }
 }
 
 TEST(Utf16, PairsAndWhatIsNone) {

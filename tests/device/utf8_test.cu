@@ -216,6 +216,23 @@ TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
     }
 }
 
+// Surrogates, in pairs and alone, at every place around the borders of rows, groups, warps and tiles.
+TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
+    const std::vector<std::u16string> sequences{u"\xD83D\xDE00", u"\xD83D", u"\xDE00", u"\xD83D\xD83D\xDE00\xDE00"};
+    for (const std::size_t border : {64, 256, 1280, 7680}) {
+        for (std::size_t begin = border - 4; begin <= border + 1; ++begin) {
+            for (const std::u16string& sequence : sequences) {
+                std::vector<char16_t> text(begin, u'ä');
+                text.insert(text.end(), sequence.begin(), sequence.end());
+                for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
+                    ASSERT_NO_FATAL_FAILURE(expectEncoded(text, begin % 8));
+                    text.push_back(u'z');
+                }
+            }
+        }
+    }
+}
+
 TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
     std::vector<char32_t> all;
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {

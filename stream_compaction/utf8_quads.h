@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "stream_compaction/utf8_units.h"
+
+/// Encoding into UTF-8 four elements at a time: a *plane* is a word with one byte of each of the four, so that one
+/// instruction does the same to all of them. What is known of an element is the highest bit of its byte.
+///
+/// Everything here is constexpr and runs on host and device alike.
+namespace StreamCompaction::Utf8 {
+
+/// The same byte four times.
+[[nodiscard]] constexpr std::uint32_t fourTimes(std::uint32_t byte) { return byte * 0x01010101; }
+
+inline constexpr std::uint32_t highBits = fourTimes(0x80);
+
+/// In which bytes of a plane there is at least so much; 0 < least <= 0x80.
+[[nodiscard]] constexpr std::uint32_t atLeast(std::uint32_t plane, std::uint32_t least) {
+    return (((plane & ~highBits) + fourTimes(0x80 - least)) | plane) & highBits;
+}
+
+/// All bits of the bytes whose highest bit is set, of a word of highest bits.
+[[nodiscard]] constexpr std::uint32_t wholeBytes(std::uint32_t flags) {
+#ifdef __CUDA_ARCH__
+    std::uint32_t result;
+    asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(result) : "r"(flags));
+    return result;
+#else
+    return (flags >> 7) * 0xFF;
+#endif
+}
+
+/// A where the mask is set, else b: one instruction, of which the compiler would make two.
+[[nodiscard]] constexpr std::uint32_t chosen(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
+#ifdef __CUDA_ARCH__
+    std::uint32_t result;
+    asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(result) : "r"(mask), "r"(a), "r"(b));
+    return result;
+#else
+    return (a & mask) | (b & ~mask);
+#endif
+}
+
+/// Where the elements are surrogates, of the plane of their high bytes.
+[[nodiscard]] constexpr std::uint32_t surrogatesIn(std::uint32_t high) {
+    return ~(((high & ~highBits) ^ fourTimes(0x58)) + fourTimes(0x78)) & high & highBits;
+}
+
+/// Code points of a quad.
+struct CodePointQuad {
+    std::uint32_t low = 0;    ///< bits 0 to 7
+    std::uint32_t high = 0;   ///< bits 8 to 15
+    std::uint32_t above = 0;  ///< bits 16 to 20
+
+    /// Puts U+FFFD in the place of those that are flagged.
+    constexpr void replace(std::uint32_t flags) {
+        const std::uint32_t mask = wholeBytes(flags);
+        low = chosen(mask, fourTimes(replacementCharacter & 0xFF), low);
+        high |= mask & fourTimes(replacementCharacter >> 8);
+        above &= ~mask;
+    }
+};
+
+/// A quad in UTF-8. Of the planes the first has the last bytes, the second those before them where there are any, and
+/// so on; what else is in them is not of the text.
+struct EncodedQuad {
+    std::array<std::uint32_t, 4> planes;
+    std::uint32_t lengths;
+};
+
+/// Encodes a quad. `most` says how long a sequence can be.
+template <int most>
+[[nodiscard]] constexpr EncodedQuad encodeQuad(const CodePointQuad& in) {
+    if constexpr (most == 1) {
+        return {{in.low, 0, 0, 0}, fourTimes(1)};
+    }
+    const std::uint32_t four = most > 3 ? atLeast(in.above, 1) : 0;
+    const std::uint32_t three = most > 2 ? atLeast(in.high, 8) | four : 0;
+    const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits) | three;
+    // Six bits a byte, as they lie across planes.
+    const std::uint32_t last = in.low;
+    const std::uint32_t beforeLast = chosen(fourTimes(0x03), in.low >> 6, in.high << 2);
+    const std::uint32_t third = chosen(fourTimes(0x0F), in.high >> 4, in.above << 4);
+    return {{(last | two) & ~(two >> 1), chosen(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast),
+             most > 3 ? (third & fourTimes(0x3F)) | (fourTimes(0xE0) - 3 * (four >> 2))
+                      : chosen(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4),
+             in.above >> 2 | fourTimes(0xF0)},
+            fourTimes(1) + (two >> 7) + (three >> 7) + (four >> 7)};
+}
+
+/// Elements of UTF-16, of which some are surrogates.
+struct Utf16Quad {
+    std::uint32_t low;
+    std::uint32_t high;
+    std::uint32_t lowBefore;  ///< the low bytes of the elements before them, moved up by four bits
+    std::uint32_t first;      ///< which are the first or second surrogates of pairs
+    std::uint32_t second;
+};
+
+/// Encodes a quad of UTF-16: either surrogate of a pair becomes two bytes of the four.
+[[nodiscard]] constexpr EncodedQuad encodeQuad(const Utf16Quad& in) {
+    const std::uint32_t first = wholeBytes(in.first);
+    const std::uint32_t three = atLeast(in.high, 8);
+    const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits);
+    // Six bits of the first surrogate; 0x10 more is the 0x10000 that pairs leave out, and may carry into the two above.
+    const std::uint32_t upper = (in.low >> 2 & fourTimes(0x3F)) + fourTimes(0x10);
+    const std::uint32_t lead = chosen(fourTimes(0x03), in.high, fourTimes(0xF0)) + (upper >> 6 & fourTimes(0x01));
+    const std::uint32_t last = chosen(first, upper, in.low);
+    const std::uint32_t beforeLast = chosen(wholeBytes(in.second) & fourTimes(0x30), in.lowBefore,
+                                            chosen(fourTimes(0x03), in.low >> 6, in.high << 2));
+    return {{(last | two) & ~(two >> 1),
+             chosen(first, lead, chosen(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast)),
+             chosen(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4), 0},
+            fourTimes(1) + (two >> 7) + ((three & ~(in.first | in.second)) >> 7)};
+}
+
+}  // namespace StreamCompaction::Utf8
