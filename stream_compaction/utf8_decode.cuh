@@ -111,7 +111,7 @@ class RowCounts {
         std::uint32_t sum = 0;
 #pragma unroll
         for (int word = 0; word < words; ++word) {
-            words_[word] = Warp::inclusiveScan(words_[word], Sum{});
+            words_[word] = Warp::inclusiveSum(words_[word]);
             totals_[word] = Warp::broadcast(words_[word], Warp::lanes - 1);
             sum += (totals_[word] & 0xFFFF) + (totals_[word] >> 16);
         }

@@ -168,23 +168,6 @@ template <typename Shape, typename IsText, typename OnErrors>
     });
 }
 
-/// Warp::inclusiveScan in two instructions a step, since the shuffle itself says whether there is a lane so far before.
-[[nodiscard]] __device__ inline std::uint32_t inclusiveSum(std::uint32_t x) {
-#pragma unroll
-    for (int distance = 1; distance < Warp::lanes; distance *= 2) {
-        asm volatile(
-            "{\n\t"
-            ".reg .pred isThere;\n\t"
-            ".reg .b32 before;\n\t"
-            "shfl.sync.up.b32 before|isThere, %0, %1, 0, 0xffffffff;\n\t"
-            "@isThere add.u32 %0, before, %0;\n\t"
-            "}"
-            : "+r"(x)
-            : "r"(distance));
-    }
-    return x;
-}
-
 /// Stores the lowest byte.
 __device__ inline void storeShared(std::uint32_t address, std::uint32_t byte) {
     asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(byte) : "memory");
@@ -316,7 +299,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
         std::uint32_t upTo = fourTimes(Shape::perWord) * (Warp::lane() + 1);
         std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
         if (group.most > 1 || isExact) {
-            upTo = inclusiveSum(counts);
+            upTo = Warp::inclusiveSum(counts);
             totals = Warp::broadcast(upTo, Warp::lanes - 1);
         }
         std::uint32_t ends[elements];

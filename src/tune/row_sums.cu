@@ -85,7 +85,7 @@ void tuneRowSums(Tuner& tuner) {
     DeviceBuffer<int> out(std::ranges::max(shapes, {}, &Shape::rows).rows);
     DeviceBuffer<int> expected(out.size());
     DeviceBuffer<std::byte> scratch(std::size_t{64} << 20);
-    fillWithSmallNumbers(in);
+    fill(in, SmallNumber<int>{});
     const RowSum::Card card = RowSum::currentCard();
     for (const Shape shape : shapes) {
         const RowSum::Matrix<int> matrix{in.data(), shape.rows, shape.cols, shape.cols};

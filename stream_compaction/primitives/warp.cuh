@@ -81,4 +81,22 @@ __device__ T inclusiveScan(T x, const Op& op) {
     return x;
 }
 
+/// The same of words and Sum, in two instructions a step: the shuffle itself tells whether there is a lane so far
+/// before.
+__device__ inline std::uint32_t inclusiveSum(std::uint32_t x) {
+#pragma unroll
+    for (int distance = 1; distance < lanes; distance *= 2) {
+        asm volatile(
+            "{\n\t"
+            ".reg .pred isThere;\n\t"
+            ".reg .b32 before;\n\t"
+            "shfl.sync.up.b32 before|isThere, %0, %1, 0, 0xffffffff;\n\t"
+            "@isThere add.u32 %0, before, %0;\n\t"
+            "}"
+            : "+r"(x)
+            : "r"(distance));
+    }
+    return x;
+}
+
 }  // namespace StreamCompaction::Warp
