@@ -260,7 +260,7 @@ def utf8(rows):
 
 # Each chart: the file it is made from, and by what.
 CHARTS = {
-    "ladder": ("h200.csv", ladder),
+    "ladder": ("sweep.csv", ladder),
     "scan_time": ("sweep.csv", time_by_size("scan")),
     "scan_bandwidth": ("sweep.csv", bandwidth_by_size("scan")),
     "compact_time": ("sweep.csv", time_by_size("compact")),

@@ -10,9 +10,6 @@ scripts=$(cd "$(dirname "$0")" && pwd)
 # The files of each topic and, where it has been measured, how long it takes on an H200.
 declare -A files=(
     [sweep]=sweep.csv
-    [ladder]=h200.csv
-    [large_sorts]=h200_sorts_2pow28.csv
-    [single_pass]=h200_single_pass.csv               # 14 s
     [types]=types.csv                                # 16 s
     [kept_fractions]=kept_fractions.csv              # 14 s
     [partitions]=partitions.csv                      # 6 s
@@ -33,7 +30,7 @@ declare -A files=(
     [tune_sorts]=tune_sorts.csv                      # 6 s
     [tune_row_sums]=tune_row_sums.csv                # 7 s
 )
-order=(sweep ladder large_sorts single_pass types kept_fractions partitions orders sorts distributions block_sizes
+order=(sweep types kept_fractions partitions orders sorts distributions block_sizes
     row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts
     tune_row_sums)
 
@@ -44,29 +41,13 @@ measure() {
     ${cores:+taskset -c "$cores"} "$program" --no-color --csv "$folder/$file" "${resume[@]}" "$@" | tail -n 1 >&2
 }
 
-# Everything from launch latency to DRAM bandwidth; the CPU as far as it takes seconds at most.
+# The ladder, from launch latency to DRAM bandwidth; the CPU's sorts as far as they take seconds at most.
 sweep() {
     local gpu=naive,efficient,efficient-optimized,shared-conflicts,shared,single-pass,single-pass-tickets
     gpu+=,single-pass-reproducible,radix-split,radix,thrust,cub
+    measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact --variant cpu,cpu-scan,cpu-parallel --trials 5
+    measure sweep.csv --sweep 2^8:2^24,npot --op sort --variant cpu,cpu-parallel --trials 5
     measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact,sort --variant "$gpu"
-    measure sweep.csv --sweep 2^8:2^24,npot --op scan,compact --variant cpu,cpu-scan,cpu-parallel --trials 5
-    measure sweep.csv --sweep 2^8:2^22,npot --op sort --variant cpu,cpu-parallel --trials 5
-}
-
-ladder() {
-    measure h200.csv --sweep 2^12,2^20,2^24,2^26,2^28,npot --op scan,compact
-    measure h200.csv --sweep 2^12,2^20,2^24,2^26,npot --op sort,sort-pairs
-}
-
-# Not by one core, which takes minutes.
-large_sorts() {
-    measure h200_sorts_2pow28.csv --size 2^28 --op sort \
-        --variant cpu-parallel,naive,efficient,radix-split,thrust,radix,cub
-    measure h200_sorts_2pow28.csv --size 2^28 --op sort-pairs --variant thrust,radix,cub
-}
-
-single_pass() {
-    measure h200_single_pass.csv --sweep 2^8:2^24,2^26,2^28,npot --op scan,compact --variant single-pass,cub
 }
 
 types() {
@@ -135,8 +116,10 @@ utf8_small() {
 }
 
 utf8_variants() {
-    measure utf8_variants.csv --size 2^26 --input mixed \
+    measure utf8_variants.csv --size 2^24 --input mixed \
         --op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
+    # Over the bus, where it is long enough to overlap.
+    measure utf8_variants.csv --size 2^28 --input mixed --op utf8-to-utf32 --variant single-pass-from-host
 }
 
 reports() {

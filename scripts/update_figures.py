@@ -20,7 +20,8 @@ SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
 def read_ladder():
     """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
     measured = {}
-    for row in read("h200.csv", "h200_sorts_2pow28.csv"):
+    pairs = [row for row in read("sorts.csv") if row["operation"] == "sort-pairs" and row["type"] == "int32"]
+    for row in read("sweep.csv") + pairs:
         measured[row["operation"], row["variant"], int(row["n"])] = row
     return measured
 
@@ -64,8 +65,7 @@ def ladder():
 
 def against_cub():
     """Both measured in the same run, on the same input."""
-    rows = read("h200_single_pass.csv")
-    rows += [row for row in read("sorts.csv") if row["type"] == "int32" and row["input"] == "uniform"]
+    rows = read("sweep.csv")
     measured = {(row["operation"], row["variant"], int(row["n"])): row for row in rows}
     sizes = sorted({n for _, _, n in measured if is_power(n)})
     ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
@@ -100,7 +100,8 @@ def comparison(rows, peer="cub"):
 
 
 def single_pass_results():
-    rows = [row for row in read("h200_single_pass.csv") if int(row["n"]) in (1 << 20, 1 << 24, 1 << 28)]
+    rows = [row for row in read("sweep.csv") if row["operation"] in ("scan", "compact")
+            and row["variant"] in ("single-pass", "cub") and int(row["n"]) in (1 << 20, 1 << 24, 1 << 28)]
     rows += read("kept_fractions.csv", "types.csv", "partitions.csv")
     rows += [row for row in read("orders.csv") if row["variant"] != "single-pass" and int(row["n"]) >= 1 << 24]
     return "\n".join([*comparison(rows), "", source(rows, "../")])

@@ -49,7 +49,7 @@ def row_sums():
             for variant, us in (("adaptive", 9), ("cub", 12))]
 
 
-FILES = {"sweep.csv": scans, "h200.csv": scans, "block_sizes.csv": block_sizes, "row_sums.csv": row_sums}
+FILES = {"sweep.csv": scans, "block_sizes.csv": block_sizes, "row_sums.csv": row_sums}
 
 
 def write_csv(path, rows, columns=COLUMNS):
