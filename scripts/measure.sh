@@ -144,9 +144,14 @@ profile() {
 
 profiles() {
     local size=2^26
+    # One by one: some share the names of their kernels.
+    for variant in naive efficient efficient-optimized shared-conflicts shared thrust; do
+        profile profile.csv --sweep "$size" --op scan --variant "$variant"
+    done
     profile profile.csv --sweep "$size" --op scan --variant single-pass,cub
     profile profile.csv --sweep "$size" --op scan --variant single-pass --type int64
     profile profile.csv --sweep "$size" --op compact --variant single-pass,cub
+    profile profile.csv --sweep "$size" --op compact --variant thrust
     profile profile.csv --sweep "$size" --op partition --variant single-pass-apart
     profile profile.csv --sweep "$size" --op sort --variant radix,cub
     profile profile.csv --sweep "$size" --op sort-pairs --variant radix,cub

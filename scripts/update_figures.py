@@ -155,7 +155,7 @@ def profile(belongs):
 
 
 def single_pass_profile():
-    return profile(lambda arguments: "sort" not in arguments)
+    return profile(lambda arguments: "single-pass" in arguments)
 
 
 def radix_profile():
