@@ -8,22 +8,20 @@ it. With --check nothing is written; the exit status is 1 when a page is out of 
 import argparse
 import csv
 import re
+import statistics
 import sys
 
+from charts import CHARTS, measurements_of
 from measurements import DATA, ROOT, TEXT_OPERATIONS, format_time, is_power, of_powers, power, power_shape, read
 
-OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort",
-              "sort-pairs": "Sort of keys with values"}
-SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
+OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort"}
+FRONT_PAGE = [1 << k for k in (20, 24, 28)]
+SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
 
 
 def read_ladder():
     """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
-    measured = {}
-    pairs = [row for row in read("sorts.csv") if row["operation"] == "sort-pairs" and row["type"] == "int32"]
-    for row in read("sweep.csv") + pairs:
-        measured[row["operation"], row["variant"], int(row["n"])] = row
-    return measured
+    return {(row["operation"], row["variant"], int(row["n"])): row for row in read("sweep.csv")}
 
 
 def format_cell(row):
@@ -46,39 +44,54 @@ def times(cub, ours):
     return f"{float(cub['median_us']) / float(ours['median_us']):.2f}"
 
 
-def ladder():
+def table(titles, rows, left=1):
+    """The first so many columns are words, the others numbers."""
+    lines = ["| " + " | ".join(titles) + " |",
+             "| " + " | ".join(["---"] * left + ["---:"] * (len(titles) - left)) + " |"]
+    return lines + ["| " + " | ".join(row) + " |" for row in rows]
+
+
+def copy_time(rows):
+    """How long it took to copy as many bytes: the median of what the variants were compared with."""
+    copies = [float(row["median_us"]) * float(row["percent_of_copy"]) / 100 for row in rows if row["percent_of_copy"]]
+    return format_time({"median_us": statistics.median(copies)}) if copies else ""
+
+
+def rungs(operation, sizes):
+    """A line for each variant of an operation, a column for each size, and what it is measured against."""
     measured = read_ladder()
+    variants = dict.fromkeys(variant for op, variant, _ in measured if op == operation)
+    lines = [[f"`{variant}`", *(format_cell(measured.get((operation, variant, n))) for n in sizes)]
+             for variant in variants]
+    of_size = {n: [row for (op, _, m), row in measured.items() if (op, m) == (operation, n)] for n in sizes}
+    lines.append(["a copy", *(copy_time(rows) for rows in of_size.values())])
+    return table([OPERATIONS[operation], *map(power, sizes)], lines)
+
+
+def ladder(operations, sizes, prefix=""):
     lines = []
-    for operation, title in OPERATIONS.items():
-        variants = list(dict.fromkeys(variant for op, variant, _ in measured if op == operation))
-        lines += [f"| {title} | " + " | ".join(SIZES.values()) + " |", "| --- |" + " ---: |" * len(SIZES)]
-        for variant in variants:
-            cells = [format_cell(measured.get((operation, variant, n))) for n in SIZES]
-            lines.append(f"| `{variant}` | " + " | ".join(cells) + " |")
-        lines.append("")
-    lines.append(
-        "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the card. "
-        + "int32; " + source(list(measured.values()))
-    )
-    return "\n".join(lines)
+    for operation in operations:
+        lines += [*rungs(operation, sizes), ""]
+    rows = [row for (operation, _, _), row in read_ladder().items() if operation in operations]
+    return "\n".join([*lines, "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the "
+                      "card. int32; " + source(rows, prefix)])
 
 
-def against_cub():
-    """Both measured in the same run, on the same input."""
-    rows = read("sweep.csv")
-    measured = {(row["operation"], row["variant"], int(row["n"])): row for row in rows}
-    sizes = sorted({n for _, _, n in measured if is_power(n)})
+def against_cub(sizes=None, prefix=""):
+    """Both measured in the same run, on the same input; at all powers of two where no sizes are given."""
+    measured = read_ladder()
     ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
-    titles = ("Scan", "Compaction", "Sort")
-    lines = ["| n | " + " | ".join(f"{title}: ours | CUB | ratio" for title in titles) + " |"]
-    lines.append("| ---: |" + " ---: |" * 9)
-    for n in sizes:
+    lines = []
+    for n in sizes or sorted({n for _, _, n in measured if is_power(n)}):
         cells = []
         for operation, variant in ours_of.items():
             ours, cub = measured[operation, variant, n], measured[operation, "cub", n]
             cells += [format_time(ours), format_time(cub), times(cub, ours)]
-        lines.append(f"| {power(n)} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", "int32; " + source(rows)])
+        lines.append([power(n), *cells])
+    titles = ["n"]
+    for title in ("Scan", "Compaction", "Sort"):
+        titles += [f"{title}: ours", "CUB", "ratio"]
+    return "\n".join([*table(titles, lines, 0), "", "int32; " + source(list(measured.values()), prefix)])
 
 
 def comparison(rows, peer="cub"):
@@ -125,6 +138,8 @@ def percent(column):
 PROFILE = {
     "time": lambda row: f"{float(row['duration_us']):.1f} µs",
     "DRAM": percent("dram_percent"),
+    "L2": percent("l2_percent"),
+    "L2 hits": percent("l2_hit_percent"),
     "issue": percent("issue_percent"),
     "integer pipe": percent("integer_pipe_percent"),
     "shared memory": percent("shared_memory_percent"),
@@ -146,11 +161,17 @@ def profile_table(rows, name, what, columns, stalls):
     return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link(name, '../')}."])
 
 
+def option(row, name):
+    """What the program was told when it was profiled."""
+    words = row["arguments"].split()
+    return words[words.index(name) + 1]
+
+
 def profile(belongs):
     """The kernels of the runs whose options `belongs` accepts."""
     rows = [row for row in long_kernels("profile.csv") if belongs(row["arguments"])]
     what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
-    columns = [column for column in PROFILE if column != "instructions"]
+    columns = ["time", "DRAM", "issue", "integer pipe", "shared memory", "registers", "occupancy", "cycles per instruction"]
     return profile_table(rows, "profile.csv", what, columns, 3)
 
 
@@ -322,10 +343,6 @@ def row_sum_study():
 
 
 def row_sum_profile():
-    def option(row, name):
-        words = row["arguments"].split()
-        return words[words.index(name) + 1]
-
     what = {"variant": lambda row: f"`{option(row, '--variant')}`",
             "rows × columns": lambda row: option(row, "--shape").replace("x", " × ")}
     columns = ["time", "DRAM", "registers", "occupancy", "instructions", "cycles per instruction"]
@@ -397,14 +414,149 @@ def utf8_variants():
     return "\n".join([*lines, "", "Mixed text. " + source(rows, "../")])
 
 
+SCANS = ("naive", "efficient", "efficient-optimized", "shared-conflicts", "shared", "single-pass", "thrust", "cub")
+
+
+def profiled(operation):
+    """The kernels of the variants of an operation on ints, of each one row for every grid; and the size."""
+    with (DATA / "profile.csv").open(newline="") as file:
+        rows = [row for row in csv.DictReader(file) if option(row, "--op") == operation and "--type" not in row["arguments"]]
+    of = {}
+    for row in rows:
+        variants = option(row, "--variant").split(",")
+        # Of a run of ours and CUB, whose kernels all begin like this.
+        of.setdefault(variants[-1 if row["kernel"].startswith("Device") else 0], []).append(row)
+    (size,) = {option(row, "--sweep") for row in rows}
+    return of, 1 << int(size.removeprefix("2^"))
+
+
+def longest(rows):
+    """Of each kernel the launch that takes longest."""
+    found = {}
+    for row in sorted(rows, key=lambda row: float(row["duration_us"])):
+        found[row["kernel"]] = row
+    return [found[kernel] for kernel in dict.fromkeys(row["kernel"] for row in rows)]
+
+
+def launches():
+    """What the scans launch, and how long that takes altogether."""
+    of, n = profiled("scan")
+    measured = read_ladder()
+    lines = []
+    for variant in (variant for variant in SCANS if variant in of):
+        count = {}
+        for row in of[variant]:
+            count[row["kernel"]] = count.get(row["kernel"], 0) + int(row["launches"])
+        kernels = ", ".join(f"`{kernel}`" + (f" × {times}" if times > 1 else "") for kernel, times in count.items())
+        row, total = measured["scan", variant, n], sum(count.values())
+        lines.append([f"`{variant}`", kernels, str(total), format_time(row), f"{float(row['median_us']) / total:.4g} µs"])
+    titles = ["scan", "kernels", "launches", f"time at {power(n)}", "a launch"]
+    return "\n".join([*table(titles, lines, 2), "", f"From {link('profile.csv', '../')} and {link('sweep.csv', '../')}."])
+
+
+def bounds():
+    """The kernels that take more than a few microseconds, and what they keep busy."""
+    lines = []
+    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "occupancy", "cycles per instruction"]
+    for operation in ("scan", "compact"):
+        of, n = profiled(operation)
+        for variant in (variant for variant in SCANS if variant in of):
+            for row in longest(of[variant]):
+                if float(row["duration_us"]) > 5:
+                    lines.append([f"{operation} `{variant}`", f"`{row['kernel']}`",
+                                  *(PROFILE[column](row) for column in columns), f"{row['stall_1']}, {row['stall_2']}"])
+    return "\n".join([*table(["variant", "kernel", *columns, "of which"], lines, 2), "",
+                      f"{power(n)} elements, of each kernel the longest launch. From {link('profile.csv', '../')}."])
+
+
+def bank_conflicts():
+    of, n = profiled("scan")
+    measured = read_ladder()
+    lines = []
+    for variant in ("shared-conflicts", "shared"):
+        (row,) = (row for row in longest(of[variant]) if row["kernel"] == "kernScanTiles")
+        lines.append([f"`{variant}`", f"{float(row['shared_bank_conflicts']):.3g}", PROFILE["shared memory"](row),
+                      f"{float(row['duration_us']):.4g} µs", format_time(measured["scan", variant, n])])
+    titles = ["scan", "bank conflicts", "shared memory", "`kernScanTiles`", "whole scan"]
+    return "\n".join([*table(titles, lines), "", f"{power(n)} elements; shared memory: how busy its pipe is. From "
+                      f"{link('profile.csv', '../')} and {link('sweep.csv', '../')}."])
+
+
+def thrust():
+    """Beside CUB, on which it is built."""
+    sizes = [1 << k for k in (12, 16, 20, 24, 28)]
+    measured = read_ladder()
+    lines = []
+    for n in sizes:
+        cells = []
+        for operation in ("scan", "compact"):
+            slow, fast = measured[operation, "thrust", n], measured[operation, "cub", n]
+            more = float(slow["median_us"]) - float(fast["median_us"])
+            cells += [format_time(slow), format_time(fast), f"{more:.3g} µs"]
+        lines.append([power(n), *cells])
+    titles = ["n"]
+    for title in ("Scan", "Compaction"):
+        titles += [f"{title}: Thrust", "CUB", "more"]
+    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv', '../')}."])
+
+
+def block_sizes():
+    rows = of_powers(read("block_sizes.csv"))
+    sizes = sorted({int(row["block_size"]) for row in rows})
+    lines = []
+    for n in dict.fromkeys(row["n"] for row in rows):
+        for variant in dict.fromkeys(row["variant"] for row in rows):
+            fastest = best(rows, n=n, variant=variant)
+            same = [best(rows, n=n, variant=variant, block_size=threads) for threads in sizes]
+            cells = [f"**{format_time(row)}**" if row is fastest else format_time(row) for row in same]
+            lines.append([f"`{variant}`", power(int(n)), *cells])
+    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "", "Threads a block, the fastest in bold. "
+                      + source(rows, "../")])
+
+
+def crossover():
+    """What the chart of that name shows."""
+    file, build = CHARTS["crossover"]
+    (panel,) = build(measured := measurements_of(DATA / file))["panels"]
+    sizes = [1 << k for k in (8, 12, 16, 20, 24, 28)]
+    lines = []
+    for line in panel["series"]:
+        ratio = {point["x"]: f"{point['y']:.3g}" for point in line["points"]}
+        lines.append([line["label"], *(ratio.get(n, "") for n in sizes)])
+    return "\n".join([*table(["times as fast as the CPU", *map(power, sizes)], lines), "", source(measured, "../")])
+
+
+def odd_sizes():
+    """How much longer arrays take that are three elements short of a power of two."""
+    measured = read_ladder()
+
+    def ratio(operation, variant, n):
+        whole, odd = (float(measured[operation, variant, size]["median_us"]) for size in (n, n - 3))
+        return f"{odd / whole:.2f}"
+
+    rungs = [*(("scan", variant) for variant in SCANS), ("compact", "single-pass"), ("sort", "radix-split"),
+             ("sort", "radix")]
+    lines = [[f"{operation} `{variant}`", *(ratio(operation, variant, n) for n in SIZES)] for operation, variant in rungs]
+    return "\n".join([*table(["time at n - 3 over time at n", *map(power, SIZES)], lines), "",
+                      f"From {link('sweep.csv', '../')}."])
+
+
 def sample():
+    """The head, the first tests, the table of the first operation and the verdict."""
     lines = (DATA / "report_2pow20.txt").read_text().splitlines()
-    table = next(i for i, line in enumerate(lines) if line.startswith("operation "))
-    return "\n".join(["```", *lines[:24], "...", "", *lines[table:], "```"])
+    start = next(i for i, line in enumerate(lines) if line.startswith("operation "))
+    end = lines.index("", start)
+    return "\n".join(["```", *lines[:21], "...", "", *lines[start:end], "...", "", lines[-1], "```"])
 
 
 BLOCKS = {
-    "README.md": {"ladder": ladder, "against-cub": against_cub, "sample": sample},
+    "README.md": {"ladder": lambda: ladder(("scan", "compact"), FRONT_PAGE), "against-cub": lambda: against_cub(SIZES),
+                  "sample": sample},
+    "docs/performance.md": {
+        "growth": lambda: ladder(("scan",), SIZES, "../"), "launches": launches, "block-sizes": block_sizes, "bank-conflicts": bank_conflicts, "thrust": thrust, "bounds": bounds,
+        "crossover": crossover, "odd-sizes": odd_sizes,
+        "all": lambda: ladder(("compact", "sort"), SIZES, "../"),
+        "all-against-cub": lambda: against_cub(prefix="../")},
     "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                             "single-pass-designs": single_pass_designs},
     "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,
