@@ -420,7 +420,8 @@ SCANS = ("naive", "efficient", "efficient-optimized", "shared-conflicts", "share
 def profiled(operation):
     """The kernels of the variants of an operation on ints, of each one row for every grid; and the size."""
     with (DATA / "profile.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if option(row, "--op") == operation and "--type" not in row["arguments"]]
+        rows = [row for row in csv.DictReader(file)
+                if option(row, "--op") == operation and "--type" not in row["arguments"]]
     of = {}
     for row in rows:
         variants = option(row, "--variant").split(",")
@@ -447,7 +448,7 @@ def launches():
         count = {}
         for row in of[variant]:
             count[row["kernel"]] = count.get(row["kernel"], 0) + int(row["launches"])
-        kernels = ", ".join(f"`{kernel}`" + (f" × {times}" if times > 1 else "") for kernel, times in count.items())
+        kernels = ", ".join(f"`{kernel}`" + (f" × {many}" if many > 1 else "") for kernel, many in count.items())
         row, total = measured["scan", variant, n], sum(count.values())
         lines.append([f"`{variant}`", kernels, str(total), format_time(row), f"{float(row['median_us']) / total:.4g} µs"])
     titles = ["scan", "kernels", "launches", f"time at {power(n)}", "a launch"]
@@ -484,10 +485,9 @@ def bank_conflicts():
 
 def thrust():
     """Beside CUB, on which it is built."""
-    sizes = [1 << k for k in (12, 16, 20, 24, 28)]
     measured = read_ladder()
     lines = []
-    for n in sizes:
+    for n in SIZES:
         cells = []
         for operation in ("scan", "compact"):
             slow, fast = measured[operation, "thrust", n], measured[operation, "cub", n]
@@ -518,12 +518,11 @@ def crossover():
     """What the chart of that name shows."""
     file, build = CHARTS["crossover"]
     (panel,) = build(measured := measurements_of(DATA / file))["panels"]
-    sizes = [1 << k for k in (8, 12, 16, 20, 24, 28)]
     lines = []
     for line in panel["series"]:
         ratio = {point["x"]: f"{point['y']:.3g}" for point in line["points"]}
-        lines.append([line["label"], *(ratio.get(n, "") for n in sizes)])
-    return "\n".join([*table(["times as fast as the CPU", *map(power, sizes)], lines), "", source(measured, "../")])
+        lines.append([line["label"], *(ratio.get(n, "") for n in SIZES)])
+    return "\n".join([*table(["times as fast as the CPU", *map(power, SIZES)], lines), "", source(measured, "../")])
 
 
 def odd_sizes():
@@ -534,9 +533,9 @@ def odd_sizes():
         whole, odd = (float(measured[operation, variant, size]["median_us"]) for size in (n, n - 3))
         return f"{odd / whole:.2f}"
 
-    rungs = [*(("scan", variant) for variant in SCANS), ("compact", "single-pass"), ("sort", "radix-split"),
-             ("sort", "radix")]
-    lines = [[f"{operation} `{variant}`", *(ratio(operation, variant, n) for n in SIZES)] for operation, variant in rungs]
+    lines = [[f"{operation} `{variant}`", *(ratio(operation, variant, n) for n in SIZES)]
+             for operation, variants in (("scan", SCANS), ("compact", ["single-pass"]), ("sort", ["radix-split", "radix"]))
+             for variant in variants]
     return "\n".join([*table(["time at n - 3 over time at n", *map(power, SIZES)], lines), "",
                       f"From {link('sweep.csv', '../')}."])
 
@@ -553,10 +552,9 @@ BLOCKS = {
     "README.md": {"ladder": lambda: ladder(("scan", "compact"), FRONT_PAGE), "against-cub": lambda: against_cub(SIZES),
                   "sample": sample},
     "docs/performance.md": {
-        "growth": lambda: ladder(("scan",), SIZES, "../"), "launches": launches, "block-sizes": block_sizes, "bank-conflicts": bank_conflicts, "thrust": thrust, "bounds": bounds,
-        "crossover": crossover, "odd-sizes": odd_sizes,
-        "all": lambda: ladder(("compact", "sort"), SIZES, "../"),
-        "all-against-cub": lambda: against_cub(prefix="../")},
+        "growth": lambda: ladder(("scan",), SIZES, "../"), "crossover": crossover, "block-sizes": block_sizes,
+        "launches": launches, "bank-conflicts": bank_conflicts, "thrust": thrust, "bounds": bounds, "odd-sizes": odd_sizes,
+        "all": lambda: ladder(("compact", "sort"), SIZES, "../"), "all-against-cub": lambda: against_cub(prefix="../")},
     "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                             "single-pass-designs": single_pass_designs},
     "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,
