@@ -20,7 +20,7 @@ SIZES = {1 << 20: "2^20", 1 << 24: "2^24", 1 << 26: "2^26", 1 << 28: "2^28"}
 def read_ladder():
     """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
     measured = {}
-    pairs = [row for row in read("sorts.csv") if row["operation"] == "sort-pairs" and row["type"] == "int32"]
+    pairs = [row for row in read("sorts.csv") if row["operation"] == "sort-pairs" and row["type"] == "int32,int32"]
     for row in read("sweep.csv") + pairs:
         measured[row["operation"], row["variant"], int(row["n"])] = row
     return measured
