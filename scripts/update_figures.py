@@ -40,8 +40,9 @@ def source(rows, prefix=""):
     return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times, GPU cold and CPU warm. From {files}."
 
 
-def times(cub, ours):
-    return f"{float(cub['median_us']) / float(ours['median_us']):.2f}"
+def times(slow, fast):
+    """How many times as fast the one is as the other."""
+    return f"{float(slow['median_us']) / float(fast['median_us']):.2f}"
 
 
 def table(titles, rows, left=1):
@@ -144,6 +145,7 @@ PROFILE = {
     "integer pipe": percent("integer_pipe_percent"),
     "shared memory": percent("shared_memory_percent"),
     "registers": lambda row: row["registers"],
+    "bank conflicts": lambda row: f"{float(row['shared_bank_conflicts']):.3g}",
     "occupancy": percent("occupancy_percent"),
     "instructions": lambda row: f"{float(row['warp_instructions']):.3g}",
     "cycles per instruction": lambda row: f"{float(row['cycles_per_instruction']):.1f}",
@@ -439,26 +441,27 @@ def longest(rows):
     return [found[kernel] for kernel in dict.fromkeys(row["kernel"] for row in rows)]
 
 
-def launches():
-    """What the scans launch, and how long that takes altogether."""
-    of, n = profiled("scan")
+def levels():
+    """The scans that launch a kernel a level, of 2^k elements, and how long a launch takes on average."""
+    launches_of = {"naive": lambda k: 1 + k, "efficient": lambda k: 1 + 2 * k, "efficient-optimized": lambda k: 2 * k}
     measured = read_ladder()
     lines = []
-    for variant in (variant for variant in SCANS if variant in of):
-        count = {}
-        for row in of[variant]:
-            count[row["kernel"]] = count.get(row["kernel"], 0) + int(row["launches"])
-        kernels = ", ".join(f"`{kernel}`" + (f" × {many}" if many > 1 else "") for kernel, many in count.items())
-        row, total = measured["scan", variant, n], sum(count.values())
-        lines.append([f"`{variant}`", kernels, str(total), format_time(row), f"{float(row['median_us']) / total:.4g} µs"])
-    titles = ["scan", "kernels", "launches", f"time at {power(n)}", "a launch"]
-    return "\n".join([*table(titles, lines, 2), "", f"From {link('profile.csv', '../')} and {link('sweep.csv', '../')}."])
+    for n in SIZES:
+        cells = []
+        for variant, launches in launches_of.items():
+            row, count = measured["scan", variant, n], launches(n.bit_length() - 1)
+            cells += [format_time(row), str(count), f"{float(row['median_us']) / count:.4g} µs"]
+        lines.append([power(n), *cells])
+    titles = ["n"]
+    for variant in launches_of:
+        titles += [f"`{variant}`", "launches", "each"]
+    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv', '../')}."])
 
 
 def bounds():
     """The kernels that take more than a few microseconds, and what they keep busy."""
     lines = []
-    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "occupancy", "cycles per instruction"]
+    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "bank conflicts", "occupancy", "cycles per instruction"]
     for operation in ("scan", "compact"):
         of, n = profiled(operation)
         for variant in (variant for variant in SCANS if variant in of):
@@ -470,17 +473,16 @@ def bounds():
                       f"{power(n)} elements, of each kernel the longest launch. From {link('profile.csv', '../')}."])
 
 
-def bank_conflicts():
-    of, n = profiled("scan")
+def shared_memory():
     measured = read_ladder()
     lines = []
-    for variant in ("shared-conflicts", "shared"):
-        (row,) = (row for row in longest(of[variant]) if row["kernel"] == "kernScanTiles")
-        lines.append([f"`{variant}`", f"{float(row['shared_bank_conflicts']):.3g}", PROFILE["shared memory"](row),
-                      f"{float(row['duration_us']):.4g} µs", format_time(measured["scan", variant, n])])
-    titles = ["scan", "bank conflicts", "shared memory", "`kernScanTiles`", "whole scan"]
-    return "\n".join([*table(titles, lines), "", f"{power(n)} elements; shared memory: how busy its pipe is. From "
-                      f"{link('profile.csv', '../')} and {link('sweep.csv', '../')}."])
+    for n in SIZES:
+        remapped, conflicts, padded = (measured["scan", variant, n]
+                                       for variant in ("efficient-optimized", "shared-conflicts", "shared"))
+        lines.append([power(n), *map(format_time, (remapped, conflicts, padded)), times(remapped, conflicts),
+                      times(conflicts, padded)])
+    titles = ["n", "`efficient-optimized`", "`shared-conflicts`", "`shared`", "shared memory: times as fast", "padding"]
+    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv', '../')}."])
 
 
 def thrust():
@@ -510,8 +512,13 @@ def block_sizes():
             same = [best(rows, n=n, variant=variant, block_size=threads) for threads in sizes]
             cells = [f"**{format_time(row)}**" if row is fastest else format_time(row) for row in same]
             lines.append([f"`{variant}`", power(int(n)), *cells])
-    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "", "Threads a block, the fastest in bold. "
-                      + source(rows, "../")])
+    largest = max(int(row["n"]) for row in rows)
+    levels = 2 * (largest.bit_length() - 1) + 1
+    starts = [f"{1000 * float(best(rows, n=largest, variant='efficient', block_size=threads)['median_us']) * threads
+                 / (levels * largest):.2f} ns with {threads} threads" for threads in sizes]
+    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "", "Threads a block, the fastest in bold. Time of "
+                      f"`efficient` at {power(largest)} over the number of blocks that its {levels} launches start: "
+                      f"{', '.join(starts)}. " + source(rows, "../")])
 
 
 def crossover():
@@ -553,7 +560,7 @@ BLOCKS = {
                   "sample": sample},
     "docs/performance.md": {
         "growth": lambda: ladder(("scan",), SIZES, "../"), "crossover": crossover, "block-sizes": block_sizes,
-        "launches": launches, "bank-conflicts": bank_conflicts, "thrust": thrust, "bounds": bounds, "odd-sizes": odd_sizes,
+        "levels": levels, "shared-memory": shared_memory, "thrust": thrust, "bounds": bounds, "odd-sizes": odd_sizes,
         "all": lambda: ladder(("compact", "sort"), SIZES, "../"), "all-against-cub": lambda: against_cub(prefix="../")},
     "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                             "single-pass-designs": single_pass_designs},
