@@ -514,10 +514,12 @@ def block_sizes():
             lines.append([f"`{variant}`", power(int(n)), *cells])
     largest = max(int(row["n"]) for row in rows)
     levels = 2 * (largest.bit_length() - 1) + 1
-    starts = [f"{1000 * float(best(rows, n=largest, variant='efficient', block_size=threads)['median_us']) * threads
-                 / (levels * largest):.2f} ns with {threads} threads" for threads in sizes]
+    starts = []
+    for threads in sizes:
+        row = best(rows, n=largest, variant="efficient", block_size=threads)
+        starts.append(f"{1000 * float(row['median_us']) * threads / (levels * largest):.2f} ns with {threads}")
     return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "", "Threads a block, the fastest in bold. Time of "
-                      f"`efficient` at {power(largest)} over the number of blocks that its {levels} launches start: "
+                      f"`efficient` at {power(largest)} over the blocks that its {levels} launches start, by threads a block: "
                       f"{', '.join(starts)}. " + source(rows, "../")])
 
 
