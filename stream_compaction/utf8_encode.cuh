@@ -152,7 +152,7 @@ template <typename Shape, typename IsText, typename OnErrors>
         std::uint32_t second = surrogates & here.high << 5;
         std::uint32_t first = surrogates ^ second;
         const std::uint32_t before = selectBytes(word(2 * i, -4), word(2 * i + 1, -4), 0x7632);
-        const std::uint32_t lowBefore = chosen(0x00FF00FF, before << 4, here.low << 12);
+        const std::uint32_t lowBefore = choose(0x00FF00FF, before << 4, here.low << 12);
         const std::uint32_t firstBefore = (first << 8 & 0x80008000) | surrogatesInHalves(before, 0xD800) >> 8;
         const std::uint32_t behind = selectBytes(word(2 * i, 4), word(2 * i + 1, 4), 0x5410);
         const std::uint32_t secondBehind = (second >> 8 & 0x00800080) | surrogatesInHalves(behind, 0xDC00);

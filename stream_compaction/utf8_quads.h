@@ -32,17 +32,6 @@ inline constexpr std::uint32_t highBits = fourTimes(0x80);
 #endif
 }
 
-/// A where the mask is set, else b: one instruction, of which the compiler would make two.
-[[nodiscard]] constexpr std::uint32_t chosen(std::uint32_t mask, std::uint32_t a, std::uint32_t b) {
-#ifdef __CUDA_ARCH__
-    std::uint32_t result;
-    asm("lop3.b32 %0, %1, %2, %3, 0xCA;" : "=r"(result) : "r"(mask), "r"(a), "r"(b));
-    return result;
-#else
-    return (a & mask) | (b & ~mask);
-#endif
-}
-
 /// Where the elements are surrogates, of the plane of their high bytes.
 [[nodiscard]] constexpr std::uint32_t surrogatesIn(std::uint32_t high) {
     return ~(((high & ~highBits) ^ fourTimes(0x58)) + fourTimes(0x78)) & high & highBits;
@@ -57,7 +46,7 @@ struct CodePointQuad {
     /// Puts U+FFFD in the place of those that are flagged.
     constexpr void replace(std::uint32_t flags) {
         const std::uint32_t mask = wholeBytes(flags);
-        low = chosen(mask, fourTimes(replacementCharacter & 0xFF), low);
+        low = choose(mask, fourTimes(replacementCharacter & 0xFF), low);
         high |= mask & fourTimes(replacementCharacter >> 8);
         above &= ~mask;
     }
@@ -81,11 +70,11 @@ template <int most>
     const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits) | three;
     // Six bits a byte, as they lie across planes.
     const std::uint32_t last = in.low;
-    const std::uint32_t beforeLast = chosen(fourTimes(0x03), in.low >> 6, in.high << 2);
-    const std::uint32_t third = chosen(fourTimes(0x0F), in.high >> 4, in.above << 4);
-    return {{(last | two) & ~(two >> 1), chosen(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast),
+    const std::uint32_t beforeLast = choose(fourTimes(0x03), in.low >> 6, in.high << 2);
+    const std::uint32_t third = choose(fourTimes(0x0F), in.high >> 4, in.above << 4);
+    return {{(last | two) & ~(two >> 1), choose(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast),
              most > 3 ? (third & fourTimes(0x3F)) | (fourTimes(0xE0) - 3 * (four >> 2))
-                      : chosen(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4),
+                      : choose(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4),
              in.above >> 2 | fourTimes(0xF0)},
             fourTimes(1) + (two >> 7) + (three >> 7) + (four >> 7)};
 }
@@ -106,13 +95,13 @@ struct Utf16Quad {
     const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits);
     // Six bits of the first surrogate; 0x10 more is the 0x10000 that pairs leave out, and may carry into the two above.
     const std::uint32_t upper = (in.low >> 2 & fourTimes(0x3F)) + fourTimes(0x10);
-    const std::uint32_t lead = chosen(fourTimes(0x03), in.high, fourTimes(0xF0)) + (upper >> 6 & fourTimes(0x01));
-    const std::uint32_t last = chosen(first, upper, in.low);
-    const std::uint32_t beforeLast = chosen(wholeBytes(in.second) & fourTimes(0x30), in.lowBefore,
-                                            chosen(fourTimes(0x03), in.low >> 6, in.high << 2));
+    const std::uint32_t lead = choose(fourTimes(0x03), in.high, fourTimes(0xF0)) + (upper >> 6 & fourTimes(0x01));
+    const std::uint32_t last = choose(first, upper, in.low);
+    const std::uint32_t beforeLast = choose(wholeBytes(in.second) & fourTimes(0x30), in.lowBefore,
+                                            choose(fourTimes(0x03), in.low >> 6, in.high << 2));
     return {{(last | two) & ~(two >> 1),
-             chosen(first, lead, chosen(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast)),
-             chosen(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4), 0},
+             choose(first, lead, choose(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast)),
+             choose(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4), 0},
             fourTimes(1) + (two >> 7) + ((three & ~(in.first | in.second)) >> 7)};
 }
 

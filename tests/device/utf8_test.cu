@@ -40,17 +40,14 @@ struct Converted {
     Result result;
 };
 
-template <typename Op, typename From>
-[[nodiscard]] DeviceBuffer<std::byte> garbageScratch(const Op& op, std::size_t n) {
-    std::size_t bytes = 0;
+/// What an operation on elements of type From asks for.
+template <typename From, typename Op>
+[[nodiscard]] std::size_t scratchBytes(const Op& op, std::size_t n) {
     if constexpr (std::is_same_v<Op, Encode>) {
-        bytes = op.template scratchBytes<From>(n);
+        return op.template scratchBytes<From>(n);
     } else {
-        bytes = op.scratchBytes(n);
+        return op.scratchBytes(n);
     }
-    DeviceBuffer<std::byte> scratch(bytes);
-    Common::checkCUDAError(cudaMemset(scratch.data(), 0x55, scratch.size()), "cudaMemset");
-    return scratch;
 }
 
 /// Converts from memory of exactly the size of the text, `misalignment` elements from its beginning, to guarded memory
@@ -66,7 +63,7 @@ void expectConverted(const Op& op, const std::vector<From>& text, const Converte
     GuardedArray<To> out(room, misalignment);
     out.poison(room, nullptr);
     DeviceBuffer<Result> result(1);
-    auto scratch = garbageScratch<Op, From>(op, n);
+    auto scratch = usedScratch(scratchBytes<From>(op, n));
     op(std::as_const(in).data() + misalignment, out.data(), result.data(), n, scratch.bytes(), nullptr);
     Result actual{};
     result.copyTo({&actual, 1});
@@ -98,7 +95,7 @@ void expectValidated(const Bytes& text, std::size_t misalignment) {
     Common::checkCUDAError(cudaMemcpy(in.data() + misalignment, text.data(), text.size(), cudaMemcpyHostToDevice),
                            "cudaMemcpy");
     DeviceBuffer<Result> result(1);
-    auto scratch = garbageScratch<Validate, std::uint8_t>(Validate{}, text.size());
+    auto scratch = usedScratch(Validate{}.scratchBytes(text.size()));
     Validate{}(std::as_const(in).data() + misalignment, result.data(), text.size(), scratch.bytes(), nullptr);
     Result actual{};
     result.copyTo({&actual, 1});
@@ -342,7 +339,7 @@ TEST_F(Utf8Test, InAGraph) {
     const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
     GuardedArray<char32_t> out(expected.elements.size());
     DeviceBuffer<Result> result(1);
-    auto scratch = garbageScratch<Decode, std::uint8_t>(Decode{}, text.size());
+    auto scratch = usedScratch(Decode{}.scratchBytes(text.size()));
     replay(3, [&](cudaStream_t stream) {
         out.poison(expected.elements.size(), stream);
         Decode{}(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
@@ -386,36 +383,26 @@ struct CjkByte {
     }
 };
 
-__global__ void kernCountWrongCjk(std::size_t n, const char32_t* decoded, unsigned long long* wrong) {
-    const std::size_t i = Common::globalThreadIndex();
-    if (i < n && decoded[i] != 0x4E00 + i % 64) {
-        atomicAdd(wrong, 1ULL);
-    }
-}
+/// The code points of such text.
+struct CjkCodePoint {
+    __host__ __device__ char32_t operator()(std::size_t i) const { return static_cast<char32_t>(0x4E00 + i % 64); }
+};
 
 TEST_F(Utf8Test, MoreThanTwoToThe32Bytes) {
     const std::size_t n = 3 * (std::size_t{3} << 29);
-    std::size_t free = 0;
-    std::size_t total = 0;
-    Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
-    if (quick() || free < 3 * n) {
+    if (!hasRoomFor(3 * n)) {
         GTEST_SKIP() << "takes " << 3 * n << " bytes of device memory";
     }
     const DeviceBuffer<std::uint8_t> in = deviceArray(n, CjkByte{});
     DeviceBuffer<char32_t> out(n / 3);
     DeviceBuffer<Result> result(1);
-    auto scratch = garbageScratch<Decode, std::uint8_t>(Decode{}, n);
+    auto scratch = usedScratch(Decode{}.scratchBytes(n));
     Decode{}(in.data(), out.data(), result.data(), n, scratch.bytes(), nullptr);
     Result actual{};
     result.copyTo({&actual, 1});
     ASSERT_EQ(actual.count, n / 3);
     EXPECT_TRUE(actual.isWellFormed());
-    const unsigned long long none = 0;
-    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
-    kernCountWrongCjk<<<Common::blocksFor(n / 3, 256), 256>>>(n / 3, out.data(), wrong.data());
-    unsigned long long found = 0;
-    wrong.copyTo({&found, 1});
-    EXPECT_EQ(found, 0U);
+    EXPECT_EQ(wrongElements(n / 3, out.data(), CjkCodePoint{}), 0U);
 }
 
 TEST_F(Utf8Test, RefusesBadArguments) {
@@ -423,7 +410,7 @@ TEST_F(Utf8Test, RefusesBadArguments) {
     DeviceBuffer<std::uint8_t> in(n);
     DeviceBuffer<char32_t> out(n);
     DeviceBuffer<Result> result(1);
-    auto scratch = garbageScratch<Decode, std::uint8_t>(Decode{}, n);
+    auto scratch = usedScratch(Decode{}.scratchBytes(n));
     const auto expectRefused = [&](const std::uint8_t* from, char32_t* to, Result* where, Scratch lent) {
         EXPECT_THROW(Decode{}(from, to, where, n, lent, nullptr), std::invalid_argument);
     };
