@@ -54,7 +54,7 @@ template <typename From>
     std::mt19937 random(seed);
     Bytes text;
     while (text.size() < n) {
-        std::uint8_t sequence[4];
+        std::array<std::uint8_t, 4> sequence{};
         const auto kind = random() % 4;
         if (kind == 0) {
             text.push_back(edges[random() % edges.size()]);
@@ -62,7 +62,8 @@ template <typename From>
             text.push_back(static_cast<std::uint8_t>(random()));
         } else {
             const char32_t codePoint = random() % (1u << (7 + random() % 15));
-            text.insert(text.end(), sequence, sequence + put(isScalarValue(codePoint) ? codePoint : U'?', sequence));
+            const std::size_t size = put(isScalarValue(codePoint) ? codePoint : U'?', sequence.data());
+            text.insert(text.end(), sequence.data(), sequence.data() + size);
         }
     }
     text.resize(n);
@@ -141,7 +142,7 @@ TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
         }
         std::uint32_t insideBehind = 0;
         for (std::size_t group = 0; group < text.size(); group += groupBytes) {
-            std::uint32_t words[8];
+            std::uint32_t words[8];  // NOLINT(modernize-avoid-c-arrays): as bitPlanes takes them
             std::memcpy(words, &text[group], groupBytes);
             const BitPlanes planes = bitPlanes(words);
             const std::uint32_t before = group > 0 ? windowAt(text, group - 4) : 0;
