@@ -7,6 +7,7 @@ it. With --check nothing is written; the exit status is 1 when a page is out of 
 
 import argparse
 import csv
+import functools
 import re
 import statistics
 import sys
@@ -19,6 +20,7 @@ FRONT_PAGE = [1 << k for k in (20, 24, 28)]
 SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
 
 
+@functools.cache
 def read_ladder():
     """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
     return {(row["operation"], row["variant"], int(row["n"])): row for row in read("sweep.csv")}
@@ -152,7 +154,7 @@ PROFILE = {
 }
 
 
-def profile_table(rows, name, what, columns, stalls):
+def profile_lines(rows, what, columns, stalls):
     """`what` names a run, by a function of its row for each title; `columns` are some of PROFILE."""
     lines = ["| " + " | ".join([*what, *columns]) + " | of which |",
              "| " + "--- | " * len(what) + "---: | " * len(columns) + "--- |"]
@@ -160,7 +162,11 @@ def profile_table(rows, name, what, columns, stalls):
         cells = [cell(row) for cell in what.values()] + [PROFILE[column](row) for column in columns]
         cells.append(", ".join(row[f"stall_{i}"] for i in range(1, stalls + 1)))
         lines.append("| " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", f"{rows[0]['gpu']}. From {link(name, '../')}."])
+    return lines
+
+
+def profile_table(rows, name, what, columns, stalls):
+    return "\n".join([*profile_lines(rows, what, columns, stalls), "", f"{rows[0]['gpu']}. From {link(name, '../')}."])
 
 
 def option(row, name):
@@ -420,10 +426,9 @@ SCANS = ("naive", "efficient", "efficient-optimized", "shared-conflicts", "share
 
 
 def profiled(operation):
-    """The kernels of the variants of an operation on ints, of each one row for every grid; and the size."""
-    with (DATA / "profile.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file)
-                if option(row, "--op") == operation and "--type" not in row["arguments"]]
+    """The longer kernels of the variants of an operation on ints, of each one row for every grid; and the size."""
+    rows = [row for row in long_kernels("profile.csv")
+            if option(row, "--op") == operation and "--type" not in row["arguments"]]
     of = {}
     for row in rows:
         variants = option(row, "--variant").split(",")
@@ -459,17 +464,15 @@ def levels():
 
 
 def bounds():
-    """The kernels that take more than a few microseconds, and what they keep busy."""
-    lines = []
-    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "bank conflicts", "occupancy", "cycles per instruction"]
+    """What the kernels of the rungs keep busy."""
+    rows = []
     for operation in ("scan", "compact"):
         of, n = profiled(operation)
-        for variant in (variant for variant in SCANS if variant in of):
-            for row in longest(of[variant]):
-                if float(row["duration_us"]) > 5:
-                    lines.append([f"{operation} `{variant}`", f"`{row['kernel']}`",
-                                  *(PROFILE[column](row) for column in columns), f"{row['stall_1']}, {row['stall_2']}"])
-    return "\n".join([*table(["variant", "kernel", *columns, "of which"], lines, 2), "",
+        rows += [row | {"rung": f"{operation} `{variant}`"}
+                 for variant in SCANS if variant in of for row in longest(of[variant])]
+    what = {"variant": lambda row: row["rung"], "kernel": lambda row: f"`{row['kernel']}`"}
+    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "bank conflicts", "occupancy", "cycles per instruction"]
+    return "\n".join([*profile_lines(rows, what, columns, 2), "",
                       f"{power(n)} elements, of each kernel the longest launch. From {link('profile.csv', '../')}."])
 
 
