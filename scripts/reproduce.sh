@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 # What the CPU has a part in.
-of_cpu="sweep ladder row_sum_study utf8_variants reports two_cores"
+of_cpu="sweep row_sum_study utf8_variants reports two_cores"
 
 list() {
     scripts/measure.sh --list
