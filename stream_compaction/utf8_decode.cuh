@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <iterator>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -60,7 +61,7 @@ class UnitFinder {
 
         // What reaches into a lane's group comes from the lane before; into the first lane's, from the row before.
         const std::uint32_t fromBefore =
-            __shfl_sync(Warp::allLanes, units.insideBehind(), (Warp::lane() + Warp::lanes - 1) % Warp::lanes);
+            __shfl_sync(Warp::allLanes, units.insideBehind(), Warp::lane() - 1);  // round from 31 to 0
         const std::uint32_t inside = Warp::lane() == 0 ? inside_ : fromBefore;
         inside_ = fromBefore;
 
@@ -70,9 +71,9 @@ class UnitFinder {
             // The second surrogate of a pair comes from the second byte of four.
             const std::uint32_t seconds = (units.fourth << 1 | inside >> 2) & text;
             emits |= seconds;
-            hasPairs_ |= seconds != 0;
+            pairs_ |= seconds;
         }
-        if (bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
+        if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
             codePointOf(windowAt(tile_, tile_.first())) == byteOrderMark) {
             emits &= ~(1u << tile_.first());
         }
@@ -82,7 +83,7 @@ class UnitFinder {
     /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
     [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
     /// Whether a pair of surrogates comes from this lane's groups.
-    [[nodiscard]] __device__ bool hasPairs() const { return hasPairs_; }
+    [[nodiscard]] __device__ bool hasPairs() const { return pairs_ != 0; }
 
   private:
     /// Which bytes of the group are text.
@@ -97,7 +98,7 @@ class UnitFinder {
     const Tile& tile_;
     Bom bom_;
     std::uint32_t inside_;  // of the next row's first group
-    bool hasPairs_ = false;
+    std::uint32_t pairs_ = 0;
 };
 
 /// A count for each row of a warp's, scanned over its lanes: at most 16 bits, so that two rows share a word and a scan.
@@ -134,8 +135,39 @@ using DecodeShape = GroupShape<128, 3>;
 /// Aligned 16 bytes of the output, which one thread converts.
 template <typename To>
 inline constexpr int runLength = static_cast<int>(16 / sizeof(To));
+
+/// The rules of all half bytes in shared memory, apart so that lanes which read different ones do not wait for each
+/// other.
+class LeadRules {
+  public:
+    /// By the first threads of a block.
+    template <typename To>
+    __device__ void fill() {
+        if (threadIdx.x < std::size(sums_)) {
+            const LeadRule rule = leadRule<To>(threadIdx.x * 16);
+            sums_[threadIdx.x] = {rule.weights, static_cast<std::uint32_t>(rule.addend)};
+            highs_[threadIdx.x] = {rule.highWeights, static_cast<std::uint32_t>(rule.length)};
+        }
+    }
+    [[nodiscard]] __device__ LeadRule of(std::uint32_t half) const {
+        const uint2 sum = at(sums_, half);
+        const uint2 high = at(highs_, half);
+        return {sum.x, static_cast<int>(sum.y), high.x, static_cast<int>(high.y)};
+    }
+
+  private:
+    [[nodiscard]] __device__ static uint2 at(const uint2* table, std::uint32_t half) {
+        return *reinterpret_cast<const uint2*>(reinterpret_cast<const std::byte*>(table) + half / 2);
+    }
+
+    uint2 sums_[16];
+    uint2 highs_[16];
+};
+
+/// Runs that are listed at a time, so that 12 blocks fit into a multiprocessor. Only text that is mostly ASCII, yet not
+/// all of it, has more of them in a tile.
 template <typename To>
-using Run = Vector<To, runLength<To>>;
+inline constexpr int listedRuns = std::min(DecodeShape::bytes / runLength<To> + 1, 1920);
 
 /// The shared memory of a block that decodes a tile.
 template <typename To>
@@ -143,9 +175,9 @@ struct DecodeMemory {
     using Tile = DecodeShape::Tile;
 
     Tile::Storage tile;
-    std::uint16_t runBegins[Tile::bytes / runLength<To> + 1];             ///< positions of what the runs begin with
+    std::uint16_t runBegins[listedRuns<To>];                              ///< positions of what the runs begin with
     std::uint32_t unitBegins[Tile::bytes / DecodeShape::groupBytes + 1];  ///< where units begin, a bit a byte
-    int biases[5];                                                        ///< as of stepAt
+    LeadRules rules;
     std::uint32_t warpCounts[DecodeShape::warps];
     int firstIllFormed;
     int hasPairs;
@@ -154,15 +186,20 @@ struct DecodeMemory {
 /// What is known of a tile's text when it is converted.
 enum class TextKind { WellFormedWithoutPairs, WellFormed, Any };
 
-/// The runs that begin in the group at a position: of those that it emits, elements `rank` and following of the tile.
+/// Lists the runs, from `firstRun` on, that begin in the group at a position: of those that it emits, elements `rank`
+/// and following of the tile.
 template <typename To>
-__device__ void listRuns(DecodeMemory<To>& memory, int group, std::uint32_t emits, std::uint32_t rank, int phase) {
+__device__ void listRuns(DecodeMemory<To>& memory, int firstRun, int group, std::uint32_t emits, std::uint32_t rank,
+                         int phase) {
     std::uint32_t begins = everyNth<runLength<To>>(emits, phase + rank);
     begins |= rank == 0 ? emits & -emits : 0;  // of the tile before
-    for (std::uint32_t run = (phase + rank + __popc(emits) - 1) / runLength<To>; begins != 0; --run) {
+    std::uint32_t run = (phase + rank + __popc(emits) - 1) / runLength<To> - firstRun;
+    for (; begins != 0; --run) {
         const int i = 31 - __clz(static_cast<int>(begins));
         begins ^= 1u << i;
-        memory.runBegins[run] = static_cast<std::uint16_t>(group + i);
+        if (run < listedRuns<To>) {
+            memory.runBegins[run] = static_cast<std::uint16_t>(group + i);
+        }
     }
 }
 
@@ -172,65 +209,96 @@ template <typename To, Errors errors, TextKind kind>
 class Reader {
   public:
     __device__ Reader(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int position)
-        : tile_(tile), memory_(memory), position_(position) {}
+        : memory_(memory), position_(position), ahead_(tile.from<std::uint32_t>(position & ~3)) {
+        low_ = *ahead_++;
+        high_ = *ahead_++;
+        begins_ = beginsFrom(position);
+    }
 
     __device__ To next() {
-        Place place = placeHere();
-        while (errors == Errors::Skip && place.isIllFormed) {
-            position_ += place.length;
-            place = placeHere();
+        Unit unit = read();
+        while (errors == Errors::Skip && unit.isIllFormed) {
+            moveBy(unit.length);
+            unit = read();
         }
-        const Step<To> step =
-            stepAt<To, withPairs>(place.isIllFormed ? replacementWindow : place.window,
-                                  place.isIllFormed ? leadOnes(replacementWindow) : place.ones, memory_.biases);
-        position_ += place.isIllFormed ? place.length : step.length;
-        return step.element;
+        moveBy(unit.length);
+        return unit.element;
     }
 
   private:
     static constexpr bool withPairs = sizeof(To) == sizeof(char16_t) && kind != TextKind::WellFormedWithoutPairs;
 
     /// What begins at the position: a unit, or the second of two surrogates.
-    struct Place {
-        std::uint32_t window;
-        int ones;
-        bool isIllFormed = false;
-        int length = 0;  ///< of a unit that is ill-formed
+    struct Unit {
+        To element;
+        int length;
+        bool isIllFormed;
     };
-    [[nodiscard]] __device__ Place placeHere() const {
-        const std::uint32_t window = windowAt(tile_, position_);
-        const int ones = leadOnes(window);
+    [[nodiscard]] __device__ Unit read() const {
+        const std::uint32_t window = __funnelshift_r(low_, high_, position_ * 8);
+        const std::uint32_t half = leadHalf(window);
+        const LeadRule rule = memory_.rules.of(half);
+        const To element = elementOf<To, withPairs>(window, rule);
         if constexpr (kind != TextKind::Any) {
-            return {window, ones};
+            return {element, rule.length, false};
         }
-        const std::uint32_t* const words = memory_.unitBegins + (position_ >> 5);
-        const std::uint32_t begins = __funnelshift_r(words[0], words[1], position_);
-        const bool isUnit = !withPairs || (begins & 1) != 0;
-        const int length = __ffs(static_cast<int>(begins >> 1));
-        const bool isCut = !isWhole(ones, length);
-        return {window, ones, isUnit && isCut, length};
+        const bool isUnit = !withPairs || (begins_ & 1) != 0;
+        const int length = __ffs(static_cast<int>(begins_ >> 1));
+        const bool isIllFormed = isUnit && length != unitLength(half, rule);
+        return isIllFormed ? Unit{static_cast<To>(replacementCharacter), length, true}
+                           : Unit{element, rule.length, false};
     }
 
-    const DecodeShape::Tile& tile_;
+    __device__ void moveBy(int length) {
+        const int before = position_;
+        position_ += length;
+        if (((position_ ^ before) & 4) != 0) {
+            low_ = high_;
+            high_ = *ahead_++;
+        }
+        // The units of a run begin within 32 bytes, if none are skipped.
+        begins_ = errors == Errors::Skip ? beginsFrom(position_) : begins_ >> length;
+    }
+
+    /// Where units begin from a position on, a bit a byte.
+    [[nodiscard]] __device__ std::uint32_t beginsFrom(int position) const {
+        if constexpr (kind != TextKind::Any) {
+            return 0;
+        }
+        const std::uint32_t* const words = memory_.unitBegins + (position >> 5);
+        return __funnelshift_r(words[0], words[1], position);
+    }
+
     const DecodeMemory<To>& memory_;
     int position_;
+    const std::uint32_t* ahead_;  // at the word behind the two that hold the window
+    std::uint32_t low_;
+    std::uint32_t high_;
+    std::uint32_t begins_;
 };
 
-/// Converts a tile's runs; of the first and the last only what is of this tile.
+/// The next element, or the next two.
+template <typename To, typename ReaderOf>
+[[nodiscard]] __device__ std::uint32_t nextWord(ReaderOf& reader) {
+    const std::uint32_t first = reader.next();
+    return sizeof(To) == sizeof(char32_t) ? first : first | std::uint32_t{reader.next()} << 16;
+}
+
+/// Converts listed runs, from `firstRun` to before `end`; of the tile's first and last only what is of this tile.
 template <typename To, Errors errors, TextKind kind>
-__device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int phase, To* out,
-                            int emitted) {
+__device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int firstRun, int end,
+                            int phase, To* out, int emitted) {
     constexpr int length = runLength<To>;
-    for (int run = static_cast<int>(threadIdx.x); run * length - phase < emitted; run += DecodeShape::threads) {
-        Reader<To, errors, kind> reader(tile, memory, memory.runBegins[run]);
+    for (int run = firstRun + static_cast<int>(threadIdx.x); run < end; run += DecodeShape::threads) {
+        Reader<To, errors, kind> reader(tile, memory, memory.runBegins[run - firstRun]);
         const int first = run * length - phase;
         if (first >= 0 && first + length <= emitted) {
-            Run<To> elements;
+            std::uint32_t words[4];
 #pragma unroll
-            for (To& element : elements.items) {
-                element = reader.next();
+            for (std::uint32_t& word : words) {
+                word = nextWord<To>(reader);
             }
-            copyVector(reinterpret_cast<Run<To>*>(out + first), &elements);
+            __stcs(reinterpret_cast<uint4*>(out + first), {words[0], words[1], words[2], words[3]});
         } else {
 #pragma unroll 1
             for (int i = max(first, 0); i < min(first + length, emitted); ++i) {
@@ -250,14 +318,12 @@ __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
 /// ASCII runs at the speed of DRAM; elsewhere the instructions limit it.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 10))
+__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 12))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To> shared;
-    if (threadIdx.x < std::size(shared.biases)) {
-        shared.biases[threadIdx.x] = signBias(static_cast<int>(threadIdx.x));
-    }
+    shared.rules.template fill<To>();
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     if (threadIdx.x == 0) {
@@ -270,19 +336,25 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     UnitFinder<To, Shape> finder(tile, bom);
     std::uint32_t emits[Shape::rows];
     RowCounts<Shape::rows> counts;
-    int illFormedAt = Tile::bytes;
-    std::uint32_t errorRank = 0;
+    std::uint32_t illFormed[Shape::rows];
+    std::uint32_t anyIllFormed = 0;
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
         const GroupMasks group = finder.next(row, errors);
         emits[row] = group.emits;
+        illFormed[row] = group.illFormed;
+        anyIllFormed |= group.illFormed;
         shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
         counts.set(row, __popc(group.emits));
-        if (group.illFormed != 0 && illFormedAt == Tile::bytes) {
-            illFormedAt = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
-        }
     }
-    if (illFormedAt < Tile::bytes) {
+    int illFormedAt = Tile::bytes;
+    if (anyIllFormed != 0) {
+#pragma unroll
+        for (int row = Shape::rows - 1; row >= 0; --row) {
+            if (illFormed[row] != 0) {
+                illFormedAt = Shape::groupAt(row) + __ffs(static_cast<int>(illFormed[row])) - 1;
+            }
+        }
         atomicMin(&shared.firstIllFormed, illFormedAt);
     }
     if (finder.hasPairs()) {
@@ -296,30 +368,27 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     chain.publish(emitted);
     const std::uint64_t before = chain.before(emitted);
 
-    // List where the runs begin.
-    To* const out = odata + before;
-    const int phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % runLength<To>);
     const int firstIllFormed = shared.firstIllFormed;
-    const bool isAscii = emitted == tile.end() - tile.first() && firstIllFormed == Tile::bytes;
-    if (!isAscii) {
-        std::uint32_t rowBegin = place.before;
+    const auto rankOf = [&](int row) {
+        std::uint32_t rank = place.before + counts.upTo(row) - __popc(emits[row]);
 #pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            const std::uint32_t rank = rowBegin + counts.upTo(row) - __popc(emits[row]);
-            rowBegin += counts.total(row);
-            listRuns(shared, Shape::groupAt(row), emits[row], rank, phase);
-            if (errors == Errors::Strict &&
-                illFormedAt / Shape::groupBytes == Shape::groupAt(row) / Shape::groupBytes) {
-                errorRank = rank + __popc(emits[row] & ((1u << illFormedAt % Shape::groupBytes) - 1));
-            }
+        for (int earlier = 0; earlier < row; ++earlier) {
+            rank += counts.total(earlier);
         }
-    }
+        return rank;
+    };
 
     // Report: the first error of the tile, and by the last tile the number of elements.
     if (illFormedAt < Tile::bytes && illFormedAt == firstIllFormed) {
         reportError(chain.result, tile.offsetOf(illFormedAt), errorIn(windowAt(tile, illFormedAt)));
         if constexpr (errors == Errors::Strict) {
-            reportCount(chain.result, before + errorRank);
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                const int i = illFormedAt - Shape::groupAt(row);
+                if (i >= 0 && i < Shape::groupBytes) {
+                    reportCount(chain.result, before + rankOf(row) + __popc(emits[row] & ((1u << i) - 1)));
+                }
+            }
         }
     }
     if (tile.isLast() && threadIdx.x == 0) {
@@ -330,8 +399,9 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         }
     }
 
-    // Convert.
-    if (isAscii) {
+    // Convert ASCII.
+    To* const out = odata + before;
+    if (emitted == tile.end() - tile.first() && firstIllFormed == Tile::bytes) {
         constexpr int line = 128 / sizeof(To);
         const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % line);
         const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);
@@ -340,13 +410,28 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         }
         return;
     }
-    __syncthreads();
-    if (firstIllFormed < Tile::bytes) {
-        convertRuns<To, errors, TextKind::Any>(tile, shared, phase, out, emitted);
-    } else if (shared.hasPairs != 0) {
-        convertRuns<To, errors, TextKind::WellFormed>(tile, shared, phase, out, emitted);
-    } else {
-        convertRuns<To, errors, TextKind::WellFormedWithoutPairs>(tile, shared, phase, out, emitted);
+
+    // List where the runs begin, and convert them.
+    const int phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % runLength<To>);
+    const int runs = (phase + emitted + runLength<To> - 1) / runLength<To>;
+#pragma unroll 1
+    for (int firstRun = 0; firstRun < runs; firstRun += listedRuns<To>) {
+        if (firstRun > 0) {
+            __syncthreads();
+        }
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            listRuns(shared, firstRun, Shape::groupAt(row), emits[row], rankOf(row), phase);
+        }
+        __syncthreads();
+        const int end = min(runs, firstRun + listedRuns<To>);
+        if (firstIllFormed < Tile::bytes) {
+            convertRuns<To, errors, TextKind::Any>(tile, shared, firstRun, end, phase, out, emitted);
+        } else if (sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0) {
+            convertRuns<To, errors, TextKind::WellFormed>(tile, shared, firstRun, end, phase, out, emitted);
+        } else {
+            convertRuns<To, errors, TextKind::WellFormedWithoutPairs>(tile, shared, firstRun, end, phase, out, emitted);
+        }
     }
 }
 

@@ -136,7 +136,11 @@ class TextTile : public TextRange<tileBytes> {
 
     template <typename T>
     [[nodiscard]] __device__ T at(int position) const {
-        return *reinterpret_cast<const T*>(memory(position));
+        return *from<T>(position);
+    }
+    template <typename T>
+    [[nodiscard]] __device__ const T* from(int position) const {
+        return reinterpret_cast<const T*>(memory(position));
     }
 
   private:

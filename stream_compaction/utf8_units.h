@@ -85,9 +85,6 @@ struct Result {
 // ---- One unit at a time, in a window of four bytes
 // -------------------------------------------------------------------
 
-/// U+FFFD at the beginning of a window.
-inline constexpr std::uint32_t replacementWindow = 0xBDBFEF;
-
 /// The byte at `index` of a window: four bytes of text in a word, the first in its lowest byte; zeros stand for what
 /// lies behind the end of the text.
 [[nodiscard]] constexpr std::uint32_t byteOf(std::uint32_t window, int index) { return window >> 8 * index & 0xFF; }
@@ -140,14 +137,6 @@ struct Unit {
     const auto around = static_cast<std::uint32_t>((std::uint64_t{window} << 32 | before) >> 8 * (4 - distance));
     const int length = unitAt(around).length;
     return (1u << (length > distance ? length - distance : 0)) - 1;
-}
-
-/// Whether a unit that begins with so many ones, of so many bytes up to the next, is well-formed: ill-formed ones are
-/// cut short.
-[[nodiscard]] constexpr bool isWhole(int ones, int length) {
-    // Compared first, so that nothing is left to branch for.
-    const bool isAsLong = length == std::max(1, ones);
-    return ones != 1 && isAsLong;
 }
 
 /// Why the unit at the beginning of a window is ill-formed.
@@ -209,70 +198,78 @@ struct Unit {
 #endif
 }
 
-/// Of a word that is not all ones.
-[[nodiscard]] constexpr int leadingOnes(std::uint32_t word) {
+/// `addend`, and for each byte of the word its product with the weight at the same place, both signed numbers.
+[[nodiscard]] constexpr int weightedSum(std::uint32_t word, std::uint32_t weights, int addend) {
 #ifdef __CUDA_ARCH__
-    int result;
-    asm("bfind.shiftamt.u32 %0, %1;" : "=r"(result) : "r"(~word));
-    return result;
-#else
-    return std::countl_one(word);
-#endif
-}
-
-/// The ones that the first byte of a window begins with: none of ASCII, one of a continuation, else as many as the
-/// sequence has bytes.
-[[nodiscard]] constexpr int leadOnes(std::uint32_t window) { return leadingOnes(window << 24); }
-
-/// `addend`, and 64^k times byte 3 - k of the word for each k, bytes taken for signed numbers.
-[[nodiscard]] constexpr int sumOfSixes(std::uint32_t word, int addend) {
-#ifdef __CUDA_ARCH__
-    const auto bytes = static_cast<int>(word);
-    return (__dp4a(bytes, 0x00000140, 0) << 12) + __dp4a(bytes, 0x01400000, addend);
+    return __dp4a(static_cast<int>(word), static_cast<int>(weights), addend);
 #else
     for (int k = 0; k < 4; ++k) {
-        addend += static_cast<std::int8_t>(byteOf(word, 3 - k)) * (1 << 6 * k);
+        addend += static_cast<std::int8_t>(byteOf(word, k)) * static_cast<std::int8_t>(byteOf(weights, k));
     }
     return addend;
 #endif
 }
 
-/// What that sum lacks of the code point, where the word ends with a sequence whose lead has so many ones. A
-/// continuation is 128 less than the six bits that it holds; a lead is less by 64, 32 or 16. From the second byte of
-/// four on, the last three bytes lack as much, but for a multiple of 4096.
-[[nodiscard]] constexpr int signBias(int ones) {
-    return ones == 0   ? 0
-           : ones == 1 ? 64 * 128 + 128
-           : ones == 2 ? 64 * 64 + 128
-           : ones == 3 ? 64 * (64 * 32 + 128) + 128
-                       : 64 * (64 * (64 * 16 + 128) + 128) + 128;
+/// How a sequence's bytes make an element: by sums of them with weights, as signed numbers. A continuation is 128 less
+/// than the six bits that it holds, a lead is 64, 32 or 16 less than its own; the addend makes up for it, so that
+/// nothing has to be masked.
+struct LeadRule {
+    std::uint32_t weights;
+    int addend;
+    std::uint32_t highWeights;  ///< for 4096 times as much
+    int length;                 ///< how many bytes on the next element comes from
+};
+
+/// What of a window's first byte says which rule is its own: the upper half, 0x00 to 0xF0.
+[[nodiscard]] constexpr std::uint32_t leadHalf(std::uint32_t window) { return window & 0xF0; }
+
+inline constexpr std::uint32_t fourByteHalf = 0xF0;
+
+/// The rule for elements of the output of type To. In UTF-16 a sequence of four bytes makes two surrogates: its first
+/// byte the one, 16 times as large, and its second byte, a continuation, the other.
+template <typename To>
+[[nodiscard]] constexpr LeadRule leadRule(std::uint32_t half) {
+    constexpr int twoContinuations = 64 * 128 + 128;
+    if (half < 0x80) {
+        return {0x01, 0, 0, 1};
+    }
+    if (half < 0xC0) {
+        // The ten lowest bits of the sum. The highest weight is known by its sign, and counts for nothing in these.
+        return {0x014000, twoContinuations, 0x80000000, 3};
+    }
+    if (half < 0xE0) {
+        return {0x0140, 64 * 64 + 128, 0, 2};
+    }
+    if (half < fourByteHalf) {
+        return {0x014000, 4096 * 32 + twoContinuations, 0x01, 3};
+    }
+    if (sizeof(To) == sizeof(char16_t)) {
+        return {0x014000, 4096 * 16 + twoContinuations + 16 * 0xD7C0, 0x01, 1};
+    }
+    return {0x01400000, 4096 * (64 * 16 + 128) + twoContinuations, 0x0140, 4};
+}
+
+/// The bytes of a well-formed unit that begins with a half byte: in UTF-16 those of two surrogates.
+[[nodiscard]] constexpr int unitLength(std::uint32_t half, const LeadRule& rule) {
+    return half == fourByteHalf ? 4 : rule.length;
+}
+
+/// The element that a window begins with, by the rule for it. Without pairs of surrogates there is less to ask.
+template <typename To, bool withPairs = sizeof(To) == sizeof(char16_t)>
+[[nodiscard]] constexpr To elementOf(std::uint32_t window, const LeadRule& rule) {
+    int sum = weightedSum(window, rule.weights, rule.addend) + 4096 * weightedSum(window, rule.highWeights, 0);
+    if constexpr (withPairs) {
+        // Selected, not branched to: neighbours differ.
+        const int second = (sum & 0x3FF) | 0xDC00;
+        sum = leadHalf(window) == fourByteHalf ? sum >> 4 : sum;
+        sum = static_cast<int>(rule.highWeights) < 0 ? second : sum;
+    }
+    return static_cast<To>(sum);
 }
 
 /// The code point of the well-formed unit that a window begins with.
 [[nodiscard]] constexpr char32_t codePointOf(std::uint32_t window) {
-    const int ones = leadOnes(window);
-    return sumOfSixes(window << (32 - 8 * std::max(1, ones)), signBias(ones));
-}
-
-/// An element of the output, and how many bytes on the next one comes from.
-template <typename To>
-struct Step {
-    To element;
-    int length;
-};
-
-/// The element that a window of well-formed text begins with, and with it so many ones; `biases` holds signBias of 0 to
-/// 4. With pairs of surrogates, the first byte of four makes the first of them, and the second byte the other.
-template <typename To, bool withPairs>
-[[nodiscard]] constexpr Step<To> stepAt(std::uint32_t window, int ones, const int* biases) {
-    const bool isFirstOfPair = withPairs && ones == 4;
-    const bool isSecondOfPair = withPairs && ones == 1;
-    const int length = isSecondOfPair ? 3 : std::max(1, ones);
-    const int codePoint = sumOfSixes(window << (32 - 8 * length), biases[ones]);
-    // Selected, not branched to: neighbours differ.
-    const int first = isFirstOfPair ? 0xD7C0 + (codePoint >> 10) : codePoint;
-    const int element = isSecondOfPair ? 0xDC00 | (codePoint & 0x3FF) : first;
-    return {static_cast<To>(element), isFirstOfPair ? 1 : length};
+    return elementOf<char32_t>(window, leadRule<char32_t>(leadHalf(window)));
 }
 
 // ---- 32 bytes at a time, a bit of each in a word

@@ -162,10 +162,9 @@ TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
     }
 }
 
-/// Step by step through well-formed text, from every byte that an element comes from.
+/// By the rules through well-formed text, from every byte that an element comes from.
 template <typename To>
-void expectStepsOverEveryCodePoint() {
-    const std::array biases{signBias(0), signBias(1), signBias(2), signBias(3), signBias(4)};
+void expectRulesForEveryCodePoint() {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
         if (!isScalarValue(codePoint)) {
             continue;
@@ -177,26 +176,37 @@ void expectStepsOverEveryCodePoint() {
         std::size_t at = 0;
         for (std::size_t i = 0; i < elements; ++i) {
             const std::uint32_t window = windowAt(bytes, at);
-            const Step<To> step = stepAt<To, sizeof(To) == 2>(window, leadOnes(window), biases.data());
-            ASSERT_EQ(step.element, expected[i]) << static_cast<std::uint32_t>(codePoint);
-            at += static_cast<std::size_t>(step.length);
+            const LeadRule rule = leadRule<To>(leadHalf(window));
+            ASSERT_EQ(elementOf<To>(window, rule), expected[i]) << static_cast<std::uint32_t>(codePoint);
+            if (elements == 1) {
+                const auto withoutPairs = elementOf<To, false>(window, rule);
+                ASSERT_EQ(withoutPairs, expected[i]) << static_cast<std::uint32_t>(codePoint);
+            }
+            at += static_cast<std::size_t>(rule.length);
         }
         ASSERT_EQ(at, size) << static_cast<std::uint32_t>(codePoint);
     }
 }
 
-TEST(Utf8Steps, Utf32) { expectStepsOverEveryCodePoint<char32_t>(); }
+TEST(Utf8Rules, Utf32) { expectRulesForEveryCodePoint<char32_t>(); }
 
-TEST(Utf8Steps, Utf16) { expectStepsOverEveryCodePoint<char16_t>(); }
+TEST(Utf8Rules, Utf16) { expectRulesForEveryCodePoint<char16_t>(); }
 
-TEST(Utf8Steps, IllFormedUnitsAreCutShort) {
+template <typename To>
+void expectIllFormedUnitsCutShort() {
     for (std::uint32_t first = 0; first < 0x10000; ++first) {
         for (const std::uint32_t rest : {0x0000u, 0x8080u, 0x0080u, 0xBF41u, 0x8FBFu, 0xFFC3u}) {
             const std::uint32_t window = first | rest << 16;
             const Unit unit = unitAt(window);
-            ASSERT_EQ(isWhole(leadOnes(window), unit.length), unit.isWellFormed) << window;
+            const std::uint32_t half = leadHalf(window);
+            ASSERT_EQ(unit.length == unitLength(half, leadRule<To>(half)), unit.isWellFormed) << window;
         }
     }
+}
+
+TEST(Utf8Rules, IllFormedUnitsAreCutShort) {
+    expectIllFormedUnitsCutShort<char32_t>();
+    expectIllFormedUnitsCutShort<char16_t>();
 }
 
 TEST(Utf8Runs, BeginWithEveryNthBit) {

@@ -137,7 +137,7 @@ TEST_F(Utf8Test, EverySizeAndAlignment) {
 TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
-    for (const std::size_t border : {32, 1024, 2048, 8192, 32768}) {
+    for (const std::size_t border : {32, 1024, 3072, 12288, 24576}) {
         for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
             for (const Bytes& sequence : sequences) {
                 Bytes text(begin, 'a');
@@ -162,6 +162,20 @@ TEST_F(Utf8Test, MegabytesOfOneByte) {
     const std::size_t n = quick() ? 50'000 : 3'000'000;
     for (const std::uint8_t byte : {0x00, 0x41, 0x80, 0xBF, 0xC3, 0xE4, 0xF0, 0xFF}) {
         ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(Bytes(n, byte), 3));
+    }
+}
+
+// So many elements in a tile that its runs are listed in two parts.
+TEST_F(Utf8Test, MostlyAscii) {
+    for (const std::size_t every : {2, 40, 1000, 30'000}) {
+        Bytes text;
+        while (text.size() < 100'000) {
+            text.insert(text.end(), every, 'a');
+            text.insert(text.end(), {0xC3, 0xA9});
+        }
+        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, every % 16));
+        text[50'000] = 0xFF;
+        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text));
     }
 }
 
