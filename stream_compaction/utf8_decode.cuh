@@ -413,7 +413,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
 
     // List where the runs begin, and convert them.
     const int phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % runLength<To>);
-    const int runs = (phase + emitted + runLength<To> - 1) / runLength<To>;
+    const int runs = emitted == 0 ? 0 : (phase + emitted + runLength<To> - 1) / runLength<To>;
 #pragma unroll 1
     for (int firstRun = 0; firstRun < runs; firstRun += listedRuns<To>) {
         if (firstRun > 0) {
