@@ -316,7 +316,7 @@ __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To
 /// found the units list where the runs begin, and each is converted from there on, one character after the other.
 ///
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
-/// ASCII runs at the speed of DRAM; elsewhere the instructions limit it.
+/// ASCII runs at the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles before.
 template <typename To, Errors errors, typename Chain>
 __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 12))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
