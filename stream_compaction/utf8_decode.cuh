@@ -298,6 +298,7 @@ __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To
             for (std::uint32_t& word : words) {
                 word = nextWord<To>(reader);
             }
+            // Streamed, for nobody reads it here again. A plain store of the four the compiler takes apart.
             __stcs(reinterpret_cast<uint4*>(out + first), {words[0], words[1], words[2], words[3]});
         } else {
 #pragma unroll 1
