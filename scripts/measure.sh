@@ -9,26 +9,26 @@ scripts=$(cd "$(dirname "$0")" && pwd)
 
 # The files of each topic and, where it has been measured, how long it takes on an H200.
 declare -A files=(
-    [sweep]=sweep.csv                                # 186 s
-    [types]=types.csv                                # 19 s
-    [kept_fractions]=kept_fractions.csv              # 14 s
-    [partitions]=partitions.csv                      # 5 s
-    [orders]=orders.csv                              # 10 s
-    [sorts]=sorts.csv                                # 44 s
-    [distributions]=distributions.csv                # 19 s
+    [sweep]=sweep.csv                                # 182 s
+    [types]=types.csv                                # 18 s
+    [kept_fractions]=kept_fractions.csv              # 13 s
+    [partitions]=partitions.csv                      # 6 s
+    [orders]=orders.csv                              # 8 s
+    [sorts]=sorts.csv                                # 34 s
+    [distributions]=distributions.csv                # 16 s
     [block_sizes]=block_sizes.csv                    # 2 s
-    [row_sums]="row_sums.csv row_sum_types.csv"      # 29 s
-    [row_sum_study]=row_sum_study.csv                # 9 s
-    [utf8]=utf8.csv                                  # 89 s
+    [row_sums]="row_sums.csv row_sum_types.csv"      # 24 s
+    [row_sum_study]=row_sum_study.csv                # 8 s
+    [utf8]=utf8.csv                                  # 69 s
     [utf8_small]=utf8_small.csv                      # 1 s
-    [utf8_variants]=utf8_variants.csv                # 35 s
-    [reports]="report_2pow12.txt report_2pow20.txt"  # 13 s
+    [utf8_variants]=utf8_variants.csv                # 27 s
+    [reports]="report_2pow12.txt report_2pow20.txt"  # 10 s
     [two_cores]=two_cores.csv                        # 13 s
-    [profiles]=profile.csv
-    [row_sum_profiles]=row_sum_profile.csv           # 39 s
-    [tune]=tune.csv                                  # 6 s
-    [tune_sorts]=tune_sorts.csv                      # 6 s
-    [tune_row_sums]=tune_row_sums.csv                # 7 s
+    [profiles]=profile.csv                           # 73 s
+    [row_sum_profiles]=row_sum_profile.csv           # 36 s
+    [tune]=tune.csv                                  # 5 s
+    [tune_sorts]=tune_sorts.csv                      # 5 s
+    [tune_row_sums]=tune_row_sums.csv                # 6 s
 )
 order=(sweep types kept_fractions partitions orders sorts distributions block_sizes
     row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts

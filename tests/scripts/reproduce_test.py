@@ -4,6 +4,7 @@
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -62,6 +63,19 @@ class MeasureTest(unittest.TestCase):
         self.assertIn("no card in the test", done.stderr)
         self.assertIn("they need a GPU: types\n", done.stderr)
         self.assertEqual([path.name for path in (self.folder / "reproduced").iterdir()], ["row_sum_study.csv"])
+
+    def test_pages_are_made_in_a_tree_that_was_never_built(self):
+        self.program.write_text(PROGRAM.replace("none: no card in the test", "some card"))
+        tree = self.folder / "tree"
+        for name in ("scripts", "data", "docs"):
+            shutil.copytree(ROOT / name, tree / name)
+        shutil.copy(ROOT / "README.md", tree)
+        done = subprocess.run([tree / "scripts" / "reproduce.sh", "--program", self.program, "--only", "pages"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertTrue((tree / "build" / "report.html").exists())
+        self.assertEqual({path.name for path in (tree / "img").iterdir()},
+                         {path.name for path in (ROOT / "img").iterdir()})
 
     def test_every_file_in_data_has_a_topic(self):
         """Or data/README.md says that it is of the past."""
