@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """scripts/reproduce.sh and measure.sh with a stand-in for the program, which writes down how it was called."""
 
+import importlib.util
 import os
 import pathlib
 import re
@@ -64,6 +65,7 @@ class MeasureTest(unittest.TestCase):
         self.assertIn("they need a GPU: types\n", done.stderr)
         self.assertEqual([path.name for path in (self.folder / "reproduced").iterdir()], ["row_sum_study.csv"])
 
+    @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is missing")
     def test_pages_are_made_in_a_tree_that_was_never_built(self):
         self.program.write_text(PROGRAM.replace("none: no card in the test", "some card"))
         tree = self.folder / "tree"
