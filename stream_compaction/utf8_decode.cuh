@@ -4,7 +4,6 @@
 #include <iterator>
 
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_tile.cuh"
 
