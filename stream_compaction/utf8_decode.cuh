@@ -73,7 +73,7 @@ class UnitFinder {
             pairs_ |= seconds;
         }
         if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
-            codePointOf(windowAt(tile_, tile_.first())) == byteOrderMark) {
+            beginsWithMark(windowAt(tile_, tile_.first()))) {
             emits &= ~(1u << tile_.first());
         }
         return {emits, starts & ~units.wellFormed, starts | ~text};
@@ -81,8 +81,9 @@ class UnitFinder {
 
     /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
     [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
-    /// Whether a pair of surrogates comes from this lane's groups.
-    [[nodiscard]] __device__ bool hasPairs() const { return pairs_ != 0; }
+    /// After the last row: whether a surrogate comes from this lane's groups, or from the byte just before its
+    /// inside().
+    [[nodiscard]] __device__ bool hasPairs() const { return (pairs_ | inside_ >> 2) != 0; }
 
   private:
     /// Which bytes of the group are text.
@@ -135,12 +136,12 @@ using DecodeShape = GroupShape<128, 3>;
 template <typename To>
 inline constexpr int runLength = static_cast<int>(16 / sizeof(To));
 
-/// The rules of all half bytes in shared memory, apart so that lanes which read different ones do not wait for each
-/// other.
+/// The rules of all half bytes in shared memory. In two tables, in each of which every entry has two of the 32 banks to
+/// itself, so that lanes which read different ones do not wait for each other.
+template <typename To>
 class LeadRules {
   public:
     /// By the first threads of a block.
-    template <typename To>
     __device__ void fill() {
         if (threadIdx.x < std::size(sums_)) {
             const LeadRule rule = leadRule<To>(threadIdx.x * 16);
@@ -156,6 +157,7 @@ class LeadRules {
 
   private:
     [[nodiscard]] __device__ static uint2 at(const uint2* table, std::uint32_t half) {
+        // `half` is 16 times the index, and an entry has 8 bytes.
         return *reinterpret_cast<const uint2*>(reinterpret_cast<const std::byte*>(table) + half / 2);
     }
 
@@ -163,8 +165,8 @@ class LeadRules {
     uint2 highs_[16];
 };
 
-/// Runs that are listed at a time, so that 12 blocks fit into a multiprocessor. Only text that is mostly ASCII, yet not
-/// all of it, has more of them in a tile.
+/// Runs that are listed at a time, so that 12 blocks fit into a multiprocessor. Only a tile with fewer than 1.6 bytes
+/// an element of UTF-32, most of them ASCII, has more.
 template <typename To>
 inline constexpr int listedRuns = std::min(DecodeShape::bytes / runLength<To> + 1, 1920);
 
@@ -175,8 +177,8 @@ struct DecodeMemory {
 
     Tile::Storage tile;
     std::uint16_t runBegins[listedRuns<To>];                              ///< positions of what the runs begin with
-    std::uint32_t unitBegins[Tile::bytes / DecodeShape::groupBytes + 1];  ///< where units begin, a bit a byte
-    LeadRules rules;
+    std::uint32_t unitBegins[Tile::bytes / DecodeShape::groupBytes + 2];  ///< where units begin, a bit a byte
+    LeadRules<To> rules;
     std::uint32_t warpCounts[DecodeShape::warps];
     int firstIllFormed;
     int hasPairs;
@@ -191,7 +193,8 @@ template <typename To>
 __device__ void listRuns(DecodeMemory<To>& memory, int firstRun, int group, std::uint32_t emits, std::uint32_t rank,
                          int phase) {
     std::uint32_t begins = everyNth<runLength<To>>(emits, phase + rank);
-    begins |= rank == 0 ? emits & -emits : 0;  // of the tile before
+    // With its first element the tile begins its part of a run that may be the tile's before as well.
+    begins |= rank == 0 ? emits & -emits : 0;
     std::uint32_t run = (phase + rank + __popc(emits) - 1) / runLength<To> - firstRun;
     for (; begins != 0; --run) {
         const int i = 31 - __clz(static_cast<int>(begins));
@@ -208,7 +211,7 @@ template <typename To, Errors errors, TextKind kind>
 class Reader {
   public:
     __device__ Reader(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int position)
-        : memory_(memory), position_(position), ahead_(tile.from<std::uint32_t>(position & ~3)) {
+        : memory_(memory), position_(position), ahead_(tile.pointerTo<std::uint32_t>(position & ~3)) {
         low_ = *ahead_++;
         high_ = *ahead_++;
         begins_ = beginsFrom(position);
@@ -255,7 +258,7 @@ class Reader {
             low_ = high_;
             high_ = *ahead_++;
         }
-        // The units of a run begin within 32 bytes, if none are skipped.
+        // A run and the beginning of what is behind it lie within 25 bytes, if nothing is skipped.
         begins_ = errors == Errors::Skip ? beginsFrom(position_) : begins_ >> length;
     }
 
@@ -297,7 +300,7 @@ __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To
             for (std::uint32_t& word : words) {
                 word = nextWord<To>(reader);
             }
-            // Streamed, for nobody reads it here again. A plain store of the four the compiler takes apart.
+            // Streamed, for nobody reads it here again; a plain store of 16 bytes the compiler would split into four.
             __stcs(reinterpret_cast<uint4*>(out + first), {words[0], words[1], words[2], words[3]});
         } else {
 #pragma unroll 1
@@ -323,7 +326,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To> shared;
-    shared.rules.template fill<To>();
+    shared.rules.fill();
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     if (threadIdx.x == 0) {
@@ -399,9 +402,10 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         }
     }
 
-    // Convert ASCII.
+    // Convert ASCII: an element a byte, unless the last byte leads a sequence that goes on in the next tile.
     To* const out = odata + before;
-    if (emitted == tile.end() - tile.first() && firstIllFormed == Tile::bytes) {
+    if (emitted == tile.end() - tile.first() && firstIllFormed == Tile::bytes &&
+        tile.template at<std::int8_t>(tile.end() - 1) >= 0) {
         constexpr int line = 128 / sizeof(To);
         const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % line);
         const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);

@@ -30,7 +30,7 @@ static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result
     if (begins && !unit.isWellFormed) {
         reportError(result, i, errorIn(window));
     }
-    const bool isMark = bom == Bom::Drop && i == 0 && (window & 0xFFFFFF) == 0xBFBBEF;
+    const bool isMark = bom == Bom::Drop && i == 0 && beginsWithMark(window);
     emits[i] = begins && !isMark && (unit.isWellFormed || errors != Errors::Skip) ? 1 : 0;
 }
 

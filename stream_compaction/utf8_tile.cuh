@@ -136,10 +136,11 @@ class TextTile : public TextRange<tileBytes> {
 
     template <typename T>
     [[nodiscard]] __device__ T at(int position) const {
-        return *from<T>(position);
+        return *pointerTo<T>(position);
     }
+    /// Where a position lies in shared memory.
     template <typename T>
-    [[nodiscard]] __device__ const T* from(int position) const {
+    [[nodiscard]] __device__ const T* pointerTo(int position) const {
         return reinterpret_cast<const T*>(memory(position));
     }
 

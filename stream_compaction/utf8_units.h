@@ -87,6 +87,9 @@ struct Result {
 /// lies behind the end of the text.
 [[nodiscard]] constexpr std::uint32_t byteOf(std::uint32_t window, int index) { return window >> 8 * index & 0xFF; }
 
+/// Whether a window begins with a byte order mark.
+[[nodiscard]] constexpr bool beginsWithMark(std::uint32_t window) { return (window & 0xFFFFFF) == 0xBFBBEF; }
+
 [[nodiscard]] constexpr bool isContinuation(std::uint32_t byte) { return (byte & 0xC0) == 0x80; }
 
 struct Unit {
@@ -214,7 +217,7 @@ struct Unit {
 struct LeadRule {
     std::uint32_t weights;
     int addend;
-    std::uint32_t highWeights;  ///< for 4096 times as much
+    std::uint32_t highWeights;  ///< of a second sum, which counts 4096 times
     int length;                 ///< how many bytes on the next element comes from
 };
 
@@ -223,8 +226,8 @@ struct LeadRule {
 
 inline constexpr std::uint32_t fourByteHalf = 0xF0;
 
-/// The rule for elements of the output of type To. In UTF-16 a sequence of four bytes makes two surrogates: its first
-/// byte the one, 16 times as large, and its second byte, a continuation, the other.
+/// The rule for elements of the output of type To. In UTF-16 a sequence of four bytes makes two surrogates: from its
+/// first byte on the one, of which the sum is 16 times as much, and from its second, a continuation, the other.
 template <typename To>
 [[nodiscard]] constexpr LeadRule leadRule(std::uint32_t half) {
     constexpr int twoContinuations = 64 * 128 + 128;
@@ -232,7 +235,8 @@ template <typename To>
         return {0x01, 0, 0, 1};
     }
     if (half < 0xC0) {
-        // The ten lowest bits of the sum. The highest weight is known by its sign, and counts for nothing in these.
+        // Of the sum the ten lowest bits count, for which 4096 times the highest weight is nothing: its sign tells
+        // this rule from the others.
         return {0x014000, twoContinuations, 0x80000000, 3};
     }
     if (half < 0xE0) {

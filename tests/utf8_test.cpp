@@ -192,6 +192,13 @@ TEST(Utf8Rules, Utf32) { expectRulesForEveryCodePoint<char32_t>(); }
 
 TEST(Utf8Rules, Utf16) { expectRulesForEveryCodePoint<char16_t>(); }
 
+TEST(Utf8Units, NothingElseBeginsWithAMark) {
+    for (std::uint32_t window = 0; window < 1u << 24; ++window) {
+        const bool isMark = unitAt(window).isWellFormed && codePointOf(window) == byteOrderMark;
+        ASSERT_EQ(beginsWithMark(window), isMark) << window;
+    }
+}
+
 template <typename To>
 void expectIllFormedUnitsCutShort() {
     for (std::uint32_t first = 0; first < 0x10000; ++first) {

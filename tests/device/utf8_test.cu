@@ -140,11 +140,19 @@ TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     for (const std::size_t border : {32, 1024, 3072, 12288, 24576}) {
         for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
             for (const Bytes& sequence : sequences) {
-                Bytes text(begin, 'a');
-                text.insert(text.end(), sequence.begin(), sequence.end());
-                for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
-                    ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, begin % 16));
-                    text.push_back(behind % 3 == 2 ? 0xBF : 'z');
+                for (const bool isElseAscii : {true, false}) {
+                    // Tiles are counted from an aligned address on, of which `lead` bytes are not text.
+                    const std::size_t lead = isElseAscii ? 0 : 5;
+                    Bytes text(begin - lead, 'a');
+                    if (!isElseAscii) {
+                        text[0] = 0xC3;
+                        text[1] = 0xA9;
+                    }
+                    text.insert(text.end(), sequence.begin(), sequence.end());
+                    for (std::size_t behind = 0; behind < (quick() ? 2 : 12); ++behind) {
+                        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
+                        text.push_back(behind % 3 == 2 ? 0xBF : 'z');
+                    }
                 }
             }
         }
@@ -180,15 +188,22 @@ TEST_F(Utf8Test, MostlyAscii) {
 }
 
 TEST_F(Utf8Test, MarkAtTheBeginning) {
-    for (const std::size_t n : {0, 1, 5, 100, 20'000}) {
-        Bytes text{0xEF, 0xBB, 0xBF};
-        const Bytes rest = randomText(n, 8);
-        text.insert(text.end(), rest.begin(), rest.end());
-        for (const std::size_t misalignment : {0, 13, 15}) {
-            expectConverted(Decode{Errors::Replace, Bom::Drop}, text,
-                            decodedByCpu<char32_t>(text, Errors::Replace, Bom::Drop), misalignment);
-            expectConverted(Decode{Errors::Replace, Bom::Drop}, text,
-                            decodedByCpu<char16_t>(text, Errors::Replace, Bom::Drop), misalignment);
+    // The mark, and ill-formed text whose bits would add up to it.
+    const std::vector<Bytes> beginnings{
+        {0xEF, 0xBB, 0xBF}, {0xEF, 0xB9, 0x3F}, {0xED, 0x3B, 0xBF}, {0xF0, 0x8F, 0xBB, 0xBF}};
+    for (const Bytes& beginning : beginnings) {
+        for (const std::size_t n : {0, 1, 5, 100, 20'000}) {
+            Bytes text = beginning;
+            const Bytes rest = randomText(n, 8);
+            text.insert(text.end(), rest.begin(), rest.end());
+            for (const std::size_t misalignment : {0, 13, 15}) {
+                for (const Errors errors : allErrors) {
+                    expectConverted(Decode{errors, Bom::Drop}, text, decodedByCpu<char32_t>(text, errors, Bom::Drop),
+                                    misalignment);
+                    expectConverted(Decode{errors, Bom::Drop}, text, decodedByCpu<char16_t>(text, errors, Bom::Drop),
+                                    misalignment);
+                }
+            }
         }
     }
 }
@@ -233,11 +248,13 @@ TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
     for (const std::size_t border : {64, 256, 1280, 7680}) {
         for (std::size_t begin = border - 4; begin <= border + 1; ++begin) {
             for (const std::u16string& sequence : sequences) {
-                std::vector<char16_t> text(begin, u'ä');
-                text.insert(text.end(), sequence.begin(), sequence.end());
-                for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
-                    ASSERT_NO_FATAL_FAILURE(expectEncoded(text, begin % 8));
-                    text.push_back(u'z');
+                for (const std::size_t lead : {0, 5}) {
+                    std::vector<char16_t> text(begin - lead, u'ä');
+                    text.insert(text.end(), sequence.begin(), sequence.end());
+                    for (std::size_t behind = 0; behind < (quick() ? 2 : 12); ++behind) {
+                        ASSERT_NO_FATAL_FAILURE(expectEncoded(text, lead));
+                        text.push_back(u'z');
+                    }
                 }
             }
         }
