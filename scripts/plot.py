@@ -60,6 +60,7 @@ def main():
         if stale or missing:
             sys.exit(f"plot.py: out of date: {', '.join([*stale, *missing])}")
     elif arguments.html:
+        arguments.html.parent.mkdir(parents=True, exist_ok=True)
         arguments.html.write_text(page(charts), encoding="utf-8")
     else:
         from drawing import save  # first, since it says so where matplotlib is missing

@@ -26,7 +26,6 @@ pages() {
     else
         scripts/plot.py --data "$folder" --images "$folder"
     fi
-    mkdir -p build
     scripts/plot.py --data "$folder" --html build/report.html
 }
 

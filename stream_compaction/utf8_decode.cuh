@@ -72,6 +72,7 @@ class UnitFinder {
             emits |= seconds;
             pairs_ |= seconds;
         }
+        // The row is known to the compiler.
         if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
             beginsWithMark(windowAt(tile_, tile_.first()))) {
             emits &= ~(1u << tile_.first());
@@ -83,7 +84,9 @@ class UnitFinder {
     [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
     /// After the last row: whether a surrogate comes from this lane's groups, or from the byte just before its
     /// inside().
-    [[nodiscard]] __device__ bool hasPairs() const { return (pairs_ | inside_ >> 2) != 0; }
+    [[nodiscard]] __device__ bool hasPairs() const {
+        return sizeof(To) == sizeof(char16_t) && (pairs_ | inside_ >> 2) != 0;
+    }
 
   private:
     /// Which bytes of the group are text.
@@ -218,25 +221,25 @@ class Reader {
     }
 
     __device__ To next() {
-        Unit unit = read();
-        while (errors == Errors::Skip && unit.isIllFormed) {
-            moveBy(unit.length);
-            unit = read();
+        Place place = placeHere();
+        while (errors == Errors::Skip && place.isIllFormed) {
+            moveBy(place.length);
+            place = placeHere();
         }
-        moveBy(unit.length);
-        return unit.element;
+        moveBy(place.length);
+        return place.element;
     }
 
   private:
     static constexpr bool withPairs = sizeof(To) == sizeof(char16_t) && kind != TextKind::WellFormedWithoutPairs;
 
     /// What begins at the position: a unit, or the second of two surrogates.
-    struct Unit {
+    struct Place {
         To element;
-        int length;
+        int length;  ///< to the next one
         bool isIllFormed;
     };
-    [[nodiscard]] __device__ Unit read() const {
+    [[nodiscard]] __device__ Place placeHere() const {
         const std::uint32_t window = __funnelshift_r(low_, high_, position_ * 8);
         const std::uint32_t half = leadHalf(window);
         const LeadRule rule = memory_.rules.of(half);
@@ -247,8 +250,8 @@ class Reader {
         const bool isUnit = !withPairs || (begins_ & 1) != 0;
         const int length = __ffs(static_cast<int>(begins_ >> 1));
         const bool isIllFormed = isUnit && length != unitLength(half, rule);
-        return isIllFormed ? Unit{static_cast<To>(replacementCharacter), length, true}
-                           : Unit{element, rule.length, false};
+        return isIllFormed ? Place{static_cast<To>(replacementCharacter), length, true}
+                           : Place{element, rule.length, false};
     }
 
     __device__ void moveBy(int length) {

@@ -137,19 +137,19 @@ TEST_F(Utf8Test, EverySizeAndAlignment) {
 TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
-    for (const std::size_t border : {32, 1024, 3072, 12288, 24576}) {
+    for (const std::size_t border : {32, 1024, 2048, 3072, 8192, 12288, 24576, 32768}) {
         for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
             for (const Bytes& sequence : sequences) {
                 for (const bool isElseAscii : {true, false}) {
                     // Tiles are counted from an aligned address on, of which `lead` bytes are not text.
-                    const std::size_t lead = isElseAscii ? 0 : 5;
+                    const std::size_t lead = isElseAscii ? 0 : begin % 16;
                     Bytes text(begin - lead, 'a');
                     if (!isElseAscii) {
                         text[0] = 0xC3;
                         text[1] = 0xA9;
                     }
                     text.insert(text.end(), sequence.begin(), sequence.end());
-                    for (std::size_t behind = 0; behind < (quick() ? 2 : 12); ++behind) {
+                    for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
                         ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
                         text.push_back(behind % 3 == 2 ? 0xBF : 'z');
                     }
@@ -248,10 +248,10 @@ TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
     for (const std::size_t border : {64, 256, 1280, 7680}) {
         for (std::size_t begin = border - 4; begin <= border + 1; ++begin) {
             for (const std::u16string& sequence : sequences) {
-                for (const std::size_t lead : {0, 5}) {
+                for (const std::size_t lead : {std::size_t{0}, begin % 8}) {
                     std::vector<char16_t> text(begin - lead, u'ä');
                     text.insert(text.end(), sequence.begin(), sequence.end());
-                    for (std::size_t behind = 0; behind < (quick() ? 2 : 12); ++behind) {
+                    for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
                         ASSERT_NO_FATAL_FAILURE(expectEncoded(text, lead));
                         text.push_back(u'z');
                     }
