@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/utf8_alike.h"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_tile.cuh"
 
@@ -72,6 +73,8 @@ class UnitFinder {
             emits |= seconds;
             pairs_ |= seconds;
         }
+        third_ |= units.third;
+        fourth_ |= units.fourth;
         // The row is known to the compiler.
         if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
             beginsWithMark(windowAt(tile_, tile_.first()))) {
@@ -88,6 +91,9 @@ class UnitFinder {
         return sizeof(To) == sizeof(char16_t) && (pairs_ | inside_ >> 2) != 0;
     }
 
+    /// After the last row: how many bytes the longest sequence has that begins in this lane's groups, if more than one.
+    [[nodiscard]] __device__ int longest() const { return fourth_ != 0 ? 4 : third_ != 0 ? 3 : 2; }
+
   private:
     /// Which bytes of the group are text.
     [[nodiscard]] __device__ std::uint32_t textIn(int group) const {
@@ -102,6 +108,8 @@ class UnitFinder {
     Bom bom_;
     std::uint32_t inside_;  // of the next row's first group
     std::uint32_t pairs_ = 0;
+    std::uint32_t third_ = 0;
+    std::uint32_t fourth_ = 0;
 };
 
 /// A count for each row of a warp's, scanned over its lanes: at most 16 bits, so that two rows share a word and a scan.
@@ -110,16 +118,13 @@ class RowCounts {
   public:
     __device__ void set(int row, std::uint32_t count) { words_[row / 2] |= count << shiftOf(row); }
 
-    /// By all lanes, once all are set. Returns the sum over the rows and lanes.
-    __device__ std::uint32_t scan() {
-        std::uint32_t sum = 0;
+    /// By all lanes, once all are set.
+    __device__ void scan() {
 #pragma unroll
         for (int word = 0; word < words; ++word) {
             words_[word] = Warp::inclusiveSum(words_[word]);
             totals_[word] = Warp::broadcast(words_[word], Warp::lanes - 1);
-            sum += (totals_[word] & 0xFFFF) + (totals_[word] >> 16);
         }
-        return sum;
     }
     /// The sum of the row's counts up to and including this lane's.
     [[nodiscard]] __device__ std::uint32_t upTo(int row) const { return words_[row / 2] >> shiftOf(row) & 0xFFFF; }
@@ -134,10 +139,6 @@ class RowCounts {
 };
 
 using DecodeShape = GroupShape<128, 3>;
-
-/// Aligned 16 bytes of the output, which one thread converts.
-template <typename To>
-inline constexpr int runLength = static_cast<int>(16 / sizeof(To));
 
 /// The rules of all half bytes in shared memory. In two tables, in each of which every entry has two of the 32 banks to
 /// itself, so that lanes which read different ones do not wait for each other.
@@ -185,6 +186,7 @@ struct DecodeMemory {
     std::uint32_t warpCounts[DecodeShape::warps];
     int firstIllFormed;
     int hasPairs;
+    int longest;  ///< bytes of a sequence, at least 2
 };
 
 /// What is known of a tile's text when it is converted.
@@ -205,6 +207,33 @@ __device__ void listRuns(DecodeMemory<To>& memory, int firstRun, int group, std:
         if (run < listedRuns<To>) {
             memory.runBegins[run] = static_cast<std::uint16_t>(group + i);
         }
+    }
+}
+
+/// The same, by a warp for a row of well-formed text in which most sequences have so many bytes: where all of the row
+/// have, it is known where every element begins.
+template <typename To, int length>
+__device__ void listAlikeRuns(DecodeMemory<To>& memory, int group, std::uint32_t emits, std::uint32_t rank, int phase) {
+    using Run = AlikeRun<To, length>;
+    // Where the first sequence begins; of a pair, what the group begins with may be the second surrogate.
+    const bool isCut = Run::isOfPairs && emits == 0x99999999;
+    const int first = isCut ? -1 : __ffs(static_cast<int>(emits)) - 1;
+    const bool isAlike = rank != 0 && (isCut || (first < length && emits == Run::emits << first));
+    if (!__all_sync(Warp::allLanes, isAlike)) {
+        listRuns(memory, 0, group, emits, rank, phase);
+        return;
+    }
+    const int before = phase + static_cast<int>(rank);
+    const int element = (-before & (runLength<To> - 1)) + (isCut ? 1 : 0);
+    std::uint16_t* begin = memory.runBegins + (before + runLength<To> - 1) / runLength<To>;
+    int at = first + element / Run::elements * length + element % Run::elements;
+#pragma unroll
+    for (int i = 0; i <= (DecodeShape::groupBytes - 1) / Run::bytes; ++i) {
+        if (at < DecodeShape::groupBytes) {
+            *begin = static_cast<std::uint16_t>(group + at);
+        }
+        ++begin;
+        at += Run::bytes;
     }
 }
 
@@ -289,27 +318,82 @@ template <typename To, typename ReaderOf>
     return sizeof(To) == sizeof(char32_t) ? first : first | std::uint32_t{reader.next()} << 16;
 }
 
-/// Converts listed runs, from `firstRun` to before `end`; of the tile's first and last only what is of this tile.
+/// Stores a run; streamed, for nobody reads it here again. A plain store of 16 bytes the compiler would split into
+/// four.
+template <typename To>
+__device__ void storeRun(To* out, const std::array<std::uint32_t, 4>& words) {
+    __stcs(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
+}
+
+/// Converts the run whose first element is number `first` of the tile; of the tile's first and last run only what is of
+/// this tile.
+template <typename To, Errors errors, TextKind kind>
+__device__ void convertRun(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int position, int first,
+                           To* out, int emitted) {
+    Reader<To, errors, kind> reader(tile, memory, position);
+    const int end = first + runLength<To>;
+    if (first >= 0 && end <= emitted) {
+        std::array<std::uint32_t, 4> words;
+#pragma unroll
+        for (std::uint32_t& word : words) {
+            word = nextWord<To>(reader);
+        }
+        storeRun(out + first, words);
+    } else {
+#pragma unroll 1
+        for (int i = max(first, 0); i < min(end, emitted); ++i) {
+            out[i] = reader.next();
+        }
+    }
+}
+
+/// Converts listed runs, from `firstRun` to before `end`.
 template <typename To, Errors errors, TextKind kind>
 __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int firstRun, int end,
                             int phase, To* out, int emitted) {
-    constexpr int length = runLength<To>;
     for (int run = firstRun + static_cast<int>(threadIdx.x); run < end; run += DecodeShape::threads) {
-        Reader<To, errors, kind> reader(tile, memory, memory.runBegins[run - firstRun]);
-        const int first = run * length - phase;
-        if (first >= 0 && first + length <= emitted) {
-            std::uint32_t words[4];
+        convertRun<To, errors, kind>(tile, memory, memory.runBegins[run - firstRun], run * runLength<To> - phase, out,
+                                     emitted);
+    }
+}
+
+/// The text of a run, from a position on.
+template <typename Run>
+[[nodiscard]] __device__ Run runAt(const DecodeShape::Tile& tile, int position) {
+    const auto* const from = tile.pointerTo<std::uint32_t>(position & ~3);
+    std::array<std::uint32_t, Run::words> text;
+    std::uint32_t low = from[0];
 #pragma unroll
-            for (std::uint32_t& word : words) {
-                word = nextWord<To>(reader);
+    for (int i = 0; i < Run::words; ++i) {
+        const std::uint32_t high = from[i + 1];
+        text[i] = __funnelshift_r(low, high, position * 8);
+        low = high;
+    }
+    return Run(text);
+}
+
+/// Converts all runs of a tile of well-formed text in which no sequence has more bytes than `length`, and most have as
+/// many. Where all runs of a warp consist of such sequences, no rule is looked up.
+template <typename To, Errors errors, TextKind kind, int length>
+__device__ void convertAlikeRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int runs, int phase,
+                                 To* out, int emitted) {
+    using Run = AlikeRun<To, length>;
+    for (int run = static_cast<int>(threadIdx.x); run - Warp::lane() < runs; run += DecodeShape::threads) {
+        const bool isRun = run < runs;
+        const int first = run * runLength<To> - phase;
+        const int position = isRun ? memory.runBegins[run] : 0;
+        const bool hasItsBytes = first >= 0 && run + 1 < runs && memory.runBegins[run + 1] - position == Run::bytes;
+        if (__all_sync(Warp::allLanes, hasItsBytes || !isRun)) {
+            const auto text = runAt<Run>(tile, position);
+            if (__all_sync(Warp::allLanes, text.isAlike() || !isRun)) {
+                if (isRun) {
+                    storeRun(out + first, text.converted());
+                }
+                continue;
             }
-            // Streamed, for nobody reads it here again; a plain store of 16 bytes the compiler would split into four.
-            __stcs(reinterpret_cast<uint4*>(out + first), {words[0], words[1], words[2], words[3]});
-        } else {
-#pragma unroll 1
-            for (int i = max(first, 0); i < min(first + length, emitted); ++i) {
-                out[i] = reader.next();
-            }
+        }
+        if (isRun) {
+            convertRun<To, errors, kind>(tile, memory, position, first, out, emitted);
         }
     }
 }
@@ -329,12 +413,14 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To> shared;
+    Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
+    // While it loads:
     shared.rules.fill();
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
-    Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     if (threadIdx.x == 0) {
         shared.firstIllFormed = Tile::bytes;
         shared.hasPairs = 0;
+        shared.longest = 2;
     }
     tile.finish();
 
@@ -342,6 +428,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     UnitFinder<To, Shape> finder(tile, bom);
     std::uint32_t emits[Shape::rows];
     RowCounts<Shape::rows> counts;
+    std::uint32_t count = 0;
     std::uint32_t illFormed[Shape::rows];
     std::uint32_t anyIllFormed = 0;
 #pragma unroll
@@ -352,6 +439,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         anyIllFormed |= group.illFormed;
         shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
         counts.set(row, __popc(group.emits));
+        count += __popc(group.emits);
     }
     int illFormedAt = Tile::bytes;
     if (anyIllFormed != 0) {
@@ -366,12 +454,16 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     if (finder.hasPairs()) {
         atomicOr(&shared.hasPairs, 1);
     }
+    if (finder.longest() > 2) {
+        atomicMax(&shared.longest, finder.longest());
+    }
     if (threadIdx.x == Shape::threads - Warp::lanes) {
         shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
     }
-    const auto place = Block::scanWarps<Shape::warps>(counts.scan(), shared.warpCounts, Sum{});
+    const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(count, Sum{}), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
     chain.publish(emitted);
+    counts.scan();  // not before others may know the sum
     const std::uint64_t before = chain.before(emitted);
 
     const int firstIllFormed = shared.firstIllFormed;
@@ -421,6 +513,34 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     // List where the runs begin, and convert them.
     const int phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % runLength<To>);
     const int runs = emitted == 0 ? 0 : (phase + emitted + runLength<To> - 1) / runLength<To>;
+    const bool isWellFormed = firstIllFormed == Tile::bytes;
+    const bool hasPairs = sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0;
+    const int longest = hasPairs ? 4 : shared.longest;
+
+    // Text of one script: hardly more elements than if all sequences had the bytes of the longest.
+    const int elementBytes = hasPairs ? 2 : longest;
+    if (isWellFormed && abs(emitted * elementBytes - Tile::bytes) <= Tile::bytes / 128) {
+        const auto convertAlike = [&](auto length) {
+            constexpr bool areOfPairs = AlikeRun<To, length()>::isOfPairs;
+            constexpr auto kind = areOfPairs ? TextKind::WellFormed : TextKind::WellFormedWithoutPairs;
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                listAlikeRuns<To, length()>(shared, Shape::groupAt(row), emits[row], rankOf(row), phase);
+            }
+            __syncthreads();
+            convertAlikeRuns<To, errors, kind, length()>(tile, shared, runs, phase, out, emitted);
+        };
+        if (longest == 4) {
+            convertAlike(std::integral_constant<int, 4>{});
+        } else if (longest == 3) {
+            convertAlike(std::integral_constant<int, 3>{});
+        } else {
+            convertAlike(std::integral_constant<int, 2>{});
+        }
+        return;
+    }
+
+    // Any other text.
 #pragma unroll 1
     for (int firstRun = 0; firstRun < runs; firstRun += listedRuns<To>) {
         if (firstRun > 0) {
@@ -432,9 +552,9 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         }
         __syncthreads();
         const int end = min(runs, firstRun + listedRuns<To>);
-        if (firstIllFormed < Tile::bytes) {
+        if (!isWellFormed) {
             convertRuns<To, errors, TextKind::Any>(tile, shared, firstRun, end, phase, out, emitted);
-        } else if (sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0) {
+        } else if (hasPairs) {
             convertRuns<To, errors, TextKind::WellFormed>(tile, shared, firstRun, end, phase, out, emitted);
         } else {
             convertRuns<To, errors, TextKind::WellFormedWithoutPairs>(tile, shared, firstRun, end, phase, out, emitted);

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "stream_compaction/utf8_alike.h"
 #include "stream_compaction/utf8_cpu.h"
 #include "stream_compaction/utf8_quads.h"
 #include "stream_compaction/utf8_serial.h"
@@ -191,6 +193,64 @@ void expectRulesForEveryCodePoint() {
 TEST(Utf8Rules, Utf32) { expectRulesForEveryCodePoint<char32_t>(); }
 
 TEST(Utf8Rules, Utf16) { expectRulesForEveryCodePoint<char16_t>(); }
+
+/// Every code point with sequences of `length` bytes, in runs of them.
+template <typename To, int length>
+void expectAlikeRuns() {
+    using Run = AlikeRun<To, length>;
+    std::vector<char32_t> codePoints;
+    for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
+        if (isScalarValue(codePoint) && encode(codePoint).length == length) {
+            codePoints.push_back(codePoint);
+        }
+    }
+    constexpr std::size_t sequences = Run::bytes / length;
+    ASSERT_EQ(codePoints.size() % sequences, 0);
+    for (std::size_t begin = 0; begin < codePoints.size(); begin += sequences) {
+        std::array<std::uint8_t, Run::bytes> bytes{};
+        std::array<To, runLength<To>> expected{};
+        std::size_t size = 0;
+        std::size_t elements = 0;
+        for (std::size_t i = 0; i < sequences; ++i) {
+            size += put(codePoints[begin + i], bytes.data() + size);
+            elements += put(codePoints[begin + i], expected.data() + elements);
+        }
+        ASSERT_EQ(size, bytes.size());
+        ASSERT_EQ(elements, expected.size());
+        const Run run(std::bit_cast<std::array<std::uint32_t, Run::words>>(bytes));
+        ASSERT_TRUE(run.isAlike());
+        const auto converted = std::bit_cast<std::array<To, runLength<To>>>(run.converted());
+        ASSERT_EQ(converted, expected) << static_cast<std::uint32_t>(codePoints[begin]);
+        for (std::size_t i = 0; i < bytes.size(); ++i) {
+            const bool emits = i % length == 0 || (Run::isOfPairs && i % length == 1);
+            ASSERT_EQ((Run::emits >> i & 1) != 0, emits);
+        }
+    }
+}
+
+TEST(Utf8AlikeRuns, Utf32) {
+    expectAlikeRuns<char32_t, 2>();
+    expectAlikeRuns<char32_t, 3>();
+    expectAlikeRuns<char32_t, 4>();
+}
+
+TEST(Utf8AlikeRuns, Utf16) {
+    expectAlikeRuns<char16_t, 2>();
+    expectAlikeRuns<char16_t, 3>();
+    expectAlikeRuns<char16_t, 4>();
+}
+
+TEST(Utf8AlikeRuns, AsManyElementsFromAsManyBytesNeedNotBePairs) {
+    // Eight elements of 16 bytes: a pair, ä, three of three bytes, and a ! twice; or ä eight times; or pairs cut in
+    // two.
+    for (const std::string_view text : {"\U0001F600\u00E4\u4E2D\u4E2D\u0021\u0021\u00E4", "ääääääää",
+                                        "\U0001F600\u00E4\u00E4\u00E4\u00E4\U0001F600"}) {
+        ASSERT_GE(text.size(), 16);
+        std::array<std::uint32_t, 4> words{};
+        std::memcpy(words.data(), text.data(), 16);
+        EXPECT_FALSE((AlikeRun<char16_t, 4>(words).isAlike())) << text;
+    }
+}
 
 TEST(Utf8Units, NothingElseBeginsWithAMark) {
     for (std::uint32_t window = 0; window < 1u << 24; ++window) {

@@ -187,6 +187,35 @@ TEST_F(Utf8Test, MostlyAscii) {
     }
 }
 
+// Tiles in which all sequences have one length, and tiles in which some do not: a shorter or a longer sequence, an
+// error, a cut sequence at the beginning, at every alignment of text and output.
+TEST_F(Utf8Test, SequencesOfOneLength) {
+    std::mt19937 random(17);
+    const std::size_t n = 60'000;
+    for (const char32_t first : {U'\u0400', U'\u4E00', U'\U0001F300'}) {
+        Bytes plain;
+        while (plain.size() < n) {
+            std::uint8_t sequence[4];
+            plain.insert(plain.end(), sequence, sequence + put(first + random() % 256, sequence));
+        }
+        for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
+            Bytes text(shift % 4, 'a');
+            text.insert(text.end(), plain.begin() + shift / 4, plain.end());
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, shift));
+            const std::vector<Bytes> others{{'a'}, {0xD0, 0x90}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xFF}};
+            for (const Bytes& other : others) {
+                Bytes changed = text;
+                std::size_t at = random() % changed.size();
+                while (isContinuation(changed[at])) {
+                    --at;
+                }
+                changed.insert(changed.begin() + at, other.begin(), other.end());
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(changed, shift));
+            }
+        }
+    }
+}
+
 TEST_F(Utf8Test, MarkAtTheBeginning) {
     // The mark, and ill-formed text whose bits would add up to it.
     const std::vector<Bytes> beginnings{
