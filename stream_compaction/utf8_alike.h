@@ -27,7 +27,7 @@ template <bool last>
 #endif
 }
 
-/// The text of a run of well-formed sequences of `length` bytes each, 2 to 4, from its first byte on.
+/// Well-formed text that may be a run of sequences of `length` bytes each, 2 to 4; it begins with a sequence.
 template <typename To, int length>
 class AlikeRun {
   public:
@@ -52,7 +52,7 @@ class AlikeRun {
         return true;
     }
 
-    /// The elements, as they lie in memory.
+    /// The elements of such a run, as they lie in memory.
     [[nodiscard]] constexpr std::array<std::uint32_t, 4> converted() const {
         return {word<0>(), word<1>(), word<2>(), word<3>()};
     }
@@ -91,10 +91,10 @@ class AlikeRun {
     template <int sequence>
     [[nodiscard]] constexpr std::uint32_t pair() const {
         constexpr int half = sequence * 2;
-        const std::uint32_t sixteenTimes =
+        const std::uint32_t firstTimes16 =
             add<half + 1>(1, 0, add<half>(4096, 64, 16 * (0xD800 - (0x10000 >> 10)) - marks(0xF0, 2)));
         const std::uint32_t second = choose(0x3FF, add<half + 1>(64, 1, -0x80u), 0xDC00);
-        return sixteenTimes >> 4 | second << 16;
+        return firstTimes16 >> 4 | second << 16;
     }
 
     template <int i>

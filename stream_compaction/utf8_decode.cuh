@@ -210,15 +210,15 @@ __device__ void listRuns(DecodeMemory<To>& memory, int firstRun, int group, std:
     }
 }
 
-/// The same, by a warp for a row of well-formed text in which most sequences have so many bytes: where all of the row
-/// have, it is known where every element begins.
+/// The same, by a warp for a row of well-formed text in which no sequence has more bytes than `length`, which pays
+/// where most have as many: where all of the row have, it is known where every element begins.
 template <typename To, int length>
 __device__ void listAlikeRuns(DecodeMemory<To>& memory, int group, std::uint32_t emits, std::uint32_t rank, int phase) {
     using Run = AlikeRun<To, length>;
     // Where the first sequence begins; of a pair, what the group begins with may be the second surrogate.
     const bool isCut = Run::isOfPairs && emits == 0x99999999;
     const int first = isCut ? -1 : __ffs(static_cast<int>(emits)) - 1;
-    const bool isAlike = rank != 0 && (isCut || (first < length && emits == Run::emits << first));
+    const bool isAlike = rank != 0 && emits != 0 && (isCut || (first < length && emits == Run::emits << first));
     if (!__all_sync(Warp::allLanes, isAlike)) {
         listRuns(memory, 0, group, emits, rank, phase);
         return;
@@ -372,8 +372,8 @@ template <typename Run>
     return Run(text);
 }
 
-/// Converts all runs of a tile of well-formed text in which no sequence has more bytes than `length`, and most have as
-/// many. Where all runs of a warp consist of such sequences, no rule is looked up.
+/// Converts all runs of a tile of well-formed text in which no sequence has more bytes than `length`, which pays where
+/// most have as many: where all runs of a warp consist of such sequences, no rule is looked up.
 template <typename To, Errors errors, TextKind kind, int length>
 __device__ void convertAlikeRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int runs, int phase,
                                  To* out, int emitted) {
@@ -385,7 +385,7 @@ __device__ void convertAlikeRuns(const DecodeShape::Tile& tile, const DecodeMemo
         const bool hasItsBytes = first >= 0 && run + 1 < runs && memory.runBegins[run + 1] - position == Run::bytes;
         if (__all_sync(Warp::allLanes, hasItsBytes || !isRun)) {
             const auto text = runAt<Run>(tile, position);
-            if (__all_sync(Warp::allLanes, text.isAlike() || !isRun)) {
+            if (!Run::isOfPairs || __all_sync(Warp::allLanes, text.isAlike() || !isRun)) {
                 if (isRun) {
                     storeRun(out + first, text.converted());
                 }
@@ -403,10 +403,12 @@ __device__ void convertAlikeRuns(const DecodeShape::Tile& tile, const DecodeMemo
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
 /// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
 /// says where each goes. Then the output is shared out among the threads in aligned runs of 16 bytes: the threads that
-/// found the units list where the runs begin, and each is converted from there on, one character after the other.
+/// found the units list where the runs begin, and each is converted from there on, one character after the other or,
+/// where all have sequences of one length, with constant weights (utf8_alike.h).
 ///
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
-/// ASCII runs at the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles before.
+/// ASCII runs at the speed of DRAM, and what else writes much for what it reads comes near it; elsewhere instructions
+/// limit it, and the wait for the tiles before.
 template <typename To, Errors errors, typename Chain>
 __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 12))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
@@ -515,11 +517,13 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     const int runs = emitted == 0 ? 0 : (phase + emitted + runLength<To> - 1) / runLength<To>;
     const bool isWellFormed = firstIllFormed == Tile::bytes;
     const bool hasPairs = sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0;
-    const int longest = hasPairs ? 4 : shared.longest;
+    const int longest = hasPairs ? 4 : shared.longest;  // a pair may begin before the tile
 
     // Text of one script: hardly more elements than if all sequences had the bytes of the longest.
+    constexpr int mostOthers = Tile::bytes / 128;
+    static_assert((runLength<To> - 1 + (Tile::bytes + mostOthers) / 2) / runLength<To> < listedRuns<To>);
     const int elementBytes = hasPairs ? 2 : longest;
-    if (isWellFormed && abs(emitted * elementBytes - Tile::bytes) <= Tile::bytes / 128) {
+    if (isWellFormed && abs(emitted * elementBytes - Tile::bytes) <= mostOthers) {
         const auto convertAlike = [&](auto length) {
             constexpr bool areOfPairs = AlikeRun<To, length()>::isOfPairs;
             constexpr auto kind = areOfPairs ? TextKind::WellFormed : TextKind::WellFormedWithoutPairs;

@@ -187,17 +187,33 @@ TEST_F(Utf8Test, MostlyAscii) {
     }
 }
 
+/// Text of characters from `first` on, all of whose sequences have one length.
+[[nodiscard]] Bytes textOfOneLength(char32_t first, std::size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    Bytes text;
+    while (text.size() < n) {
+        std::uint8_t sequence[4];
+        text.insert(text.end(), sequence, sequence + put(first + random() % 256, sequence));
+    }
+    return text;
+}
+
+/// Inserts a sequence where the one at a place begins.
+void insertSequence(Bytes& text, std::size_t at, const Bytes& sequence) {
+    while (at > 0 && isContinuation(text[at])) {
+        --at;
+    }
+    text.insert(text.begin() + at, sequence.begin(), sequence.end());
+}
+
+constexpr char32_t firstOfOneLength[] = {U'\u0400', U'\u4E00', U'\U0001F300'};
+
 // Tiles in which all sequences have one length, and tiles in which some do not: a shorter or a longer sequence, an
 // error, a cut sequence at the beginning, at every alignment of text and output.
 TEST_F(Utf8Test, SequencesOfOneLength) {
     std::mt19937 random(17);
-    const std::size_t n = quick() ? 26'000 : 60'000;
-    for (const char32_t first : {U'\u0400', U'\u4E00', U'\U0001F300'}) {
-        Bytes plain;
-        while (plain.size() < n) {
-            std::uint8_t sequence[4];
-            plain.insert(plain.end(), sequence, sequence + put(first + random() % 256, sequence));
-        }
+    for (const char32_t first : firstOfOneLength) {
+        const Bytes plain = textOfOneLength(first, quick() ? 26'000 : 60'000, 18);
         for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
             Bytes text(shift % 4, 'a');
             text.insert(text.end(), plain.begin() + shift / 4, plain.end());
@@ -205,13 +221,26 @@ TEST_F(Utf8Test, SequencesOfOneLength) {
             const std::vector<Bytes> others{{'a'}, {0xD0, 0x90}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xFF}};
             for (const Bytes& other : others) {
                 Bytes changed = text;
-                std::size_t at = random() % changed.size();
-                while (isContinuation(changed[at])) {
-                    --at;
-                }
-                changed.insert(changed.begin() + at, other.begin(), other.end());
+                insertSequence(changed, random() % changed.size(), other);
                 ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(changed, shift));
             }
+        }
+    }
+}
+
+// The same where tiles end: the last one nearly whole, and the only sequence of four bytes across the border of two.
+TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
+    constexpr std::size_t tile = 12288;
+    for (const char32_t first : firstOfOneLength) {
+        const Bytes plain = textOfOneLength(first, 2 * tile, 19);
+        for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
+            for (const std::size_t missing : {0, 32, 64, 96}) {
+                const Bytes text(plain.begin(), plain.begin() + 2 * tile - shift - missing);
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, shift));
+            }
+            Bytes text = plain;
+            insertSequence(text, tile - shift - 1, {0xF0, 0x9F, 0x98, 0x80});
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, shift));
         }
     }
 }
