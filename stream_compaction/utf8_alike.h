@@ -15,18 +15,6 @@ namespace StreamCompaction::Utf8 {
 template <typename To>
 inline constexpr int runLength = static_cast<int>(16 / sizeof(To));
 
-/// The sum of `addend` and two neighbouring bytes of a word, the first or the last two, each times its weight.
-template <bool last>
-[[nodiscard]] constexpr std::uint32_t addWeighted(std::uint32_t word, std::uint32_t weight0, std::uint32_t weight1,
-                                                  std::uint32_t addend) {
-#ifdef __CUDA_ARCH__
-    const std::uint32_t weights = weight0 | weight1 << 16;
-    return last ? __dp2a_hi(weights, word, addend) : __dp2a_lo(weights, word, addend);
-#else
-    return byteOf(word, last ? 2 : 0) * weight0 + byteOf(word, last ? 3 : 1) * weight1 + addend;
-#endif
-}
-
 /// Well-formed text that may be a run of sequences of `length` bytes each, 2 to 4; it begins with a sequence.
 template <typename To, int length>
 class AlikeRun {
@@ -58,11 +46,18 @@ class AlikeRun {
     }
 
   private:
-    /// Adds two bytes, times their weights, where `half` counts halves of words.
+    /// The sum of `addend` and two neighbouring bytes, each times its weight; `half` counts halves of words.
     template <int half>
     [[nodiscard]] constexpr std::uint32_t add(std::uint32_t weight0, std::uint32_t weight1,
                                               std::uint32_t addend) const {
-        return addWeighted<half % 2 != 0>(text_[half / 2], weight0, weight1, addend);
+        constexpr bool isUpper = half % 2 != 0;
+        const std::uint32_t word = text_[half / 2];
+#ifdef __CUDA_ARCH__
+        const std::uint32_t weights = weight0 | weight1 << 16;
+        return isUpper ? __dp2a_hi(weights, word, addend) : __dp2a_lo(weights, word, addend);
+#else
+        return byteOf(word, isUpper ? 2 : 0) * weight0 + byteOf(word, isUpper ? 3 : 1) * weight1 + addend;
+#endif
     }
 
     /// What the marks of a lead and of its continuations come to, with which the sums of bytes are too large.

@@ -230,7 +230,7 @@ TEST_F(Utf8Test, SequencesOfOneLength) {
 
 // The same where tiles end: the last one nearly whole, and the only sequence of four bytes across the border of two.
 TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
-    constexpr std::size_t tile = 12288;
+    constexpr std::size_t tile = DecodeShape::bytes;
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, 2 * tile, 19);
         for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
