@@ -57,12 +57,10 @@ struct InTurn {
 
     __device__ void begin(std::uint64_t) const {}
     __device__ void synchronize() const { waitForEarlierKernels(); }
-    /// As soon as the tile's count is known.
+    /// As soon as the tile's count is known, by one warp, before any calls before().
     __device__ void publish(std::uint32_t mine) const {
-        if (Warp::index() == 0) {
-            waitForEarlierKernels();
-        }
-        if (threadIdx.x == 0) {
+        waitForEarlierKernels();
+        if (Warp::lane() == 0) {
             words.statuses().publish(LookBack::DevicePlatform{}, static_cast<int>(blockIdx.x),
                                      LookBack::State::Aggregate, LookBack::Count{mine});
         }
@@ -71,6 +69,7 @@ struct InTurn {
         using Platform = LookBack::DevicePlatform;
         __shared__ std::uint64_t shared;
         if (Warp::index() == 0) {
+            waitForEarlierKernels();  // another warp may have published
             const auto statuses = words.statuses();
             const int tile = static_cast<int>(blockIdx.x);
             const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
@@ -133,6 +132,16 @@ __device__ inline void reportError(Result* result, std::size_t offset, ErrorKind
 /// Keeps the smallest of the counts that are reported.
 __device__ inline void reportCount(Result* result, std::uint64_t count) {
     atomicMin(reinterpret_cast<unsigned long long*>(&result->count), count);
+}
+
+/// By one thread of the last tile: how many elements there are, if no error ends them.
+template <Errors errors>
+__device__ void reportEnd(Result* result, std::uint64_t count) {
+    if constexpr (errors == Errors::Strict) {
+        reportCount(result, count);
+    } else {
+        result->count = count;
+    }
 }
 
 }  // namespace StreamCompaction::Utf8

@@ -4,8 +4,8 @@
 #include <iterator>
 
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/utf8_alike.h"
 #include "stream_compaction/utf8_chain.cuh"
+#include "stream_compaction/utf8_decode_alike.cuh"
 #include "stream_compaction/utf8_tile.cuh"
 
 namespace StreamCompaction::Utf8 {
@@ -73,8 +73,6 @@ class UnitFinder {
             emits |= seconds;
             pairs_ |= seconds;
         }
-        third_ |= units.third;
-        fourth_ |= units.fourth;
         // The row is known to the compiler.
         if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
             beginsWithMark(windowAt(tile_, tile_.first()))) {
@@ -91,9 +89,6 @@ class UnitFinder {
         return sizeof(To) == sizeof(char16_t) && (pairs_ | inside_ >> 2) != 0;
     }
 
-    /// After the last row: how many bytes the longest sequence has that begins in this lane's groups, if more than one.
-    [[nodiscard]] __device__ int longest() const { return fourth_ != 0 ? 4 : third_ != 0 ? 3 : 2; }
-
   private:
     /// Which bytes of the group are text.
     [[nodiscard]] __device__ std::uint32_t textIn(int group) const {
@@ -108,8 +103,6 @@ class UnitFinder {
     Bom bom_;
     std::uint32_t inside_;  // of the next row's first group
     std::uint32_t pairs_ = 0;
-    std::uint32_t third_ = 0;
-    std::uint32_t fourth_ = 0;
 };
 
 /// A count for each row of a warp's, scanned over its lanes: at most 16 bits, so that two rows share a word and a scan.
@@ -138,7 +131,7 @@ class RowCounts {
     std::uint32_t totals_[words] = {};
 };
 
-using DecodeShape = GroupShape<128, 3>;
+using DecodeShape = GroupShape<256, 3>;
 
 /// The rules of all half bytes in shared memory. In two tables, in each of which every entry has two of the 32 banks to
 /// itself, so that lanes which read different ones do not wait for each other.
@@ -169,10 +162,10 @@ class LeadRules {
     uint2 highs_[16];
 };
 
-/// Runs that are listed at a time, so that 12 blocks fit into a multiprocessor. Only a tile with fewer than 1.6 bytes
+/// Runs that are listed at a time, so that six blocks fit into a multiprocessor. Only a tile with fewer than 1.4 bytes
 /// an element of UTF-32, most of them ASCII, has more.
 template <typename To>
-inline constexpr int listedRuns = std::min(DecodeShape::bytes / runLength<To> + 1, 1920);
+inline constexpr int listedRuns = std::min(DecodeShape::bytes / runLength<To> + 1, 4600);
 
 /// The shared memory of a block that decodes a tile.
 template <typename To>
@@ -186,54 +179,27 @@ struct DecodeMemory {
     std::uint32_t warpCounts[DecodeShape::warps];
     int firstIllFormed;
     int hasPairs;
-    int longest;  ///< bytes of a sequence, at least 2
 };
 
 /// What is known of a tile's text when it is converted.
 enum class TextKind { WellFormedWithoutPairs, WellFormed, Any };
 
 /// Lists the runs, from `firstRun` on, that begin in the group at a position: of those that it emits, elements `rank`
-/// and following of the tile.
-template <typename To>
+/// and following of the tile. `areAll` says that the list has room for all of the tile's.
+template <bool areAll, typename To>
 __device__ void listRuns(DecodeMemory<To>& memory, int firstRun, int group, std::uint32_t emits, std::uint32_t rank,
                          int phase) {
     std::uint32_t begins = everyNth<runLength<To>>(emits, phase + rank);
     // With its first element the tile begins its part of a run that may be the tile's before as well.
     begins |= rank == 0 ? emits & -emits : 0;
-    std::uint32_t run = (phase + rank + __popc(emits) - 1) / runLength<To> - firstRun;
+    const std::uint32_t last = (phase + rank + __popc(emits) - 1) / runLength<To> - firstRun;
+    std::uint16_t* run = memory.runBegins + static_cast<int>(last);
     for (; begins != 0; --run) {
         const int i = 31 - __clz(static_cast<int>(begins));
         begins ^= 1u << i;
-        if (run < listedRuns<To>) {
-            memory.runBegins[run] = static_cast<std::uint16_t>(group + i);
+        if (areAll || (run >= memory.runBegins && run < std::end(memory.runBegins))) {
+            *run = static_cast<std::uint16_t>(group + i);
         }
-    }
-}
-
-/// The same, by a warp for a row of well-formed text in which no sequence has more bytes than `length`, which pays
-/// where most have as many: where all of the row have, it is known where every element begins.
-template <typename To, int length>
-__device__ void listAlikeRuns(DecodeMemory<To>& memory, int group, std::uint32_t emits, std::uint32_t rank, int phase) {
-    using Run = AlikeRun<To, length>;
-    // Where the first sequence begins; of a pair, what the group begins with may be the second surrogate.
-    const bool isCut = Run::isOfPairs && emits == 0x99999999;
-    const int first = isCut ? -1 : __ffs(static_cast<int>(emits)) - 1;
-    const bool isAlike = rank != 0 && emits != 0 && (isCut || (first < length && emits == Run::emits << first));
-    if (!__all_sync(Warp::allLanes, isAlike)) {
-        listRuns(memory, 0, group, emits, rank, phase);
-        return;
-    }
-    const int before = phase + static_cast<int>(rank);
-    const int element = (-before & (runLength<To> - 1)) + (isCut ? 1 : 0);
-    std::uint16_t* begin = memory.runBegins + (before + runLength<To> - 1) / runLength<To>;
-    int at = first + element / Run::elements * length + element % Run::elements;
-#pragma unroll
-    for (int i = 0; i <= (DecodeShape::groupBytes - 1) / Run::bytes; ++i) {
-        if (at < DecodeShape::groupBytes) {
-            *begin = static_cast<std::uint16_t>(group + at);
-        }
-        ++begin;
-        at += Run::bytes;
     }
 }
 
@@ -357,47 +323,6 @@ __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To
     }
 }
 
-/// The text of a run, from a position on.
-template <typename Run>
-[[nodiscard]] __device__ Run runAt(const DecodeShape::Tile& tile, int position) {
-    const auto* const from = tile.pointerTo<std::uint32_t>(position & ~3);
-    std::array<std::uint32_t, Run::words> text;
-    std::uint32_t low = from[0];
-#pragma unroll
-    for (int i = 0; i < Run::words; ++i) {
-        const std::uint32_t high = from[i + 1];
-        text[i] = __funnelshift_r(low, high, position * 8);
-        low = high;
-    }
-    return Run(text);
-}
-
-/// Converts all runs of a tile of well-formed text in which no sequence has more bytes than `length`, which pays where
-/// most have as many: where all runs of a warp consist of such sequences, no rule is looked up.
-template <typename To, Errors errors, TextKind kind, int length>
-__device__ void convertAlikeRuns(const DecodeShape::Tile& tile, const DecodeMemory<To>& memory, int runs, int phase,
-                                 To* out, int emitted) {
-    using Run = AlikeRun<To, length>;
-    for (int run = static_cast<int>(threadIdx.x); run - Warp::lane() < runs; run += DecodeShape::threads) {
-        const bool isRun = run < runs;
-        const int first = run * runLength<To> - phase;
-        const int position = isRun ? memory.runBegins[run] : 0;
-        const bool hasItsBytes = first >= 0 && run + 1 < runs && memory.runBegins[run + 1] - position == Run::bytes;
-        if (__all_sync(Warp::allLanes, hasItsBytes || !isRun)) {
-            const auto text = runAt<Run>(tile, position);
-            if (!Run::isOfPairs || __all_sync(Warp::allLanes, text.isAlike() || !isRun)) {
-                if (isRun) {
-                    storeRun(out + first, text.converted());
-                }
-                continue;
-            }
-        }
-        if (isRun) {
-            convertRun<To, errors, kind>(tile, memory, position, first, out, emitted);
-        }
-    }
-}
-
 /// Decoding of UTF-8 in one pass (docs/utf8.md).
 ///
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
@@ -410,7 +335,7 @@ __device__ void convertAlikeRuns(const DecodeShape::Tile& tile, const DecodeMemo
 /// ASCII runs at the speed of DRAM, and what else writes much for what it reads comes near it; elsewhere instructions
 /// limit it, and the wait for the tiles before.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 12))
+__global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 6))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape;
     using Tile = typename Shape::Tile;
@@ -422,9 +347,23 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     if (threadIdx.x == 0) {
         shared.firstIllFormed = Tile::bytes;
         shared.hasPairs = 0;
-        shared.longest = 2;
     }
     tile.finish();
+
+    // Sequences of one length are told at once. A mark that is to be dropped is for the general way.
+    if (bom == Bom::Keep || !tile.isFirst()) {
+        const AlikeTile<Shape> alike(tile);
+        switch (alike.length()) {
+            case 2:
+                return decodeAlike<To, errors, 2>(tile, alike, odata, chain);
+            case 3:
+                return decodeAlike<To, errors, 3>(tile, alike, odata, chain);
+            case 4:
+                return decodeAlike<To, errors, 4>(tile, alike, odata, chain);
+            default:
+                break;
+        }
+    }
 
     // Find the units, and count what they emit.
     UnitFinder<To, Shape> finder(tile, bom);
@@ -456,15 +395,14 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     if (finder.hasPairs()) {
         atomicOr(&shared.hasPairs, 1);
     }
-    if (finder.longest() > 2) {
-        atomicMax(&shared.longest, finder.longest());
-    }
     if (threadIdx.x == Shape::threads - Warp::lanes) {
         shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
     }
     const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(count, Sum{}), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
-    chain.publish(emitted);
+    if (Warp::index() == 0) {
+        chain.publish(emitted);
+    }
     counts.scan();  // not before others may know the sum
     const std::uint64_t before = chain.before(emitted);
 
@@ -492,11 +430,7 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
         }
     }
     if (tile.isLast() && threadIdx.x == 0) {
-        if constexpr (errors == Errors::Strict) {
-            reportCount(chain.result, before + emitted);
-        } else {
-            chain.result->count = before + emitted;
-        }
+        reportEnd<errors>(chain.result, before + emitted);
     }
 
     // Convert ASCII: an element a byte, unless the last byte leads a sequence that goes on in the next tile.
@@ -517,42 +451,21 @@ __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFi
     const int runs = emitted == 0 ? 0 : (phase + emitted + runLength<To> - 1) / runLength<To>;
     const bool isWellFormed = firstIllFormed == Tile::bytes;
     const bool hasPairs = sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0;
-    const int longest = hasPairs ? 4 : shared.longest;  // a pair may begin before the tile
-
-    // Text of one script: hardly more elements than if all sequences had the bytes of the longest.
-    constexpr int mostOthers = Tile::bytes / 128;
-    static_assert((runLength<To> - 1 + (Tile::bytes + mostOthers) / 2) / runLength<To> < listedRuns<To>);
-    const int elementBytes = hasPairs ? 2 : longest;
-    if (isWellFormed && abs(emitted * elementBytes - Tile::bytes) <= mostOthers) {
-        const auto convertAlike = [&](auto length) {
-            constexpr bool areOfPairs = AlikeRun<To, length()>::isOfPairs;
-            constexpr auto kind = areOfPairs ? TextKind::WellFormed : TextKind::WellFormedWithoutPairs;
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-                listAlikeRuns<To, length()>(shared, Shape::groupAt(row), emits[row], rankOf(row), phase);
-            }
-            __syncthreads();
-            convertAlikeRuns<To, errors, kind, length()>(tile, shared, runs, phase, out, emitted);
-        };
-        if (longest == 4) {
-            convertAlike(std::integral_constant<int, 4>{});
-        } else if (longest == 3) {
-            convertAlike(std::integral_constant<int, 3>{});
-        } else {
-            convertAlike(std::integral_constant<int, 2>{});
-        }
-        return;
-    }
-
-    // Any other text.
 #pragma unroll 1
     for (int firstRun = 0; firstRun < runs; firstRun += listedRuns<To>) {
         if (firstRun > 0) {
             __syncthreads();
         }
+        const auto list = [&](auto areAll) {
 #pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            listRuns(shared, firstRun, Shape::groupAt(row), emits[row], rankOf(row), phase);
+            for (int row = 0; row < Shape::rows; ++row) {
+                listRuns<areAll()>(shared, firstRun, Shape::groupAt(row), emits[row], rankOf(row), phase);
+            }
+        };
+        if (runs <= listedRuns<To>) {
+            list(std::true_type{});
+        } else {
+            list(std::false_type{});
         }
         __syncthreads();
         const int end = min(runs, firstRun + listedRuns<To>);

@@ -5,6 +5,7 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_decode.cuh"
+#include "stream_compaction/utf8_encode_alike.cuh"
 #include "stream_compaction/utf8_quads.h"
 #include "stream_compaction/utf8_tile.cuh"
 
@@ -14,8 +15,8 @@ namespace StreamCompaction::Utf8 {
 /// every lane has a word. Measured on an H200.
 template <typename From>
 struct EncodeShape {
-    static constexpr int threads = 192;
-    static constexpr int blocksPerMultiprocessor = 8;
+    static constexpr int threads = 256;
+    static constexpr int blocksPerMultiprocessor = sizeof(From) == sizeof(char16_t) ? 7 : 6;
     static constexpr int warps = threads / Warp::lanes;
     static constexpr int groups = sizeof(From) == sizeof(char16_t) ? 5 : 8;  // of a warp
     static constexpr int rows = 4;                                           // of a group
@@ -30,6 +31,13 @@ struct EncodeShape {
     static constexpr int most = sizeof(From) == sizeof(char16_t) ? 3 : 4;  // bytes an element
     static constexpr int warpBytesOut = warpBytes / static_cast<int>(sizeof(From)) * most;
 
+    /// Of shared memory a warp has, behind what stands behind the part before, room for as much as its bytes become
+    /// more, and for what stands before them; then they follow, aligned.
+    static constexpr int roomBytes =
+        static_cast<int>(Common::divideRoundUp(warpBytesOut - warpBytes + 2 * Text::halo, TextInMemory::alignment) *
+                         TextInMemory::alignment);
+    static constexpr int partBytes = roomBytes + warpBytes;
+
     /// How far behind the first of a lane's elements in a group another one lies.
     [[nodiscard]] __device__ static constexpr int offsetOf(int element) {
         return element / perWord * rowBytes + element % perWord * static_cast<int>(sizeof(From));
@@ -41,11 +49,11 @@ struct EncodeShape {
     return __dp4a(word, which, x);
 }
 
-/// A lane's elements of a group in UTF-8.
-template <int quadCount>
+/// A lane's elements of a group in UTF-8, each of which takes at most so many bytes, as those of the other lanes.
+template <int quadCount, int most_>
 struct EncodedGroup {
+    static constexpr int most = most_;
     EncodedQuad quads[quadCount];
-    int most;  ///< bytes that an element takes, of any lane
 
     [[nodiscard]] __device__ int length(int element) const {
         return static_cast<int>(quads[element / 4].lengths >> 8 * (element % 4) & 0xFF);
@@ -67,25 +75,13 @@ struct EncodedGroup {
     }
 };
 
-/// The quads of a group, as `encode` gives them.
-template <int quadCount, typename Encode>
-[[nodiscard]] __device__ EncodedGroup<quadCount> encodeEach(int most, const Encode& encode) {
-    EncodedGroup<quadCount> group;
-#pragma unroll
-    for (int quad = 0; quad < quadCount; ++quad) {
-        group.quads[quad] = encode(quad);
-    }
-    group.most = most;
-    return group;
-}
-
 [[nodiscard]] __device__ inline bool anyLane(std::uint32_t word) { return __any_sync(Warp::allLanes, word != 0) != 0; }
 
-/// Encodes a group of UTF-32. `isText(quad)` flags elements, `onErrors(quad, flags)` is called where a lane has
-/// ill-formed ones.
-template <typename Shape, typename IsText, typename OnErrors>
-[[nodiscard]] __device__ EncodedGroup<1> encodeGroup(const typename Shape::Text& text, int position,
-                                                     const IsText& isText, const OnErrors& onErrors, char32_t) {
+/// Encodes a group of UTF-32 and calls `work` with it. `isText(quad)` flags elements, `onErrors(quad, flags)` is called
+/// where a lane has ill-formed ones.
+template <typename Shape, typename IsText, typename OnErrors, typename Work>
+__device__ void encodeGroup(const typename Shape::Text& text, int position, const IsText& isText,
+                            const OnErrors& onErrors, const Work& work, char32_t) {
     std::uint32_t in[4];
 #pragma unroll
     for (int row = 0; row < 4; ++row) {
@@ -97,10 +93,10 @@ template <typename Shape, typename IsText, typename OnErrors>
     CodePointQuad quad{plane(0x5140, 0x5410), plane(0x5140, 0x7632)};
     const std::uint32_t all = in[0] | in[1] | in[2] | in[3];
     if (!anyLane(all & ~0x7Fu)) {
-        return {encodeQuad<1>(quad), 1};
+        return work(EncodedGroup<1, 1>{encodeQuad<1>(quad)});
     }
     if (!anyLane(all & ~0x7FFu)) {
-        return {encodeQuad<2>(quad), 2};
+        return work(EncodedGroup<1, 2>{encodeQuad<2>(quad)});
     }
     const auto replace = [&](std::uint32_t illFormed) {
         if (anyLane(illFormed)) {
@@ -111,12 +107,12 @@ template <typename Shape, typename IsText, typename OnErrors>
     };
     if (!anyLane(all & ~0xFFFFu)) {
         replace(surrogatesIn(quad.high));
-        return {encodeQuad<3>(quad), 3};
+        return work(EncodedGroup<1, 3>{encodeQuad<3>(quad)});
     }
     quad.above = plane(0x7362, 0x5410);
     replace((surrogatesIn(quad.high) & ~atLeast(quad.above, 1)) | atLeast(quad.above, 0x11) |
             atLeast(plane(0x7362, 0x7632), 1));
-    return {encodeQuad<4>(quad), 4};
+    work(EncodedGroup<1, 4>{encodeQuad<4>(quad)});
 }
 
 /// In both halves of a word: whether an element is of the surrogates that begin with `first`, in the highest bit.
@@ -125,9 +121,9 @@ template <typename Shape, typename IsText, typename OnErrors>
 }
 
 /// Encodes a group of UTF-16, of which a quad has the words of two rows.
-template <typename Shape, typename IsText, typename OnErrors>
-[[nodiscard]] __device__ EncodedGroup<2> encodeGroup(const typename Shape::Text& text, int position,
-                                                     const IsText& isText, const OnErrors& onErrors, char16_t) {
+template <typename Shape, typename IsText, typename OnErrors, typename Work>
+__device__ void encodeGroup(const typename Shape::Text& text, int position, const IsText& isText,
+                            const OnErrors& onErrors, const Work& work, char16_t) {
     const auto word = [&](int row, int offset) {
         return text.template at<std::uint32_t>(position + row * Shape::rowBytes + offset);
     };
@@ -138,15 +134,15 @@ template <typename Shape, typename IsText, typename OnErrors>
     };
     const std::uint32_t all = in[0] | in[1] | in[2] | in[3];
     if (!anyLane(all & 0xFF80FF80)) {
-        return encodeEach<2>(1, [&](int i) { return encodeQuad<1>(quad(i)); });
+        return work(EncodedGroup<2, 1>{encodeQuad<1>(quad(0)), encodeQuad<1>(quad(1))});
     }
     if (!anyLane(all & 0xF800F800)) {
-        return encodeEach<2>(2, [&](int i) { return encodeQuad<2>(quad(i)); });
+        return work(EncodedGroup<2, 2>{encodeQuad<2>(quad(0)), encodeQuad<2>(quad(1))});
     }
     if (!anyLane(surrogatesIn(quad(0).high) | surrogatesIn(quad(1).high))) {
-        return encodeEach<2>(3, [&](int i) { return encodeQuad<3>(quad(i)); });
+        return work(EncodedGroup<2, 3>{encodeQuad<3>(quad(0)), encodeQuad<3>(quad(1))});
     }
-    return encodeEach<2>(3, [&](int i) {
+    const auto encodeWithSurrogates = [&](int i) {
         CodePointQuad here = quad(i);
         const std::uint32_t surrogates = surrogatesIn(here.high);
         std::uint32_t second = surrogates & here.high << 5;
@@ -165,7 +161,8 @@ template <typename Shape, typename IsText, typename OnErrors>
             second &= ~illFormed;
         }
         return encodeQuad(Utf16Quad{here.low, here.high, lowBefore, first, second});
-    });
+    };
+    work(EncodedGroup<2, 3>{encodeWithSurrogates(0), encodeWithSurrogates(1)});
 }
 
 /// Stores the lowest byte.
@@ -173,46 +170,121 @@ __device__ inline void storeShared(std::uint32_t address, std::uint32_t byte) {
     asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(byte) : "memory");
 }
 
-/// Copies a run of bytes from shared memory, aligned to 16 bytes, to global memory, by a warp.
-__device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* shared, int count) {
-    constexpr int width = sizeof(uint4);
-    const int head = min(static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) % width), count);
-    const int vectors = (count - head) / width;
-    // The ends, whose vectors other runs have a part in.
-    const int lane = Warp::lane();
-    const int i = lane < width ? lane : head + vectors * width + lane - width;
-    if (i < (lane < width ? head : count)) {
-        to[i] = shared[i];
+/// What a warp has packed, and of its elements each lane the first that is ill-formed.
+struct Packed {
+    int bytes = 0;
+    int illFormedAt = INT_MAX;           ///< its position
+    std::uint32_t bytesBeforeError = 0;  ///< for strict mode
+};
+
+/// Encodes a part of any text to `packed`, by its warp, group by group.
+template <typename From, Errors errors>
+[[nodiscard]] __device__ Packed encodePart(const typename EncodeShape<From>::Text& tile, std::uint8_t* packed) {
+    using Shape = EncodeShape<From>;
+    const bool isWhole = __all_sync(Warp::allLanes, tile.isWhole());
+    // Addresses in shared memory as numbers, so that the compiler does not put them together again for every byte.
+    const auto packedBegin = static_cast<std::uint32_t>(__cvta_generic_to_shared(packed));
+    std::uint32_t packedEnd = packedBegin;
+    Packed result;
+#pragma unroll 1
+    for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
+        constexpr int elements = 4 * Shape::quads;
+        const int position = groupBegin + Warp::lane() * static_cast<int>(sizeof(std::uint32_t));
+        const auto isText = [&](int quad) {
+            std::uint32_t flags = isWhole ? highBits : 0;
+#pragma unroll
+            for (int i = 0; i < 4 && !isWhole; ++i) {
+                const int at = position + Shape::offsetOf(4 * quad + i);
+                flags |= static_cast<std::uint32_t>(at >= tile.first() && at < tile.end()) << (8 * i + 7);
+            }
+            return flags;
+        };
+        std::uint32_t skipped[Shape::quads] = {};
+        bool isExact = !isWhole;
+        const auto onErrors = [&](int quad, std::uint32_t illFormed) {
+            if (illFormed != 0 && result.illFormedAt == INT_MAX) {
+                result.illFormedAt =
+                    position + Shape::offsetOf(4 * quad + (__ffs(static_cast<int>(illFormed)) - 1) / 8);
+            }
+            if constexpr (errors == Errors::Skip) {
+                skipped[quad] = illFormed;
+                isExact = true;
+            }
+        };
+        encodeGroup<Shape>(
+            tile, position, isText, onErrors,
+            [&](auto group) {
+                if (isExact) {
+#pragma unroll
+                    for (int quad = 0; quad < Shape::quads; ++quad) {
+                        group.quads[quad].lengths &= wholeBytes(isText(quad) & ~skipped[quad]);
+                    }
+                }
+
+                // Where each of the lane's words ends.
+                std::uint32_t counts = group.quads[0].lengths;
+                if constexpr (Shape::perWord == 2) {
+                    const auto pairs = [&](int quad) {
+                        return group.quads[quad].lengths + (group.quads[quad].lengths >> 8);
+                    };
+                    counts = selectBytes(pairs(0), pairs(1), 0x6420);
+                }
+                std::uint32_t upTo = fourTimes(Shape::perWord) * (Warp::lane() + 1);
+                std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
+                if (group.most > 1 || isExact) {
+                    upTo = Warp::inclusiveSum(counts);
+                    totals = Warp::broadcast(upTo, Warp::lanes - 1);
+                }
+                std::uint32_t ends[elements];
+#pragma unroll
+                for (int row = 0; row < Shape::rows; ++row) {
+                    const std::uint32_t rowBegin = addBytes(totals, 0x01010101 >> 8 * (3 - row) >> 8, packedEnd);
+                    const int last = (row + 1) * Shape::perWord - 1;
+                    ends[last] = addBytes(upTo, 1u << 8 * row, rowBegin);
+                    if constexpr (Shape::perWord == 2) {
+                        ends[last - 1] = group.begin(last, ends[last]);
+                    }
+                }
+                if constexpr (errors == Errors::Strict) {
+#pragma unroll
+                    for (int i = 0; i < elements; ++i) {
+                        if (position + Shape::offsetOf(i) == result.illFormedAt) {
+                            result.bytesBeforeError = group.begin(i, ends[i]) - packedBegin;
+                        }
+                    }
+                }
+
+                // Pack, from the foremost bytes to the last: where an element has no such byte, what is stored in its
+                // place lies among the bytes before it, which come later; not before those of the group, which have
+                // been.
+                const auto pack = [&](auto exact) {
+#pragma unroll
+                    for (int place = group.most - 1; place >= 0; --place) {
+                        {
+                            __syncwarp();
+#pragma unroll
+                            for (int i = 0; i < elements; ++i) {
+                                const bool isGuarded = exact || (i < Shape::perWord && place > 0);
+                                if (!isGuarded) {
+                                    storeShared(ends[i] - 1 - place, group.byteByDotProduct(i, place));
+                                } else if (exact ? place < group.length(i) : ends[i] > packedEnd + place) {
+                                    storeShared(ends[i] - 1 - place, group.byte(i, place));
+                                }
+                            }
+                        }
+                    }
+                };
+                if (isExact) {
+                    pack(std::true_type{});
+                } else {
+                    pack(std::false_type{});
+                }
+                packedEnd = addBytes(totals, 0x01010101, packedEnd);
+            },
+            From{});
     }
-    const auto copy = [&](auto firstWord) {
-        const int bits = head % 4 * 8;
-        const auto* from = reinterpret_cast<const uint4*>(shared);
-        auto* out = reinterpret_cast<uint4*>(to + head);
-#pragma unroll 2
-        for (int v = lane; v < vectors; v += Warp::lanes) {
-            const uint4 a = from[v];
-            const uint4 b = from[v + 1];
-            const std::uint32_t words[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-            constexpr int k = firstWord();
-            out[v] = {__funnelshift_r(words[k], words[k + 1], bits), __funnelshift_r(words[k + 1], words[k + 2], bits),
-                      __funnelshift_r(words[k + 2], words[k + 3], bits),
-                      __funnelshift_r(words[k + 3], words[k + 4], bits)};
-        }
-    };
-    switch (head / 4) {
-        case 0:
-            copy(std::integral_constant<int, 0>{});
-            break;
-        case 1:
-            copy(std::integral_constant<int, 1>{});
-            break;
-        case 2:
-            copy(std::integral_constant<int, 2>{});
-            break;
-        default:
-            copy(std::integral_constant<int, 3>{});
-            break;
-    }
+    result.bytes = static_cast<int>(packedEnd - packedBegin);
+    return result;
 }
 
 /// Encoding into UTF-8 in one pass.
@@ -234,146 +306,65 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     using Shape = EncodeShape<From>;
     using Text = typename Shape::Text;
     __shared__ struct {
-        struct {
-            uint4 room[(Shape::warpBytesOut - Shape::warpBytes) / sizeof(uint4) + 1];
-            typename Text::Storage text;
-        } parts[Shape::warps];
+        alignas(TextInMemory::alignment) std::byte parts[Shape::warps * Shape::partBytes + Text::halo];
+        BulkCopy copies[Shape::warps];
         std::uint32_t warpCounts[Shape::warps];
         int firstIllFormed;
+        std::uint32_t known;  ///< of parts whose bytes are: their number, and the bytes
     } shared;
     const int warp = Warp::broadcast(Warp::index(), 0);  // which the compiler thus knows to be the same in all lanes
-    auto& part = shared.parts[warp];
-    auto* const packed = reinterpret_cast<std::uint8_t*>(part.room);
+    std::byte* const part = shared.parts + warp * Shape::partBytes;
+    auto* const packed = reinterpret_cast<std::uint8_t*>(part + Text::halo);
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
-    Text tile(part.text, text, static_cast<int>(blockIdx.x) * Shape::warps + warp);
+    Text tile(part + Shape::roomBytes, shared.copies[warp], text, static_cast<int>(blockIdx.x) * Shape::warps + warp);
     if (threadIdx.x == 0) {
         shared.firstIllFormed = INT_MAX;
+        shared.known = 0;
     }
     __syncthreads();
     tile.finish();
 
-    const bool isWhole = __all_sync(Warp::allLanes, tile.isWhole());
-    // Addresses in shared memory as numbers, so that the compiler does not put them together again for every byte.
-    const auto packedBegin = static_cast<std::uint32_t>(__cvta_generic_to_shared(packed));
-    std::uint32_t packedEnd = packedBegin;
-    int illFormedAt = INT_MAX;
-    std::uint32_t bytesBeforeError = 0;
-#pragma unroll 1
-    for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
-        constexpr int elements = 4 * Shape::quads;
-        const int position = groupBegin + Warp::lane() * static_cast<int>(sizeof(std::uint32_t));
-        const auto isText = [&](int quad) {
-            std::uint32_t flags = isWhole ? highBits : 0;
-#pragma unroll
-            for (int i = 0; i < 4 && !isWhole; ++i) {
-                const int at = position + Shape::offsetOf(4 * quad + i);
-                flags |= static_cast<std::uint32_t>(at >= tile.first() && at < tile.end()) << (8 * i + 7);
-            }
-            return flags;
-        };
-        std::uint32_t skipped[Shape::quads] = {};
-        bool isExact = !isWhole;
-        const auto onErrors = [&](int quad, std::uint32_t illFormed) {
-            if (illFormed != 0 && illFormedAt == INT_MAX) {
-                illFormedAt = position + Shape::offsetOf(4 * quad + (__ffs(static_cast<int>(illFormed)) - 1) / 8);
-            }
-            if constexpr (errors == Errors::Skip) {
-                skipped[quad] = illFormed;
-                isExact = true;
-            }
-        };
-        auto group = encodeGroup<Shape>(tile, position, isText, onErrors, From{});
-        if (isExact) {
-#pragma unroll
-            for (int quad = 0; quad < Shape::quads; ++quad) {
-                group.quads[quad].lengths &= wholeBytes(isText(quad) & ~skipped[quad]);
-            }
+    // Where all parts of a tile have elements of one length, it is known what they take before they are encoded.
+    constexpr std::uint32_t onePart = 1u << 24;  // above the bytes of a tile
+    static_assert(Shape::warps * Shape::warpBytesOut < onePart);
+    Packed result;
+    const AlikePart alike = findAlike<From>(tile);
+    if (alike.length != 0) {
+        result.bytes = bytesOf<From, Text>(alike);
+        const std::uint32_t mine = onePart + result.bytes;
+        const std::uint32_t known = Warp::broadcast(Warp::lane() == 0 ? atomicAdd(&shared.known, mine) + mine : 0, 0);
+        if (known / onePart == Shape::warps) {
+            chain.publish(known % onePart);
         }
-
-        // Where each of the lane's words ends.
-        std::uint32_t counts = group.quads[0].lengths;
-        if constexpr (Shape::perWord == 2) {
-            const auto pairs = [&](int quad) { return group.quads[quad].lengths + (group.quads[quad].lengths >> 8); };
-            counts = selectBytes(pairs(0), pairs(1), 0x6420);
+        encodeAlike<From>(tile, alike, packed);
+    } else {
+        result = encodePart<From, errors>(tile, packed);
+        if (result.illFormedAt != INT_MAX) {
+            atomicMin(&shared.firstIllFormed, warp * Shape::warpBytes + result.illFormedAt);
         }
-        std::uint32_t upTo = fourTimes(Shape::perWord) * (Warp::lane() + 1);
-        std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
-        if (group.most > 1 || isExact) {
-            upTo = Warp::inclusiveSum(counts);
-            totals = Warp::broadcast(upTo, Warp::lanes - 1);
-        }
-        std::uint32_t ends[elements];
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            const std::uint32_t rowBegin = addBytes(totals, 0x01010101 >> 8 * (3 - row) >> 8, packedEnd);
-            const int last = (row + 1) * Shape::perWord - 1;
-            ends[last] = addBytes(upTo, 1u << 8 * row, rowBegin);
-            if constexpr (Shape::perWord == 2) {
-                ends[last - 1] = group.begin(last, ends[last]);
-            }
-        }
-        if constexpr (errors == Errors::Strict) {
-#pragma unroll
-            for (int i = 0; i < elements; ++i) {
-                if (position + Shape::offsetOf(i) == illFormedAt) {
-                    bytesBeforeError = group.begin(i, ends[i]) - packedBegin;
-                }
-            }
-        }
-
-        // Pack, from the foremost bytes to the last: where an element has no such byte, what is stored in its place
-        // lies among the bytes before it, which come later; not before those of the group, which have been.
-        const auto pack = [&](auto exact) {
-#pragma unroll
-            for (int place = Shape::most - 1; place >= 0; --place) {
-                if (place < group.most) {
-                    __syncwarp();
-#pragma unroll
-                    for (int i = 0; i < elements; ++i) {
-                        const bool isGuarded = exact || (i < Shape::perWord && place > 0);
-                        if (!isGuarded) {
-                            storeShared(ends[i] - 1 - place, group.byteByDotProduct(i, place));
-                        } else if (exact ? place < group.length(i) : ends[i] > packedEnd + place) {
-                            storeShared(ends[i] - 1 - place, group.byte(i, place));
-                        }
-                    }
-                }
-            }
-        };
-        if (isExact) {
-            pack(std::true_type{});
-        } else {
-            pack(std::false_type{});
-        }
-        packedEnd = addBytes(totals, 0x01010101, packedEnd);
     }
-    const auto count = static_cast<int>(packedEnd - packedBegin);
-    if (illFormedAt != INT_MAX) {
-        atomicMin(&shared.firstIllFormed, warp * Shape::warpBytes + illFormedAt);
+    const auto place =
+        Block::scanWarps<Shape::warps>(static_cast<std::uint32_t>(result.bytes), shared.warpCounts, Sum{});
+    if (warp == 0 && shared.known / onePart != Shape::warps) {
+        chain.publish(place.all);
     }
-    const auto place = Block::scanWarps<Shape::warps>(static_cast<std::uint32_t>(count), shared.warpCounts, Sum{});
-    chain.publish(place.all);
     const std::uint64_t before = chain.before(place.all);
     const std::uint64_t begin = before + place.before;
 
     // Report: the first error of the tile, and by the last tile the number of bytes.
-    if (illFormedAt != INT_MAX && warp * Shape::warpBytes + illFormedAt == shared.firstIllFormed) {
+    if (result.illFormedAt != INT_MAX && warp * Shape::warpBytes + result.illFormedAt == shared.firstIllFormed) {
         const auto in = reinterpret_cast<const From*>(text.base + text.lead);
-        const std::size_t index = tile.offsetOf(illFormedAt) / sizeof(From);
+        const std::size_t index = tile.offsetOf(result.illFormedAt) / sizeof(From);
         reportError(chain.result, index, isSurrogate(in[index]) ? ErrorKind::Surrogate : ErrorKind::AboveLast);
         if constexpr (errors == Errors::Strict) {
-            reportCount(chain.result, begin + bytesBeforeError);
+            reportCount(chain.result, begin + result.bytesBeforeError);
         }
     }
     if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
-        if constexpr (errors == Errors::Strict) {
-            reportCount(chain.result, before + place.all);
-        } else {
-            chain.result->count = before + place.all;
-        }
+        reportEnd<errors>(chain.result, before + place.all);
     }
 
-    copyRunByWarp(odata + begin, packed, count);
+    copyRunByWarp(odata + begin, packed, result.bytes);
 }
 
 /// Encodes UTF-32 (From is char32_t) or UTF-16 (char16_t, native byte order) into UTF-8, and writes the number of bytes

@@ -11,12 +11,14 @@
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/utf8_units.h"
 
-/// Tiles of text in shared memory, with what stands around them.
+/// Tiles of text in shared memory, with what stands around them, and the way from there to global memory.
 namespace StreamCompaction::Utf8 {
 
 /// Text as tiles see it: from an aligned address on, of which the first `lead` bytes are not text. So the copy engine
-/// takes it whatever its alignment.
+/// takes it whatever its alignment, and whole lines at a time.
 struct TextInMemory {
+    static constexpr std::size_t alignment = 128;  ///< of tiles, in global and in shared memory
+
     const std::byte* base;
     std::size_t lead;
     std::size_t end;  ///< of the text, counted from the base
@@ -24,7 +26,7 @@ struct TextInMemory {
     template <typename T>
     TextInMemory(const T* text, std::size_t n)
         : base(reinterpret_cast<const std::byte*>(text)),
-          lead(reinterpret_cast<std::uintptr_t>(text) % BulkCopy::alignment),
+          lead(reinterpret_cast<std::uintptr_t>(text) % alignment),
           end(lead + n * sizeof(T)) {
         base -= lead;
     }
@@ -33,7 +35,7 @@ struct TextInMemory {
 
     /// Wherever the text lies.
     [[nodiscard]] static constexpr std::size_t mostTiles(std::size_t textBytes, std::size_t tileBytes) {
-        return Common::divideRoundUp(BulkCopy::alignment - 1 + textBytes, tileBytes);
+        return Common::divideRoundUp(alignment - 1 + textBytes, tileBytes);
     }
 };
 
@@ -63,9 +65,10 @@ class TextRange {
     /// How many bytes of the text stand before a position.
     [[nodiscard]] __device__ std::size_t offsetOf(int position) const { return begin_ + position - lead_; }
 
+    static constexpr int halo = BulkCopy::alignment;  ///< bytes around the tile, as far as they are known
+
   protected:
-    static constexpr int halo = BulkCopy::alignment;  // as far as what stands around the tile is known
-    static constexpr int window = 4;                  // bytes behind a position that are looked at
+    static constexpr int window = 4;  // bytes behind a position that are looked at
 
     std::ptrdiff_t begin_;
     const std::byte* from_;
@@ -88,7 +91,6 @@ template <int threads, int tileBytes>
 class TextTile : public TextRange<tileBytes> {
     using Base = TextRange<tileBytes>;
     using Base::from_;
-    using Base::halo;
     using Base::textBegin_;
     using Base::textEnd_;
     using Base::window;
@@ -96,18 +98,24 @@ class TextTile : public TextRange<tileBytes> {
 
   public:
     using Base::bytes;
+    using Base::halo;
 
     struct Storage {
-        alignas(128) std::byte memory[halo + bytes + halo];
+        alignas(TextInMemory::alignment) std::byte memory[TextInMemory::alignment + bytes + halo];
         BulkCopy copy;
     };
 
     /// By all threads. Begins to load.
-    __device__ TextTile(Storage& storage, const TextInMemory& text, int tile) : Base(text, tile), storage_(storage) {
+    __device__ TextTile(Storage& storage, const TextInMemory& text, int tile)
+        : TextTile(storage.memory + TextInMemory::alignment, storage.copy, text, tile) {}
+
+    /// The same to a place for the tile that is aligned as the text is, with room for `halo` bytes on either side.
+    __device__ TextTile(std::byte* place, BulkCopy& copy, const TextInMemory& text, int tile)
+        : Base(text, tile), place_(place), copy_(copy) {
         if (thread() == 0) {
-            storage_.copy.initialize();
+            copy_.initialize();
             if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
-                storage_.copy.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
+                copy_.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
             }
         }
     }
@@ -130,7 +138,7 @@ class TextTile : public TextRange<tileBytes> {
             __syncthreads();
         }
         if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
-            storage_.copy.wait(0);
+            copy_.wait(0);
         }
     }
 
@@ -143,10 +151,15 @@ class TextTile : public TextRange<tileBytes> {
     [[nodiscard]] __device__ const T* pointerTo(int position) const {
         return reinterpret_cast<const T*>(memory(position));
     }
+    /// The same, for something else to be put there once the text has been read.
+    template <typename T>
+    [[nodiscard]] __device__ T* placeOf(int position) const {
+        return reinterpret_cast<T*>(memory(position));
+    }
 
   private:
     [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
-    [[nodiscard]] __device__ std::byte* memory(int position) const { return storage_.memory + (halo + position); }
+    [[nodiscard]] __device__ std::byte* memory(int position) const { return place_ + position; }
 
     /// What goes in aligned vectors.
     [[nodiscard]] __device__ int bulkBegin() const { return (textBegin_ + halo - 1) & -halo; }
@@ -159,7 +172,71 @@ class TextTile : public TextRange<tileBytes> {
         }
     }
 
-    Storage& storage_;
+    std::byte* place_;
+    BulkCopy& copy_;
 };
+
+/// Copies a run of bytes from shared memory, aligned to 16 bytes, to global memory, by a warp.
+__device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* shared, int count) {
+    constexpr int width = sizeof(uint4);
+    const int head = min(static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) % width), count);
+    const int vectors = (count - head) / width;
+    // The ends, whose vectors other runs have a part in.
+    const int lane = Warp::lane();
+    const int i = lane < width ? lane : head + vectors * width + lane - width;
+    if (i < (lane < width ? head : count)) {
+        to[i] = shared[i];
+    }
+    const auto copy = [&](auto firstWord) {
+        const int bits = head % 4 * 8;
+        const auto* from = reinterpret_cast<const uint4*>(shared);
+        auto* out = reinterpret_cast<uint4*>(to + head);
+#pragma unroll 2
+        for (int v = lane; v < vectors; v += Warp::lanes) {
+            const uint4 a = from[v];
+            const uint4 b = from[v + 1];
+            const std::uint32_t words[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
+            constexpr int k = firstWord();
+            out[v] = {__funnelshift_r(words[k], words[k + 1], bits), __funnelshift_r(words[k + 1], words[k + 2], bits),
+                      __funnelshift_r(words[k + 2], words[k + 3], bits),
+                      __funnelshift_r(words[k + 3], words[k + 4], bits)};
+        }
+    };
+    switch (head / 4) {
+        case 0:
+            copy(std::integral_constant<int, 0>{});
+            break;
+        case 1:
+            copy(std::integral_constant<int, 1>{});
+            break;
+        case 2:
+            copy(std::integral_constant<int, 2>{});
+            break;
+        default:
+            copy(std::integral_constant<int, 3>{});
+            break;
+    }
+}
+
+/// The same of elements of 16 bits, which become 32.
+__device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int count) {
+    constexpr int width = sizeof(uint4) / sizeof(char32_t);
+    const int head = min(static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(char32_t)) % width), count);
+    const int vectors = (count - head) / width;
+    const int lane = Warp::lane();
+    const int i = lane < width ? lane : head + vectors * width + lane - width;
+    if (i < (lane < width ? head : count)) {
+        to[i] = shared[i];
+    }
+    const auto* const from = reinterpret_cast<const std::uint32_t*>(shared) + head / 2;
+    auto* const out = reinterpret_cast<uint4*>(to + head);
+    const int bits = head % 2 * 16;
+#pragma unroll 2
+    for (int v = lane; v < vectors; v += Warp::lanes) {
+        const std::uint32_t front = __funnelshift_r(from[2 * v], from[2 * v + 1], bits);
+        const std::uint32_t back = __funnelshift_r(from[2 * v + 1], from[2 * v + 2], bits);
+        __stcs(out + v, {front & 0xFFFF, front >> 16, back & 0xFFFF, back >> 16});
+    }
+}
 
 }  // namespace StreamCompaction::Utf8

@@ -194,68 +194,144 @@ TEST(Utf8Rules, Utf32) { expectRulesForEveryCodePoint<char32_t>(); }
 
 TEST(Utf8Rules, Utf16) { expectRulesForEveryCodePoint<char16_t>(); }
 
-/// Every code point with sequences of `length` bytes, in runs of them.
-template <typename To, int length>
-void expectAlikeRuns() {
-    using Run = AlikeRun<To, length>;
+[[nodiscard]] std::vector<char32_t> codePointsOfLength(int length) {
     std::vector<char32_t> codePoints;
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
         if (isScalarValue(codePoint) && encode(codePoint).length == length) {
             codePoints.push_back(codePoint);
         }
     }
-    constexpr std::size_t sequences = Run::bytes / length;
+    return codePoints;
+}
+
+/// Calls `work(bytes, elements)` with all code points of sequences of `length` bytes, so many sequences at a time.
+template <typename Element, int length, std::size_t sequences, typename Work>
+void forAllOfLength(Work&& work) {
+    constexpr std::size_t each = sizeof(Element) == sizeof(char16_t) && length == 4 ? 2 : 1;
+    const std::vector<char32_t> codePoints = codePointsOfLength(length);
     ASSERT_EQ(codePoints.size() % sequences, 0);
     for (std::size_t begin = 0; begin < codePoints.size(); begin += sequences) {
-        std::array<std::uint8_t, Run::bytes> bytes{};
-        std::array<To, runLength<To>> expected{};
-        std::size_t size = 0;
-        std::size_t elements = 0;
+        std::array<std::uint8_t, sequences * length> bytes{};
+        std::array<Element, sequences * each> elements{};
         for (std::size_t i = 0; i < sequences; ++i) {
-            size += put(codePoints[begin + i], bytes.data() + size);
-            elements += put(codePoints[begin + i], expected.data() + elements);
+            ASSERT_EQ(put(codePoints[begin + i], bytes.data() + i * length), length);
+            ASSERT_EQ(put(codePoints[begin + i], elements.data() + i * each), each);
         }
-        ASSERT_EQ(size, bytes.size());
-        ASSERT_EQ(elements, expected.size());
-        const Run run(std::bit_cast<std::array<std::uint32_t, Run::words>>(bytes));
-        ASSERT_TRUE(run.isAlike());
-        const auto converted = std::bit_cast<std::array<To, runLength<To>>>(run.converted());
-        ASSERT_EQ(converted, expected) << static_cast<std::uint32_t>(codePoints[begin]);
-    }
-    for (int i = 0; i < 32; ++i) {
-        const bool emits = i % length == 0 || (Run::isOfPairs && i % length == 1);
-        EXPECT_EQ((Run::emits >> i & 1) != 0, emits) << i;
+        ASSERT_NO_FATAL_FAILURE(work(bytes, elements)) << static_cast<std::uint32_t>(codePoints[begin]);
     }
 }
 
-TEST(Utf8AlikeRuns, Utf32) {
+template <typename To, int length>
+void expectAlikeRuns() {
+    using Run = AlikeRun<To, length>;
+    forAllOfLength<To, length, Run::words * 4 / length>([](const auto& bytes, const auto& elements) {
+        const Run run(std::bit_cast<std::array<std::uint32_t, Run::words>>(bytes));
+        ASSERT_EQ((std::bit_cast<std::array<To, runLength<To>>>(run.converted())), elements);
+    });
+}
+
+TEST(Utf8Alike, RunsOfUtf32) {
     expectAlikeRuns<char32_t, 2>();
     expectAlikeRuns<char32_t, 3>();
     expectAlikeRuns<char32_t, 4>();
 }
 
-TEST(Utf8AlikeRuns, Utf16) {
+TEST(Utf8Alike, RunsOfUtf16) {
     expectAlikeRuns<char16_t, 2>();
     expectAlikeRuns<char16_t, 3>();
     expectAlikeRuns<char16_t, 4>();
 }
 
-TEST(Utf8AlikeRuns, AsManyElementsFromAsManyBytesNeedNotBePairs) {
-    // Pairs, but for two elements of two bytes each; nothing but such; pairs of which the first is cut.
-    const std::string pair = "😀";
-    std::vector<std::string> texts{"ääääääää", pair.substr(1) + pair + pair + pair + pair[0]};
-    for (int place = 0; place < 4; ++place) {
-        std::string text;
-        for (int i = 0; i < 4; ++i) {
-            text += i == place ? "ää" : pair;
+template <typename From, int length>
+void expectAlikeVectors() {
+    using Vector = AlikeVector<From, length>;
+    forAllOfLength<From, length, Vector::words * 4 / length>([](const auto& bytes, const auto& elements) {
+        const Vector vector(std::bit_cast<std::array<std::uint32_t, 4>>(elements));
+        ASSERT_EQ((std::bit_cast<std::array<std::uint8_t, Vector::words * 4>>(vector.encoded())), bytes);
+    });
+}
+
+TEST(Utf8Alike, VectorsOfUtf32) {
+    expectAlikeVectors<char32_t, 1>();
+    expectAlikeVectors<char32_t, 2>();
+    expectAlikeVectors<char32_t, 3>();
+    expectAlikeVectors<char32_t, 4>();
+}
+
+TEST(Utf8Alike, VectorsOfUtf16) {
+    expectAlikeVectors<char16_t, 1>();
+    expectAlikeVectors<char16_t, 2>();
+    expectAlikeVectors<char16_t, 3>();
+    expectAlikeVectors<char16_t, 4>();
+}
+
+using Sequences = std::array<std::uint8_t, 48>;
+
+template <int length>
+[[nodiscard]] bool areSequencesOf(const Sequences& text) {
+    return areSequences<length>(std::bit_cast<std::array<std::uint32_t, 12>>(text));
+}
+
+template <int length>
+[[nodiscard]] bool areWellFormed(const Sequences& text) {
+    for (std::size_t at = 0; at < text.size(); at += length) {
+        const Unit unit = unitAt(windowAt(text, at));
+        if (!unit.isWellFormed || unit.length != length) {
+            return false;
         }
-        texts.push_back(text);
     }
-    for (const std::string& text : texts) {
-        ASSERT_EQ(text.size(), 16);
-        std::array<std::uint32_t, 4> words{};
-        std::memcpy(words.data(), text.data(), text.size());
-        EXPECT_FALSE((AlikeRun<char16_t, 4>(words).isAlike())) << text;
+    return true;
+}
+
+/// Every code point of one length, all by itself.
+template <int length>
+void expectSequencesOfEveryCodePoint() {
+    for (const char32_t codePoint : codePointsOfLength(length)) {
+        Sequences text{};
+        for (std::size_t at = 0; at < text.size(); at += length) {
+            put(codePoint, text.data() + at);
+        }
+        // Of four bytes those with a bit that overlong ones lack, and but for the last plane.
+        const bool isKnown = length < 4 || (codePoint < 0x100000 && (codePoint >> 12 & 0x30) != 0);
+        ASSERT_EQ(areSequencesOf<length>(text), isKnown) << static_cast<std::uint32_t>(codePoint);
+    }
+}
+
+/// Every two bytes at every place among sequences, which a sequence of the same length, of another or none may begin
+/// with: that nothing passes that is not well-formed.
+template <int length>
+void expectNoOtherSequences(char32_t around) {
+    for (std::size_t place = 0; place < Sequences{}.size(); ++place) {
+        Sequences text{};
+        for (std::size_t at = 0; at < text.size(); at += length) {
+            put(around, text.data() + at);
+        }
+        for (std::uint32_t two = 0; two < 0x10000; ++two) {
+            text[place] = static_cast<std::uint8_t>(two >> 8);
+            if (place + 1 < text.size()) {
+                text[place + 1] = static_cast<std::uint8_t>(two);
+            }
+            if (areSequencesOf<length>(text)) {
+                ASSERT_TRUE(areWellFormed<length>(text)) << place << " " << two;
+            } else if (length == 3) {
+                ASSERT_FALSE(areWellFormed<length>(text)) << place << " " << two;
+            }
+        }
+    }
+}
+
+TEST(Utf8Alike, SequencesAreWellFormed) {
+    expectSequencesOfEveryCodePoint<2>();
+    expectSequencesOfEveryCodePoint<3>();
+    expectSequencesOfEveryCodePoint<4>();
+    for (const char32_t around : {U'\u00E4', U'\u0416'}) {
+        expectNoOtherSequences<2>(around);
+    }
+    for (const char32_t around : {U'\u0E01', U'\u4E2D', U'\uD7A3', U'\uFF0C'}) {
+        expectNoOtherSequences<3>(around);
+    }
+    for (const char32_t around : {U'\U0001F600', U'\U00020000', U'\U000F0000'}) {
+        expectNoOtherSequences<4>(around);
     }
 }
 

@@ -213,16 +213,16 @@ constexpr char32_t firstOfOneLength[] = {U'\u0400', U'\u4E00', U'\U0001F300'};
 TEST_F(Utf8Test, SequencesOfOneLength) {
     std::mt19937 random(17);
     for (const char32_t first : firstOfOneLength) {
-        const Bytes plain = textOfOneLength(first, quick() ? 26'000 : 60'000, 18);
+        const Bytes plain = textOfOneLength(first, (quick() ? 2 : 4) * DecodeShape::bytes + 2000, 18);
         for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
             Bytes text(shift % 4, 'a');
             text.insert(text.end(), plain.begin() + shift / 4, plain.end());
-            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, shift));
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, 9 * shift));
             const std::vector<Bytes> others{{'a'}, {0xD0, 0x90}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xFF}};
             for (const Bytes& other : others) {
                 Bytes changed = text;
                 insertSequence(changed, random() % changed.size(), other);
-                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(changed, shift));
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(changed, 9 * shift));
             }
         }
     }
@@ -233,26 +233,26 @@ TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
     constexpr std::size_t tile = DecodeShape::bytes;
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, 2 * tile, 19);
-        for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
+        for (std::size_t lead = 0; lead < TextInMemory::alignment; lead += quick() ? 45 : 9) {
             for (const std::size_t missing : {0, 32, 64, 96}) {
-                const Bytes text(plain.begin(), plain.begin() + 2 * tile - shift - missing);
-                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, shift));
+                const Bytes text(plain.begin(), plain.begin() + 2 * tile - lead - missing);
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
             }
             Bytes text = plain;
-            insertSequence(text, tile - shift - 1, {0xF0, 0x9F, 0x98, 0x80});
-            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, shift));
+            insertSequence(text, tile - lead - 1, {0xF0, 0x9F, 0x98, 0x80});
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
         }
     }
 }
 
 TEST_F(Utf8Test, MarkAtTheBeginning) {
-    // The mark, and ill-formed text whose bits would add up to it.
+    // The mark, and ill-formed text whose bits would add up to it; before sequences of as many bytes, too.
     const std::vector<Bytes> beginnings{
         {0xEF, 0xBB, 0xBF}, {0xEF, 0xB9, 0x3F}, {0xED, 0x3B, 0xBF}, {0xF0, 0x8F, 0xBB, 0xBF}};
     for (const Bytes& beginning : beginnings) {
-        for (const std::size_t n : {0, 1, 5, 100, 20'000}) {
+        for (const std::size_t n : {0, 1, 5, 100, 60'000}) {
             Bytes text = beginning;
-            const Bytes rest = randomText(n, 8);
+            const Bytes rest = n < DecodeShape::bytes ? randomText(n, 8) : textOfOneLength(U'\u4E00', n, 8);
             text.insert(text.end(), rest.begin(), rest.end());
             for (const std::size_t misalignment : {0, 13, 15}) {
                 for (const Errors errors : allErrors) {
@@ -303,8 +303,9 @@ TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
 // Surrogates, in pairs and alone, at every place around the borders of rows, groups, warps and tiles.
 TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
     const std::vector<std::u16string> sequences{u"\xD83D\xDE00", u"\xD83D", u"\xDE00", u"\xD83D\xD83D\xDE00\xDE00"};
-    for (const std::size_t border : {64, 256, 1280, 7680}) {
-        for (std::size_t begin = border - 4; begin <= border + 1; ++begin) {
+    for (const int border : {64, 256, 1280, EncodeShape<char16_t>::bytes / 2}) {
+        for (auto begin = static_cast<std::size_t>(border - 4); begin <= static_cast<std::size_t>(border + 1);
+             ++begin) {
             for (const std::u16string& sequence : sequences) {
                 for (const std::size_t lead : {std::size_t{0}, begin % 8}) {
                     std::vector<char16_t> text(begin - lead, u'ä');
@@ -315,6 +316,37 @@ TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
                     }
                 }
             }
+        }
+    }
+}
+
+// Parts of tiles in which all elements take the same number of bytes, and parts in which one does not, at every
+// alignment of text and output; of UTF-16 with pairs that are cut where parts begin.
+TEST_F(Utf8Test, ElementsOfOneLength) {
+    std::mt19937 random(20);
+    for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
+        const std::size_t n = EncodeShape<char32_t>::bytes / sizeof(char32_t) * (quick() ? 2 : 4) + 700;
+        const Bytes plain = textOfOneLength(first, n * encode(first).length, 21);
+        const auto expectBoth = [](const Bytes& text, std::size_t shift) {
+            expectEncoded(decodedByCpu<char32_t>(text, Errors::Replace).elements, shift);
+            expectEncoded(decodedByCpu<char16_t>(text, Errors::Replace).elements, shift);
+        };
+        for (std::size_t shift = 0; shift < 8; shift += quick() ? 3 : 1) {
+            Bytes text(shift % 3, 'a');
+            text.insert(text.end(), plain.begin(), plain.end());
+            ASSERT_NO_FATAL_FAILURE(expectBoth(text, shift));
+            const std::vector<Bytes> others{{'a'}, {0xD0, 0x90}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}};
+            for (const Bytes& other : others) {
+                Bytes changed = text;
+                insertSequence(changed, random() % changed.size(), other);
+                ASSERT_NO_FATAL_FAILURE(expectBoth(changed, shift));
+            }
+            auto utf16 = decodedByCpu<char16_t>(text, Errors::Replace).elements;
+            utf16[random() % utf16.size()] = static_cast<char16_t>(0xD800 + random() % 0x800);
+            ASSERT_NO_FATAL_FAILURE(expectEncoded(utf16, shift));
+            auto utf32 = decodedByCpu<char32_t>(text, Errors::Replace).elements;
+            utf32[random() % utf32.size()] = random() % 2 == 0 ? 0xDABC : 0x110000;
+            ASSERT_NO_FATAL_FAILURE(expectEncoded(utf32, shift));
         }
     }
 }
