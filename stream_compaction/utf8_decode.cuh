@@ -328,12 +328,13 @@ __device__ void convertRuns(const DecodeShape::Tile& tile, const DecodeMemory<To
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
 /// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
 /// says where each goes. Then the output is shared out among the threads in aligned runs of 16 bytes: the threads that
-/// found the units list where the runs begin, and each is converted from there on, one character after the other or,
-/// where all have sequences of one length, with constant weights (utf8_alike.h).
+/// found the units list where the runs begin, and each is converted from there on, one character after the other.
+///
+/// A tile of sequences that all have one length goes a shorter way (utf8_decode_alike.cuh).
 ///
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
-/// ASCII runs at the speed of DRAM, and what else writes much for what it reads comes near it; elsewhere instructions
-/// limit it, and the wait for the tiles before.
+/// ASCII and text of one length run near the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles
+/// before.
 template <typename To, Errors errors, typename Chain>
 __global__ void __launch_bounds__(DecodeShape::threads, SinglePass::blocksThatFit(DecodeShape::threads, 6))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {

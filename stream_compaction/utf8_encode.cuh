@@ -211,77 +211,72 @@ template <typename From, Errors errors>
                 isExact = true;
             }
         };
-        encodeGroup<Shape>(
-            tile, position, isText, onErrors,
-            [&](auto group) {
-                if (isExact) {
+        const auto packGroup = [&](auto group) {
+            if (isExact) {
 #pragma unroll
-                    for (int quad = 0; quad < Shape::quads; ++quad) {
-                        group.quads[quad].lengths &= wholeBytes(isText(quad) & ~skipped[quad]);
-                    }
+                for (int quad = 0; quad < Shape::quads; ++quad) {
+                    group.quads[quad].lengths &= wholeBytes(isText(quad) & ~skipped[quad]);
                 }
+            }
 
-                // Where each of the lane's words ends.
-                std::uint32_t counts = group.quads[0].lengths;
-                if constexpr (Shape::perWord == 2) {
-                    const auto pairs = [&](int quad) {
-                        return group.quads[quad].lengths + (group.quads[quad].lengths >> 8);
-                    };
-                    counts = selectBytes(pairs(0), pairs(1), 0x6420);
-                }
-                std::uint32_t upTo = fourTimes(Shape::perWord) * (Warp::lane() + 1);
-                std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
-                if (group.most > 1 || isExact) {
-                    upTo = Warp::inclusiveSum(counts);
-                    totals = Warp::broadcast(upTo, Warp::lanes - 1);
-                }
-                std::uint32_t ends[elements];
+            // Where each of the lane's words ends.
+            std::uint32_t counts = group.quads[0].lengths;
+            if constexpr (Shape::perWord == 2) {
+                const auto pairs = [&](int quad) {
+                    return group.quads[quad].lengths + (group.quads[quad].lengths >> 8);
+                };
+                counts = selectBytes(pairs(0), pairs(1), 0x6420);
+            }
+            std::uint32_t upTo = fourTimes(Shape::perWord) * (Warp::lane() + 1);
+            std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
+            if (group.most > 1 || isExact) {
+                upTo = Warp::inclusiveSum(counts);
+                totals = Warp::broadcast(upTo, Warp::lanes - 1);
+            }
+            std::uint32_t ends[elements];
 #pragma unroll
-                for (int row = 0; row < Shape::rows; ++row) {
-                    const std::uint32_t rowBegin = addBytes(totals, 0x01010101 >> 8 * (3 - row) >> 8, packedEnd);
-                    const int last = (row + 1) * Shape::perWord - 1;
-                    ends[last] = addBytes(upTo, 1u << 8 * row, rowBegin);
-                    if constexpr (Shape::perWord == 2) {
-                        ends[last - 1] = group.begin(last, ends[last]);
+            for (int row = 0; row < Shape::rows; ++row) {
+                const std::uint32_t rowBegin = addBytes(totals, 0x01010101 >> 8 * (3 - row) >> 8, packedEnd);
+                const int last = (row + 1) * Shape::perWord - 1;
+                ends[last] = addBytes(upTo, 1u << 8 * row, rowBegin);
+                if constexpr (Shape::perWord == 2) {
+                    ends[last - 1] = group.begin(last, ends[last]);
+                }
+            }
+            if constexpr (errors == Errors::Strict) {
+#pragma unroll
+                for (int i = 0; i < elements; ++i) {
+                    if (position + Shape::offsetOf(i) == result.illFormedAt) {
+                        result.bytesBeforeError = group.begin(i, ends[i]) - packedBegin;
                     }
                 }
-                if constexpr (errors == Errors::Strict) {
+            }
+
+            // From the foremost bytes to the last: where an element has no such byte, what is stored in its place lies
+            // among the bytes before it, which come later; not before those of the group, which have been.
+            const auto pack = [&](auto exact) {
+#pragma unroll
+                for (int place = group.most - 1; place >= 0; --place) {
+                    __syncwarp();
 #pragma unroll
                     for (int i = 0; i < elements; ++i) {
-                        if (position + Shape::offsetOf(i) == result.illFormedAt) {
-                            result.bytesBeforeError = group.begin(i, ends[i]) - packedBegin;
+                        const bool isGuarded = exact || (i < Shape::perWord && place > 0);
+                        if (!isGuarded) {
+                            storeShared(ends[i] - 1 - place, group.byteByDotProduct(i, place));
+                        } else if (exact ? place < group.length(i) : ends[i] > packedEnd + place) {
+                            storeShared(ends[i] - 1 - place, group.byte(i, place));
                         }
                     }
                 }
-
-                // Pack, from the foremost bytes to the last: where an element has no such byte, what is stored in its
-                // place lies among the bytes before it, which come later; not before those of the group, which have
-                // been.
-                const auto pack = [&](auto exact) {
-#pragma unroll
-                    for (int place = group.most - 1; place >= 0; --place) {
-                        {
-                            __syncwarp();
-#pragma unroll
-                            for (int i = 0; i < elements; ++i) {
-                                const bool isGuarded = exact || (i < Shape::perWord && place > 0);
-                                if (!isGuarded) {
-                                    storeShared(ends[i] - 1 - place, group.byteByDotProduct(i, place));
-                                } else if (exact ? place < group.length(i) : ends[i] > packedEnd + place) {
-                                    storeShared(ends[i] - 1 - place, group.byte(i, place));
-                                }
-                            }
-                        }
-                    }
-                };
-                if (isExact) {
-                    pack(std::true_type{});
-                } else {
-                    pack(std::false_type{});
-                }
-                packedEnd = addBytes(totals, 0x01010101, packedEnd);
-            },
-            From{});
+            };
+            if (isExact) {
+                pack(std::true_type{});
+            } else {
+                pack(std::false_type{});
+            }
+            packedEnd = addBytes(totals, 0x01010101, packedEnd);
+        };
+        encodeGroup<Shape>(tile, position, isText, onErrors, packGroup, From{});
     }
     result.bytes = static_cast<int>(packedEnd - packedBegin);
     return result;
@@ -295,6 +290,8 @@ template <typename From, Errors errors>
 /// takes no more memory than its input, for UTF-16, of which 2 bytes can become 3, half as much again. The sums of the
 /// warps, scanned in the block and by look-back over the tiles, say where the packed runs go; they leave in aligned
 /// vectors.
+///
+/// A part whose elements all take the same number of bytes goes a shorter way (utf8_encode_alike.cuh).
 ///
 /// Work O(n), steps O(n / resident elements). 4 bytes read an element of UTF-32, 2 of UTF-16, and 1 to 4 written.
 /// DRAM limits it where one script prevails; in mixed text the instructions, most of them logic on planes.
