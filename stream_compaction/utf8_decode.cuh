@@ -73,10 +73,10 @@ class UnitFinder {
             emits |= seconds;
             pairs_ |= seconds;
         }
-        // The row is known to the compiler.
-        if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == 0 &&
+        // In one of the first groups. The row is known to the compiler.
+        if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == (tile_.first() & -Shape::groupBytes) &&
             beginsWithMark(windowAt(tile_, tile_.first()))) {
-            emits &= ~(1u << tile_.first());
+            emits &= ~(1u << tile_.first() % Shape::groupBytes);
         }
         return {emits, starts & ~units.wellFormed, starts | ~text};
     }

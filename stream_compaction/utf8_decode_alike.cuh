@@ -120,7 +120,7 @@ __device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Sh
     }
     words[Part::words] = alike.behind();
     __syncwarp();
-    auto* const converted = tile.template placeOf<uint4>(Warp::index() * Warp::lanes * Part::bytes);
+    auto* const converted = tile.template pointerTo<uint4>(Warp::index() * Warp::lanes * Part::bytes);
 #pragma unroll
     for (int run = 0; run < runs; ++run) {
         std::array<std::uint32_t, Run::words> text;

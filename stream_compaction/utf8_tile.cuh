@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "stream_compaction/common.h"
 #include "stream_compaction/primitives/bulk_copy.cuh"
@@ -146,14 +147,9 @@ class TextTile : public TextRange<tileBytes> {
     [[nodiscard]] __device__ T at(int position) const {
         return *pointerTo<T>(position);
     }
-    /// Where a position lies in shared memory.
+    /// Where a position lies in shared memory; once the text there has been read, a place for something else.
     template <typename T>
-    [[nodiscard]] __device__ const T* pointerTo(int position) const {
-        return reinterpret_cast<const T*>(memory(position));
-    }
-    /// The same, for something else to be put there once the text has been read.
-    template <typename T>
-    [[nodiscard]] __device__ T* placeOf(int position) const {
+    [[nodiscard]] __device__ T* pointerTo(int position) const {
         return reinterpret_cast<T*>(memory(position));
     }
 

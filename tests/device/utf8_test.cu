@@ -142,7 +142,7 @@ TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
             for (const Bytes& sequence : sequences) {
                 for (const bool isElseAscii : {true, false}) {
                     // Tiles are counted from an aligned address on, of which `lead` bytes are not text.
-                    const std::size_t lead = isElseAscii ? 0 : begin % 16;
+                    const std::size_t lead = isElseAscii ? 0 : begin % (begin < 200 ? 16 : 127);
                     Bytes text(begin - lead, 'a');
                     if (!isElseAscii) {
                         text[0] = 0xC3;
@@ -167,7 +167,7 @@ TEST_F(Utf8Test, TruncatedAtEveryOffset) {
 }
 
 TEST_F(Utf8Test, MegabytesOfOneByte) {
-    const std::size_t n = quick() ? 50'000 : 3'000'000;
+    const std::size_t n = quick() ? 50'000 : 4'000'000;
     for (const std::uint8_t byte : {0x00, 0x41, 0x80, 0xBF, 0xC3, 0xE4, 0xF0, 0xFF}) {
         ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(Bytes(n, byte), 3));
     }
@@ -193,7 +193,7 @@ TEST_F(Utf8Test, MostlyAscii) {
     Bytes text;
     while (text.size() < n) {
         std::uint8_t sequence[4];
-        text.insert(text.end(), sequence, sequence + put(first + random() % 256, sequence));
+        text.insert(text.end(), sequence, sequence + put(first + random() % 128, sequence));
     }
     return text;
 }
@@ -245,6 +245,52 @@ TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
     }
 }
 
+// Sequences of one length, but for what stands across the border of two tiles: continuations that continue nothing, and
+// units of every other length, well-formed or not, cut at every place.
+TEST_F(Utf8Test, OtherUnitsAcrossTheBorderOfTiles) {
+    const std::vector<Bytes> units{{0x80, 0x80, 0x80},
+                                   {0xD0, 0x90},
+                                   {0xE4, 0xB8, 0xAD},
+                                   {0xF0, 0x9F, 0x98, 0x80},
+                                   {0xE4, 0xB8},
+                                   {0xF0, 0x9F},
+                                   {0xF0, 0x9F, 0x98},
+                                   {0xC3},
+                                   {0xE4},
+                                   {0xF0}};
+    constexpr std::size_t tile = DecodeShape::bytes;
+    for (const char32_t first : firstOfOneLength) {
+        const Bytes plain = textOfOneLength(first, 2 * tile + 100, 22);
+        const auto length = static_cast<std::size_t>(encode(first).length);
+        for (const Bytes& unit : units) {
+            for (std::size_t before = 0; before <= unit.size(); before += quick() ? 2 : 1) {
+                const std::size_t lead = 9 * before;
+                const std::size_t begin = tile - lead - before;
+                Bytes text(begin % length, 'a');
+                text.insert(text.end(), plain.begin(), plain.begin() + (begin - text.size()));
+                text.insert(text.end(), unit.begin(), unit.end());
+                text.insert(text.end(), plain.begin(), plain.end());
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead)) << begin;
+            }
+        }
+    }
+}
+
+// So many tiles that they look back, with the first sequence of each beginning at each of four places.
+TEST_F(Utf8Test, ManyTilesOfSequencesOfOneLength) {
+    if (quick()) {
+        GTEST_SKIP() << "megabytes";
+    }
+    for (const char32_t first : firstOfOneLength) {
+        const Bytes plain = textOfOneLength(first, 150 * DecodeShape::bytes, 23);
+        for (std::size_t others = 0; others < 4; ++others) {
+            Bytes text(others, 'a');
+            text.insert(text.end(), plain.begin(), plain.end());
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, 13));
+        }
+    }
+}
+
 TEST_F(Utf8Test, MarkAtTheBeginning) {
     // The mark, and ill-formed text whose bits would add up to it; before sequences of as many bytes, too.
     const std::vector<Bytes> beginnings{
@@ -254,7 +300,7 @@ TEST_F(Utf8Test, MarkAtTheBeginning) {
             Bytes text = beginning;
             const Bytes rest = n < DecodeShape::bytes ? randomText(n, 8) : textOfOneLength(U'\u4E00', n, 8);
             text.insert(text.end(), rest.begin(), rest.end());
-            for (const std::size_t misalignment : {0, 13, 15}) {
+            for (const std::size_t misalignment : {0, 13, 15, 31, 32, 33, 64, 100, 127}) {
                 for (const Errors errors : allErrors) {
                     expectConverted(Decode{errors, Bom::Drop}, text, decodedByCpu<char32_t>(text, errors, Bom::Drop),
                                     misalignment);
@@ -334,20 +380,57 @@ TEST_F(Utf8Test, ElementsOfOneLength) {
         for (std::size_t shift = 0; shift < 8; shift += quick() ? 3 : 1) {
             Bytes text(shift % 3, 'a');
             text.insert(text.end(), plain.begin(), plain.end());
-            ASSERT_NO_FATAL_FAILURE(expectBoth(text, shift));
+            ASSERT_NO_FATAL_FAILURE(expectBoth(text, 9 * shift));
             const std::vector<Bytes> others{{'a'}, {0xD0, 0x90}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}};
             for (const Bytes& other : others) {
                 Bytes changed = text;
                 insertSequence(changed, random() % changed.size(), other);
-                ASSERT_NO_FATAL_FAILURE(expectBoth(changed, shift));
+                ASSERT_NO_FATAL_FAILURE(expectBoth(changed, 9 * shift));
             }
             auto utf16 = decodedByCpu<char16_t>(text, Errors::Replace).elements;
             utf16[random() % utf16.size()] = static_cast<char16_t>(0xD800 + random() % 0x800);
-            ASSERT_NO_FATAL_FAILURE(expectEncoded(utf16, shift));
+            ASSERT_NO_FATAL_FAILURE(expectEncoded(utf16, 9 * shift));
             auto utf32 = decodedByCpu<char32_t>(text, Errors::Replace).elements;
             utf32[random() % utf32.size()] = random() % 2 == 0 ? 0xDABC : 0x110000;
-            ASSERT_NO_FATAL_FAILURE(expectEncoded(utf32, shift));
+            ASSERT_NO_FATAL_FAILURE(expectEncoded(utf32, 9 * shift));
         }
+    }
+}
+
+// Pairs that are cut where parts of tiles begin, of which one half there is missing.
+TEST_F(Utf8Test, HalfAPairAtTheBorderOfParts) {
+    constexpr std::size_t part = EncodeShape<char16_t>::Text::bytes / sizeof(char16_t);
+    std::u16string pairs;
+    for (std::size_t i = 0; i < 2 * part; ++i) {
+        pairs += u"\xD83D\xDE00";
+    }
+    for (const std::size_t lead : {0, 1, 2, 45}) {
+        // The first element of every part is the second of a pair.
+        std::vector<char16_t> text((lead + 1) % 2, u'x');
+        text.insert(text.end(), pairs.begin(), pairs.end());
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(text, lead));
+        for (std::size_t border = part - lead; border < text.size(); border += part) {
+            for (const std::size_t at : {border - 1, border}) {
+                for (const char16_t other : {u'x', u'\xD83D', u'\xDE00'}) {
+                    std::vector<char16_t> changed = text;
+                    changed[at] = other;
+                    ASSERT_NO_FATAL_FAILURE(expectEncoded(changed, lead)) << at;
+                }
+            }
+        }
+    }
+}
+
+// So many tiles that they look back.
+TEST_F(Utf8Test, ManyTilesOfElementsOfOneLength) {
+    if (quick()) {
+        GTEST_SKIP() << "megabytes";
+    }
+    for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
+        const std::size_t n = EncodeShape<char16_t>::bytes / sizeof(char16_t) * 150;
+        const Bytes text = textOfOneLength(first, n * encode(first).length, 24);
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(decodedByCpu<char32_t>(text, Errors::Replace).elements, 13));
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(decodedByCpu<char16_t>(text, Errors::Replace).elements, 13));
     }
 }
 
@@ -363,6 +446,7 @@ TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
     expectConverted(Decode{Errors::Strict}, encoded.elements, Converted<char32_t>{all, {all.size(), Result::noError}});
     const auto utf16 = decodedByCpu<char16_t>(encoded.elements, Errors::Strict);
     expectConverted(Encode{Errors::Strict}, utf16.elements, encoded);
+    expectConverted(Decode{Errors::Strict}, encoded.elements, utf16);
 }
 
 /// Four bytes, and a line feed that ends whatever unit they leave open.
@@ -497,33 +581,53 @@ TEST_F(Utf8Test, CourseLayerAndChunks) {
     EXPECT_TRUE(std::ranges::equal(encodedByCpu(utf16, Errors::Replace).elements, std::span(out).first(result.count)));
 }
 
-/// Threes of bytes, as E4 B8 80 + i % 64.
+/// Threes of bytes, as E4 B8 80 + i % 64, and in every so many bytes three of ASCII, so that no tile is without.
 struct CjkByte {
+    static constexpr std::size_t period = 3000;
+
     __host__ __device__ std::uint8_t operator()(std::size_t i) const {
+        if (i % period >= period - 3) {
+            return 'a';
+        }
         return i % 3 == 0 ? 0xE4 : i % 3 == 1 ? 0xB8 : static_cast<std::uint8_t>(0x80 + i / 3 % 64);
     }
 };
 
 /// The code points of such text.
 struct CjkCodePoint {
-    __host__ __device__ char32_t operator()(std::size_t i) const { return static_cast<char32_t>(0x4E00 + i % 64); }
+    static constexpr std::size_t period = CjkByte::period / 3 + 2;
+
+    __host__ __device__ char32_t operator()(std::size_t i) const {
+        const std::size_t place = i % period;
+        const std::size_t sequence = i / period * (CjkByte::period / 3) + place;
+        return place >= period - 3 ? U'a' : static_cast<char32_t>(0x4E00 + sequence % 64);
+    }
 };
 
 TEST_F(Utf8Test, MoreThanTwoToThe32Bytes) {
-    const std::size_t n = 3 * (std::size_t{3} << 29);
-    if (!hasRoomFor(3 * n)) {
-        GTEST_SKIP() << "takes " << 3 * n << " bytes of device memory";
+    const std::size_t periods = 1'600'000;
+    const std::size_t n = periods * CjkByte::period;
+    const std::size_t count = periods * CjkCodePoint::period;
+    if (!hasRoomFor(n + count * sizeof(char32_t))) {
+        GTEST_SKIP() << "takes " << n + count * sizeof(char32_t) << " bytes of device memory";
     }
-    const DeviceBuffer<std::uint8_t> in = deviceArray(n, CjkByte{});
-    DeviceBuffer<char32_t> out(n / 3);
+    DeviceBuffer<std::uint8_t> in = deviceArray(n, CjkByte{});
+    Common::checkCUDAError(cudaMemset(in.data() + n - 1, 0xFF, 1), "cudaMemset");
+    DeviceBuffer<char32_t> out(count);
     DeviceBuffer<Result> result(1);
+    const auto expectResult = [&] {
+        Result actual{};
+        result.copyTo({&actual, 1});
+        EXPECT_EQ(actual.count, count);
+        EXPECT_EQ(actual.firstError, Result::errorAt(n - 1, ErrorKind::AboveLast));
+    };
     auto scratch = usedScratch(Decode{}.scratchBytes(n));
-    Decode{}(in.data(), out.data(), result.data(), n, scratch.bytes(), nullptr);
-    Result actual{};
-    result.copyTo({&actual, 1});
-    ASSERT_EQ(actual.count, n / 3);
-    EXPECT_TRUE(actual.isWellFormed());
-    EXPECT_EQ(wrongElements(n / 3, out.data(), CjkCodePoint{}), 0U);
+    const std::uint8_t* const text = in.data();
+    Decode{}(text, out.data(), result.data(), n, scratch.bytes(), nullptr);
+    expectResult();
+    EXPECT_EQ(wrongElements(count - 1, out.data(), CjkCodePoint{}), 0U);
+    Validate{}(text, result.data(), n, scratch.bytes(), nullptr);
+    expectResult();
 }
 
 TEST_F(Utf8Test, RefusesBadArguments) {
