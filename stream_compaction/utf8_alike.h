@@ -161,8 +161,8 @@ class AlikeVector {
   public:
     static constexpr int elements = runLength<From>;
     static constexpr bool isOfPairs = sizeof(From) == sizeof(char16_t) && length == 4;
-    static constexpr int bytesEach = isOfPairs ? 2 : length;  ///< that an element takes
-    static constexpr int words = elements * bytesEach / 4;    ///< of UTF-8
+    static constexpr int bytesEach = length / (isOfPairs ? 2 : 1);  ///< that an element takes
+    static constexpr int words = elements * bytesEach / 4;          ///< of UTF-8
 
     explicit constexpr AlikeVector(const std::array<std::uint32_t, 4>& in) : in_(in) {}
 
