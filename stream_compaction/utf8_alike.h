@@ -155,14 +155,19 @@ class AlikeRun {
 // ---- Encoding
 // --------------------------------------------------------------------------------------------------------
 
-/// 16 bytes of elements that take `length` bytes each in UTF-8, or of UTF-16 whole pairs, which take four.
+/// What an element takes in UTF-8 where all are of sequences of `length` bytes: half of one if it is of a pair.
+template <typename From>
+[[nodiscard]] constexpr int bytesEach(int length) {
+    return sizeof(From) == sizeof(char16_t) && length == 4 ? 2 : length;
+}
+
+/// 16 bytes of elements that make sequences of `length` bytes each, pairs of surrogates whole ones of four.
 template <typename From, int length>
 class AlikeVector {
   public:
     static constexpr int elements = runLength<From>;
     static constexpr bool isOfPairs = sizeof(From) == sizeof(char16_t) && length == 4;
-    static constexpr int bytesEach = length / (isOfPairs ? 2 : 1);  ///< that an element takes
-    static constexpr int words = elements * bytesEach / 4;          ///< of UTF-8
+    static constexpr int words = elements * bytesEach<From>(length) / 4;  ///< of UTF-8
 
     explicit constexpr AlikeVector(const std::array<std::uint32_t, 4>& in) : in_(in) {}
 

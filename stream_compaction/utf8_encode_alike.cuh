@@ -108,8 +108,7 @@ template <typename From, typename Text>
 /// The bytes that such a part takes in UTF-8.
 template <typename From, typename Text>
 [[nodiscard]] __device__ int bytesOf(const AlikePart& part) {
-    constexpr int elements = Text::bytes / static_cast<int>(sizeof(From));
-    return elements * (sizeof(From) == sizeof(char16_t) && part.length == 4 ? 2 : part.length);
+    return Text::bytes / static_cast<int>(sizeof(From)) * bytesEach<From>(part.length);
 }
 
 /// Encodes one to `packed`, aligned to 16 bytes, by its warp. The text may begin anywhere behind `packed`, if no byte

@@ -172,23 +172,35 @@ class TextTile : public TextRange<tileBytes> {
     BulkCopy& copy_;
 };
 
-/// Copies a run of bytes from shared memory, aligned to 16 bytes, to global memory, by a warp.
-__device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* shared, int count) {
-    constexpr int width = sizeof(uint4);
-    const int head = min(static_cast<int>(-reinterpret_cast<std::uintptr_t>(to) % width), count);
+/// The vectors of 16 bytes in global memory that are a run's alone: behind `head` elements so many.
+struct WholeVectors {
+    int head;
+    int count;
+};
+
+/// Stores the ends of a run, whose vectors other runs have a part in, by a warp.
+template <typename To, typename From>
+__device__ WholeVectors storeEndsByWarp(To* to, const From* shared, int count) {
+    constexpr int width = sizeof(uint4) / sizeof(To);
+    const int head = min(static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(To)) % width), count);
     const int vectors = (count - head) / width;
-    // The ends, whose vectors other runs have a part in.
     const int lane = Warp::lane();
     const int i = lane < width ? lane : head + vectors * width + lane - width;
     if (i < (lane < width ? head : count)) {
         to[i] = shared[i];
     }
+    return {head, vectors};
+}
+
+/// Copies a run of bytes from shared memory, aligned to 16 bytes, to global memory, by a warp.
+__device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* shared, int count) {
+    const WholeVectors whole = storeEndsByWarp(to, shared, count);
     const auto copy = [&](auto firstWord) {
-        const int bits = head % 4 * 8;
+        const int bits = whole.head % 4 * 8;
         const auto* from = reinterpret_cast<const uint4*>(shared);
-        auto* out = reinterpret_cast<uint4*>(to + head);
+        auto* out = reinterpret_cast<uint4*>(to + whole.head);
 #pragma unroll 2
-        for (int v = lane; v < vectors; v += Warp::lanes) {
+        for (int v = Warp::lane(); v < whole.count; v += Warp::lanes) {
             const uint4 a = from[v];
             const uint4 b = from[v + 1];
             const std::uint32_t words[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
@@ -198,7 +210,7 @@ __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* share
                       __funnelshift_r(words[k + 3], words[k + 4], bits)};
         }
     };
-    switch (head / 4) {
+    switch (whole.head / 4) {
         case 0:
             copy(std::integral_constant<int, 0>{});
             break;
@@ -216,19 +228,12 @@ __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* share
 
 /// The same of elements of 16 bits, which become 32.
 __device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int count) {
-    constexpr int width = sizeof(uint4) / sizeof(char32_t);
-    const int head = min(static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(char32_t)) % width), count);
-    const int vectors = (count - head) / width;
-    const int lane = Warp::lane();
-    const int i = lane < width ? lane : head + vectors * width + lane - width;
-    if (i < (lane < width ? head : count)) {
-        to[i] = shared[i];
-    }
-    const auto* const from = reinterpret_cast<const std::uint32_t*>(shared) + head / 2;
-    auto* const out = reinterpret_cast<uint4*>(to + head);
-    const int bits = head % 2 * 16;
+    const WholeVectors whole = storeEndsByWarp(to, shared, count);
+    const auto* const from = reinterpret_cast<const std::uint32_t*>(shared) + whole.head / 2;
+    auto* const out = reinterpret_cast<uint4*>(to + whole.head);
+    const int bits = whole.head % 2 * 16;
 #pragma unroll 2
-    for (int v = lane; v < vectors; v += Warp::lanes) {
+    for (int v = Warp::lane(); v < whole.count; v += Warp::lanes) {
         const std::uint32_t front = __funnelshift_r(from[2 * v], from[2 * v + 1], bits);
         const std::uint32_t back = __funnelshift_r(from[2 * v + 1], from[2 * v + 2], bits);
         __stcs(out + v, {front & 0xFFFF, front >> 16, back & 0xFFFF, back >> 16});
