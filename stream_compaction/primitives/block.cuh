@@ -34,7 +34,7 @@ __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
         return place;
     }
     const T mine = Warp::lane() < warps ? slots[Warp::lane()] : identity;
-    const T upTo = Warp::inclusiveScan(mine, op);
+    const T upTo = Warp::inclusiveScan<warps>(mine, op);
     const T before = Warp::broadcast(upTo, Warp::index() == 0 ? 0 : Warp::index() - 1);
     return {Warp::index() == 0 ? identity : before, Warp::broadcast(upTo, warps - 1)};
 }

@@ -68,11 +68,12 @@ __device__ T reduce(T x, const Op& op) {
     }
 }
 
-/// The sum of the lanes up to and including this one (Hillis and Steele, 5 steps).
-template <typename T, typename Op>
+/// The sum of the lanes up to and including this one (Hillis and Steele, 5 steps; fewer if only so many of the first
+/// lanes count).
+template <int first = lanes, typename T, typename Op>
 __device__ T inclusiveScan(T x, const Op& op) {
 #pragma unroll
-    for (int distance = 1; distance < lanes; distance *= 2) {
+    for (int distance = 1; distance < first; distance *= 2) {
         const T before = shiftUp(x, distance);
         if (lane() >= distance) {
             x = op(before, x);
