@@ -83,26 +83,35 @@ struct InTurn {
     }
 };
 
-/// Calls `launch(chain, begin)` with what suits so many tiles: one launch of `kernel<Together>` where its blocks are
-/// all resident and that pays, else kernBegin and one of `kernel<InTurn>`.
+/// How many tiles a text has, either way; those of blocks that are resident together may be smaller.
+struct ChainTiles {
+    std::size_t together;
+    std::size_t inTurn;
+
+    static constexpr std::size_t mostTogether = 128;
+
+    /// Scratch for either.
+    [[nodiscard]] std::size_t scratchBytes() const {
+        return std::max(scratchBytesFor<std::uint32_t>(std::min(together, mostTogether)),
+                        scratchBytesFor<std::uint64_t>(SinglePass::CompactWords::count(inTurn)));
+    }
+};
+
+/// Calls `launch(chain, tiles, begin)` with what suits so many tiles: one launch of `kernel<Together>` where its blocks
+/// are all resident and that pays, else kernBegin and one of `kernel<InTurn>`.
 template <typename Launch>
-void launchChain(std::size_t tiles, unsigned residentBlocks, Result* result, std::uint64_t count, ScratchArena arena,
+void launchChain(ChainTiles tiles, unsigned residentBlocks, Result* result, std::uint64_t count, ScratchArena arena,
                  cudaStream_t stream, Launch&& launch) {
-    constexpr std::size_t mostTogether = 128;
-    if (tiles <= std::min<std::size_t>(mostTogether, residentBlocks)) {
-        launch(Together{arena.take<std::uint32_t>(tiles), result}, tiles == 1 ? Begin::InTurn : Begin::Together);
+    if (tiles.together <= std::min<std::size_t>(ChainTiles::mostTogether, residentBlocks)) {
+        launch(Together{arena.take<std::uint32_t>(tiles.together), result}, tiles.together,
+               tiles.together == 1 ? Begin::InTurn : Begin::Together);
         return;
     }
-    const std::size_t words = SinglePass::CompactWords::count(tiles);
-    const InTurn chain{{arena.take<std::uint64_t>(words), tiles}, result};
+    const std::size_t words = SinglePass::CompactWords::count(tiles.inTurn);
+    const InTurn chain{{arena.take<std::uint64_t>(words), tiles.inTurn}, result};
     kernBegin<<<Common::blocksFor(words, 256), 256, 0, stream>>>(chain.words.words, words, result, count);
     Common::checkCUDAError("kernBegin");
-    launch(chain, Begin::Early);
-}
-
-/// Scratch for either.
-[[nodiscard]] inline std::size_t chainBytes(std::size_t tiles) {
-    return scratchBytesFor<std::uint64_t>(SinglePass::CompactWords::count(tiles));
+    launch(chain, tiles.inTurn, Begin::Early);
 }
 
 /// The result before anything is known; where there is no input, after that too.

@@ -50,11 +50,11 @@ class AlikeTile {
         if (length_ == 0) {
             return;
         }
-        behind_ = tile.template at<std::uint32_t>(Part::begin() + Part::bytes);
         const bool isPart = length_ == 2 ? isPartOf<2>(tile) : length_ == 3 ? isPartOf<3>(tile) : isPartOf<4>(tile);
         // What reaches in must not be of a longer one, of which a second surrogate could be the tile's.
         const std::uint32_t inside = insideOf(tile.template at<std::uint32_t>(-4), begin);
         const bool isAlike = isPart && tile.isWhole() && first_ < length_ && __popc(inside) == first_;
+        behind_ = tile.template at<std::uint32_t>(Part::begin() + Part::bytes);
         if (__syncthreads_and(isAlike) == 0) {
             length_ = 0;
         }
@@ -141,7 +141,7 @@ __device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Sh
     // well; and the last pair's, which is the next tile's, is the same from both.
     if (Run::isOfPairs && alike.first() == 3) {
         if (threadIdx.x == 0) {
-            *out = static_cast<To>(0xDC00 | (words[0] >> 2 & 0x3C0) | (words[0] >> 16 & 0x3F));
+            *out = elementOf<To>(words[0], leadRule<To>(leadHalf(words[0])));
         }
         ++out;
     }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -27,7 +28,7 @@ struct EncodeShape {
     using Text = TextTile<Warp::lanes, warpBytes>;
 
     static constexpr int perWord = sizeof(std::uint32_t) / sizeof(From);
-    static constexpr int quads = rows * perWord / 4;                       // of a lane in a group
+    static constexpr int quads = perWord;  // of a lane in a group: the elements of its words in the same place
     static constexpr int most = sizeof(From) == sizeof(char16_t) ? 3 : 4;  // bytes an element
     static constexpr int warpBytesOut = warpBytes / static_cast<int>(sizeof(From)) * most;
 
@@ -40,13 +41,13 @@ struct EncodeShape {
 
     /// How far behind the first of a lane's elements in a group another one lies.
     [[nodiscard]] __device__ static constexpr int offsetOf(int element) {
-        return element / perWord * rowBytes + element % perWord * static_cast<int>(sizeof(From));
+        return element % rows * rowBytes + element / rows * static_cast<int>(sizeof(From));
     }
 };
 
-/// The sum of x and of those bytes of a word that `which` has a one for: one instruction.
-[[nodiscard]] __device__ inline std::uint32_t addBytes(std::uint32_t word, std::uint32_t which, std::uint32_t x) {
-    return __dp4a(word, which, x);
+/// The sum of x and of byte k of a word: one instruction, past the pipe of shifts and logic, which has the most to do.
+[[nodiscard]] __device__ inline std::uint32_t addByte(std::uint32_t word, int k, std::uint32_t x) {
+    return __dp4a(word, 1u << 8 * k, x);
 }
 
 /// A lane's elements of a group in UTF-8, each of which takes at most so many bytes, as those of the other lanes.
@@ -58,112 +59,127 @@ struct EncodedGroup {
     [[nodiscard]] __device__ int length(int element) const {
         return static_cast<int>(quads[element / 4].lengths >> 8 * (element % 4) & 0xFF);
     }
-    /// Where an element begins that ends there.
-    [[nodiscard]] __device__ std::uint32_t begin(int element, std::uint32_t end) const {
-        const auto minusOne = static_cast<int>(0xFFu << 8 * (element % 4));
-        return static_cast<std::uint32_t>(
-            __dp4a(static_cast<int>(quads[element / 4].lengths), minusOne, static_cast<int>(end)));
-    }
     /// In the lowest byte, that byte of an element that so many are behind.
     [[nodiscard]] __device__ std::uint32_t byte(int element, int place) const {
         return quads[element / 4].planes[place] >> 8 * (element % 4);
     }
-    /// The same past the pipe of shifts and logic, which has the most to do.
-    [[nodiscard]] __device__ std::uint32_t byteByDotProduct(int element, int place) const {
+    /// The same by a sum.
+    [[nodiscard]] __device__ std::uint32_t byteBySum(int element, int place) const {
         const std::uint32_t plane = quads[element / 4].planes[place];
-        return element % 4 == 0 ? plane : addBytes(plane, 1u << 8 * (element % 4), 0);
+        return element % 4 == 0 ? plane : addByte(plane, element % 4, 0);
     }
 };
 
-[[nodiscard]] __device__ inline bool anyLane(std::uint32_t word) { return __any_sync(Warp::allLanes, word != 0) != 0; }
+[[nodiscard]] __device__ inline bool anyLane(bool isSo) { return __any_sync(Warp::allLanes, isSo) != 0; }
 
-/// Encodes a group of UTF-32 and calls `work` with it. `isText(quad)` flags elements, `onErrors(quad, flags)` is called
-/// where a lane has ill-formed ones.
-template <typename Shape, typename IsText, typename OnErrors, typename Work>
-__device__ void encodeGroup(const typename Shape::Text& text, int position, const IsText& isText,
-                            const OnErrors& onErrors, const Work& work, char32_t) {
-    std::uint32_t in[4];
-#pragma unroll
-    for (int row = 0; row < 4; ++row) {
-        in[row] = text.template at<std::uint32_t>(position + row * Shape::rowBytes);
-    }
-    const auto plane = [&](std::uint32_t selector, std::uint32_t lastSelector) {
-        return selectBytes(selectBytes(in[0], in[1], selector), selectBytes(in[2], in[3], selector), lastSelector);
-    };
-    CodePointQuad quad{plane(0x5140, 0x5410), plane(0x5140, 0x7632)};
-    const std::uint32_t all = in[0] | in[1] | in[2] | in[3];
-    if (!anyLane(all & ~0x7Fu)) {
-        return work(EncodedGroup<1, 1>{encodeQuad<1>(quad)});
-    }
-    if (!anyLane(all & ~0x7FFu)) {
-        return work(EncodedGroup<1, 2>{encodeQuad<2>(quad)});
-    }
-    const auto replace = [&](std::uint32_t illFormed) {
-        if (anyLane(illFormed)) {
+/// Encodes the groups of a part, one after the other. A call takes a lane's words of a group and the position of the
+/// group's end, and calls `work` with an EncodedGroup: of quad i the elements number i of the words. `isText(i)` flags
+/// those of a quad that are text, `onErrors(i, flags)` is called where a lane has ill-formed ones.
+template <typename From, typename Text>
+class GroupEncoder;
+
+template <typename Text>
+class GroupEncoder<char32_t, Text> {
+  public:
+    __device__ explicit GroupEncoder(const Text&) {}
+
+    template <typename IsText, typename OnErrors, typename Work>
+    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int, const IsText& isText,
+                               const OnErrors& onErrors, const Work& work) const {
+        const auto [low, high, above, top] = planesOf(words);
+        CodePointQuad quad{low, high, 0};
+        const std::uint32_t largest = max(max(words[0], words[1]), max(words[2], words[3]));
+        const auto replace = [&](std::uint32_t illFormed) {
             illFormed &= isText(0);
             onErrors(0, illFormed);
             quad.replace(illFormed);
+        };
+        if (anyLane(largest > 0xFFFF)) {
+            quad.above = above;
+            const std::uint32_t surrogates = surrogatesIn(high) & ~atLeast(above, 1);
+            if (anyLane(surrogates != 0 || largest > lastCodePoint)) {
+                replace(surrogates | atLeast(above, (lastCodePoint >> 16) + 1) | atLeast(top, 1));
+            }
+            return work(EncodedGroup<1, 4>{encodeQuad<4>(quad)});
         }
-    };
-    if (!anyLane(all & ~0xFFFFu)) {
-        replace(surrogatesIn(quad.high));
-        return work(EncodedGroup<1, 3>{encodeQuad<3>(quad)});
-    }
-    quad.above = plane(0x7362, 0x5410);
-    replace((surrogatesIn(quad.high) & ~atLeast(quad.above, 1)) | atLeast(quad.above, 0x11) |
-            atLeast(plane(0x7362, 0x7632), 1));
-    work(EncodedGroup<1, 4>{encodeQuad<4>(quad)});
-}
-
-/// In both halves of a word: whether an element is of the surrogates that begin with `first`, in the highest bit.
-[[nodiscard]] __device__ inline std::uint32_t surrogatesInHalves(std::uint32_t halves, std::uint32_t first) {
-    return ~(((halves ^ first * 0x10001) & 0x7C007C00) + 0x7C007C00) & halves & 0x80008000;
-}
-
-/// Encodes a group of UTF-16, of which a quad has the words of two rows.
-template <typename Shape, typename IsText, typename OnErrors, typename Work>
-__device__ void encodeGroup(const typename Shape::Text& text, int position, const IsText& isText,
-                            const OnErrors& onErrors, const Work& work, char16_t) {
-    const auto word = [&](int row, int offset) {
-        return text.template at<std::uint32_t>(position + row * Shape::rowBytes + offset);
-    };
-    const std::uint32_t in[4] = {word(0, 0), word(1, 0), word(2, 0), word(3, 0)};
-    const auto quad = [&](int i) {
-        return CodePointQuad{selectBytes(in[2 * i], in[2 * i + 1], 0x6420),
-                             selectBytes(in[2 * i], in[2 * i + 1], 0x7531)};
-    };
-    const std::uint32_t all = in[0] | in[1] | in[2] | in[3];
-    if (!anyLane(all & 0xFF80FF80)) {
-        return work(EncodedGroup<2, 1>{encodeQuad<1>(quad(0)), encodeQuad<1>(quad(1))});
-    }
-    if (!anyLane(all & 0xF800F800)) {
-        return work(EncodedGroup<2, 2>{encodeQuad<2>(quad(0)), encodeQuad<2>(quad(1))});
-    }
-    if (!anyLane(surrogatesIn(quad(0).high) | surrogatesIn(quad(1).high))) {
-        return work(EncodedGroup<2, 3>{encodeQuad<3>(quad(0)), encodeQuad<3>(quad(1))});
-    }
-    const auto encodeWithSurrogates = [&](int i) {
-        CodePointQuad here = quad(i);
-        const std::uint32_t surrogates = surrogatesIn(here.high);
-        std::uint32_t second = surrogates & here.high << 5;
-        std::uint32_t first = surrogates ^ second;
-        const std::uint32_t before = selectBytes(word(2 * i, -4), word(2 * i + 1, -4), 0x7632);
-        const std::uint32_t lowBefore = choose(0x00FF00FF, before << 4, here.low << 12);
-        const std::uint32_t firstBefore = (first << 8 & 0x80008000) | surrogatesInHalves(before, 0xD800) >> 8;
-        const std::uint32_t behind = selectBytes(word(2 * i, 4), word(2 * i + 1, 4), 0x5410);
-        const std::uint32_t secondBehind = (second >> 8 & 0x00800080) | surrogatesInHalves(behind, 0xDC00);
-        std::uint32_t illFormed = (first & ~secondBehind) | (second & ~firstBefore);
-        if (anyLane(illFormed)) {
-            illFormed &= isText(i);
-            onErrors(i, illFormed);
-            here.replace(illFormed);
-            first &= ~illFormed;
-            second &= ~illFormed;
+        if (anyLane(largest > 0x7FF)) {
+            const std::uint32_t surrogates = surrogatesIn(high);
+            if (anyLane(surrogates != 0)) {
+                replace(surrogates);
+            }
+            return work(EncodedGroup<1, 3>{encodeQuad<3>(quad)});
         }
-        return encodeQuad(Utf16Quad{here.low, here.high, lowBefore, first, second});
-    };
-    work(EncodedGroup<2, 3>{encodeWithSurrogates(0), encodeWithSurrogates(1)});
-}
+        if (anyLane(largest > 0x7F)) {
+            return work(EncodedGroup<1, 2>{encodeQuad<2>(quad)});
+        }
+        work(EncodedGroup<1, 1>{encodeQuad<1>(quad)});
+    }
+};
+
+template <typename Text>
+class GroupEncoder<char16_t, Text> {
+  public:
+    __device__ explicit GroupEncoder(const Text& text) : text_(text) {
+        const char16_t before = text.template at<char16_t>(-static_cast<int>(sizeof(char16_t)));
+        before_ = linkOf(isFirstSurrogate(before) ? highBits : 0, static_cast<std::uint32_t>(before) << 24);
+    }
+
+    template <typename IsText, typename OnErrors, typename Work>
+    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int end, const IsText& isText,
+                               const OnErrors& onErrors, const Work& work) {
+        const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words);
+        if (anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
+            return work(encode({frontLow, frontHigh}, {backLow, backHigh}, end, isText, onErrors));
+        }
+        before_ = 0;
+        const CodePointQuad front{frontLow, frontHigh, 0};
+        const CodePointQuad back{backLow, backHigh, 0};
+        const std::uint32_t any = words[0] | words[1] | words[2] | words[3];
+        if (anyLane((any & 0xF800F800) != 0)) {
+            return work(EncodedGroup<2, 3>{encodeQuad<3>(front), encodeQuad<3>(back)});
+        }
+        if (anyLane((any & 0xFF80FF80) != 0)) {
+            return work(EncodedGroup<2, 2>{encodeQuad<2>(front), encodeQuad<2>(back)});
+        }
+        work(EncodedGroup<2, 1>{encodeQuad<1>(front), encodeQuad<1>(back)});
+    }
+
+  private:
+    /// What an element must know of the one before it: in the highest bit whether that is a first surrogate, and its
+    /// lowest bits.
+    [[nodiscard]] __device__ static std::uint32_t linkOf(std::uint32_t first, std::uint32_t low) {
+        return choose(highBits, first, low);
+    }
+
+    /// Encodes the lower and the upper elements of the words, of which some in some lane are surrogates.
+    template <typename IsText, typename OnErrors>
+    [[nodiscard]] __device__ EncodedGroup<2, 3> encode(Utf16Quad front, Utf16Quad back, int end, const IsText& isText,
+                                                       const OnErrors& onErrors) {
+        // What is before the lower and behind the upper ones is another lane's; to either side of a row, another row's.
+        const std::uint32_t link = __shfl_sync(Warp::allLanes, linkOf(back.first, back.low), Warp::lane() - 1);
+        const std::uint32_t before = Warp::lane() == 0 ? __funnelshift_l(before_, link, 8) : link;
+        before_ = link;
+        const std::uint32_t afterEnd = isSecondSurrogate(text_.template at<char16_t>(end)) ? highBits : 0;
+        const std::uint32_t next = __shfl_sync(Warp::allLanes, front.second, Warp::lane() + 1);
+        const std::uint32_t behind = Warp::lane() == Warp::lanes - 1 ? __funnelshift_r(next, afterEnd, 8) : next;
+
+        const std::uint32_t between = front.low << 4;
+        std::uint32_t frontIllFormed = (front.first & ~back.second) | (front.second & ~before);
+        std::uint32_t backIllFormed = (back.first & ~behind) | (back.second & ~front.first);
+        if (anyLane((frontIllFormed | backIllFormed) != 0)) {
+            frontIllFormed &= isText(0);
+            backIllFormed &= isText(1);
+            onErrors(0, frontIllFormed);
+            onErrors(1, backIllFormed);
+            front.replace(frontIllFormed);
+            back.replace(backIllFormed);
+        }
+        return {encodeQuad(front, before << 4), encodeQuad(back, between)};
+    }
+
+    const Text& text_;
+    std::uint32_t before_;  // the link to the row before a group, in the highest byte
+};
 
 /// Stores the lowest byte.
 __device__ inline void storeShared(std::uint32_t address, std::uint32_t byte) {
@@ -186,6 +202,7 @@ template <typename From, Errors errors>
     const auto packedBegin = static_cast<std::uint32_t>(__cvta_generic_to_shared(packed));
     std::uint32_t packedEnd = packedBegin;
     Packed result;
+    GroupEncoder<From, typename Shape::Text> encodeGroup(tile);
 #pragma unroll 1
     for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
         constexpr int elements = 4 * Shape::quads;
@@ -202,9 +219,9 @@ template <typename From, Errors errors>
         std::uint32_t skipped[Shape::quads] = {};
         bool isExact = !isWhole;
         const auto onErrors = [&](int quad, std::uint32_t illFormed) {
-            if (illFormed != 0 && result.illFormedAt == INT_MAX) {
-                result.illFormedAt =
-                    position + Shape::offsetOf(4 * quad + (__ffs(static_cast<int>(illFormed)) - 1) / 8);
+            if (illFormed != 0 && result.illFormedAt > position) {
+                const int row = (__ffs(static_cast<int>(illFormed)) - 1) / 8;
+                result.illFormedAt = min(result.illFormedAt, position + Shape::offsetOf(Shape::rows * quad + row));
             }
             if constexpr (errors == Errors::Skip) {
                 skipped[quad] = illFormed;
@@ -219,35 +236,41 @@ template <typename From, Errors errors>
                 }
             }
 
-            // Where each of the lane's words ends.
-            std::uint32_t counts = group.quads[0].lengths;
-            if constexpr (Shape::perWord == 2) {
-                const auto pairs = [&](int quad) {
-                    return group.quads[quad].lengths + (group.quads[quad].lengths >> 8);
-                };
-                counts = selectBytes(pairs(0), pairs(1), 0x6420);
+            // What the elements of a row take, up to each quad's element of this lane.
+            std::uint32_t counts = 0;
+#pragma unroll
+            for (int quad = 0; quad < Shape::quads; ++quad) {
+                counts += group.quads[quad].lengths;
             }
-            std::uint32_t upTo = fourTimes(Shape::perWord) * (Warp::lane() + 1);
+            std::uint32_t upTo[Shape::quads];
+            std::uint32_t& upToLast = upTo[Shape::quads - 1];
+            upToLast = fourTimes(Shape::perWord) * (Warp::lane() + 1);
             std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
             if (group.most > 1 || isExact) {
-                upTo = Warp::inclusiveSum(counts);
-                totals = Warp::broadcast(upTo, Warp::lanes - 1);
+                upToLast = Warp::inclusiveSum(counts);
+                totals = Warp::broadcast(upToLast, Warp::lanes - 1);
             }
+#pragma unroll
+            for (int quad = Shape::quads - 1; quad > 0; --quad) {
+                upTo[quad - 1] = upTo[quad] - group.quads[quad].lengths;
+            }
+
+            // Where each element ends.
             std::uint32_t ends[elements];
+            std::uint32_t rowBegin = packedEnd;
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
-                const std::uint32_t rowBegin = addBytes(totals, 0x01010101 >> 8 * (3 - row) >> 8, packedEnd);
-                const int last = (row + 1) * Shape::perWord - 1;
-                ends[last] = addBytes(upTo, 1u << 8 * row, rowBegin);
-                if constexpr (Shape::perWord == 2) {
-                    ends[last - 1] = group.begin(last, ends[last]);
+#pragma unroll
+                for (int quad = 0; quad < Shape::quads; ++quad) {
+                    ends[Shape::rows * quad + row] = addByte(upTo[quad], row, rowBegin);
                 }
+                rowBegin = addByte(totals, row, rowBegin);
             }
             if constexpr (errors == Errors::Strict) {
 #pragma unroll
                 for (int i = 0; i < elements; ++i) {
                     if (position + Shape::offsetOf(i) == result.illFormedAt) {
-                        result.bytesBeforeError = group.begin(i, ends[i]) - packedBegin;
+                        result.bytesBeforeError = ends[i] - group.length(i) - packedBegin;
                     }
                 }
             }
@@ -260,10 +283,10 @@ template <typename From, Errors errors>
                     __syncwarp();
 #pragma unroll
                     for (int i = 0; i < elements; ++i) {
-                        const bool isGuarded = exact || (i < Shape::perWord && place > 0);
+                        const bool isGuarded = exact || (i % Shape::rows == 0 && place > 0);
                         if (!isGuarded) {
-                            storeShared(ends[i] - 1 - place, group.byteByDotProduct(i, place));
-                        } else if (exact ? place < group.length(i) : ends[i] > packedEnd + place) {
+                            storeShared(ends[i] - 1 - place, group.byteBySum(i, place));
+                        } else if (exact ? place < group.length(i) : static_cast<int>(ends[i] - packedEnd) > place) {
                             storeShared(ends[i] - 1 - place, group.byte(i, place));
                         }
                     }
@@ -274,9 +297,14 @@ template <typename From, Errors errors>
             } else {
                 pack(std::false_type{});
             }
-            packedEnd = addBytes(totals, 0x01010101, packedEnd);
+            packedEnd = rowBegin;
         };
-        encodeGroup<Shape>(tile, position, isText, onErrors, packGroup, From{});
+        std::array<std::uint32_t, Shape::rows> words;
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            words[row] = tile.template at<std::uint32_t>(position + row * Shape::rowBytes);
+        }
+        encodeGroup(words, groupBegin + Shape::groupBytes, isText, onErrors, packGroup);
     }
     result.bytes = static_cast<int>(packedEnd - packedBegin);
     return result;
@@ -376,7 +404,8 @@ struct Encode {
 
     template <typename From>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        return n == 0 ? 0 : chainBytes(TextInMemory::mostTiles(n * sizeof(From), EncodeShape<From>::bytes));
+        const std::size_t tiles = TextInMemory::mostTiles(n * sizeof(From), EncodeShape<From>::bytes);
+        return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
     template <typename From>
@@ -393,8 +422,9 @@ struct Encode {
         const std::size_t tiles = text.tiles(Shape::bytes);
         withErrors(errors, [&](auto mode) {
             constexpr auto together = kernEncode<From, mode(), Together>;
-            launchChain(tiles, onCurrentDevice<together>(Shape::threads).residentBlocks, result,
-                        errors == Errors::Strict ? Result::noError : 0, arena, stream, [&](auto chain, Begin begin) {
+            launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, result,
+                        errors == Errors::Strict ? Result::noError : 0, arena, stream,
+                        [&](auto chain, std::size_t, Begin begin) {
                             launch<kernEncode<From, mode(), decltype(chain)>>(
                                 "kernEncode", {tiles, Shape::threads, 0, begin}, stream, text, out, chain);
                         });

@@ -37,6 +37,16 @@ inline constexpr std::uint32_t highBits = fourTimes(0x80);
     return ~(((high & ~highBits) ^ fourTimes(0x58)) + fourTimes(0x78)) & high & highBits;
 }
 
+/// Bytes of four words: plane k has byte k of each.
+[[nodiscard]] constexpr std::array<std::uint32_t, 4> planesOf(const std::array<std::uint32_t, 4>& words) {
+    const std::uint32_t front01 = selectBytes(words[0], words[1], 0x5140);
+    const std::uint32_t front23 = selectBytes(words[2], words[3], 0x5140);
+    const std::uint32_t back01 = selectBytes(words[0], words[1], 0x7362);
+    const std::uint32_t back23 = selectBytes(words[2], words[3], 0x7362);
+    return {selectBytes(front01, front23, 0x5410), selectBytes(front01, front23, 0x7632),
+            selectBytes(back01, back23, 0x5410), selectBytes(back01, back23, 0x7632)};
+}
+
 /// Code points of a quad.
 struct CodePointQuad {
     std::uint32_t low = 0;    ///< bits 0 to 7
@@ -83,13 +93,28 @@ template <int most>
 struct Utf16Quad {
     std::uint32_t low;
     std::uint32_t high;
-    std::uint32_t lowBefore;  ///< the low bytes of the elements before them, moved up by four bits
-    std::uint32_t first;      ///< which are the first or second surrogates of pairs
+    std::uint32_t first;  ///< which are the first or second surrogates of pairs
     std::uint32_t second;
+
+    constexpr Utf16Quad(std::uint32_t lowBytes, std::uint32_t highBytes)
+        : low(lowBytes), high(highBytes), first(surrogatesIn(highBytes)), second(first & highBytes << 5) {
+        first ^= second;
+    }
+
+    /// Puts U+FFFD in the place of surrogates that are flagged.
+    constexpr void replace(std::uint32_t flags) {
+        CodePointQuad quad{low, high, 0};
+        quad.replace(flags);
+        low = quad.low;
+        high = quad.high;
+        first &= ~flags;
+        second &= ~flags;
+    }
 };
 
-/// Encodes a quad of UTF-16: either surrogate of a pair becomes two bytes of the four.
-[[nodiscard]] constexpr EncodedQuad encodeQuad(const Utf16Quad& in) {
+/// Encodes a quad of UTF-16: either surrogate of a pair becomes two bytes of the four. For second ones the low bytes of
+/// the elements before them are asked for, moved up by four bits.
+[[nodiscard]] constexpr EncodedQuad encodeQuad(const Utf16Quad& in, std::uint32_t lowBefore) {
     const std::uint32_t first = wholeBytes(in.first);
     const std::uint32_t three = atLeast(in.high, 8);
     const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits);
@@ -97,8 +122,8 @@ struct Utf16Quad {
     const std::uint32_t upper = (in.low >> 2 & fourTimes(0x3F)) + fourTimes(0x10);
     const std::uint32_t lead = choose(fourTimes(0x03), in.high, fourTimes(0xF0)) + (upper >> 6 & fourTimes(0x01));
     const std::uint32_t last = choose(first, upper, in.low);
-    const std::uint32_t beforeLast = choose(wholeBytes(in.second) & fourTimes(0x30), in.lowBefore,
-                                            choose(fourTimes(0x03), in.low >> 6, in.high << 2));
+    const std::uint32_t beforeLast =
+        choose(wholeBytes(in.second) & fourTimes(0x30), lowBefore, choose(fourTimes(0x03), in.low >> 6, in.high << 2));
     return {{(last | two) & ~(two >> 1),
              choose(first, lead, choose(fourTimes(0xC0), fourTimes(0xC0) - (three >> 1), beforeLast)),
              choose(fourTimes(0xF0), fourTimes(0xE0), in.high >> 4), 0},

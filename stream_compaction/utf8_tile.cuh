@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -30,6 +31,17 @@ struct TextInMemory {
           lead(reinterpret_cast<std::uintptr_t>(text) % alignment),
           end(lead + n * sizeof(T)) {
         base -= lead;
+    }
+
+    /// Four bytes from an offset in the text on, the first in the lowest byte; zeros behind the end.
+    [[nodiscard]] __device__ std::uint32_t windowAt(std::size_t offset) const {
+        std::uint32_t window = 0;
+#pragma unroll 1  // seldom called, and not worth many registers
+        for (std::size_t i = 4; i-- > 0;) {
+            const std::size_t at = lead + offset + i;
+            window = window << 8 | (at < end ? static_cast<std::uint32_t>(base[at]) : 0);
+        }
+        return window;
     }
 
     [[nodiscard]] std::size_t tiles(std::size_t tileBytes) const { return Common::divideRoundUp(end, tileBytes); }
@@ -84,6 +96,15 @@ template <typename Text>
     const int word = position & ~3;
     return __funnelshift_r(text.template at<std::uint32_t>(word), text.template at<std::uint32_t>(word + 4),
                            position * 8);
+}
+
+/// The same, and the four bytes behind them.
+template <typename Text>
+[[nodiscard]] __device__ std::array<std::uint32_t, 2> twoWindowsAt(const Text& text, int position) {
+    const int word = position & ~3;
+    const auto middle = text.template at<std::uint32_t>(word + 4);
+    return {__funnelshift_r(text.template at<std::uint32_t>(word), middle, position * 8),
+            __funnelshift_r(middle, text.template at<std::uint32_t>(word + 8), position * 8)};
 }
 
 /// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 /// What UTF-8, UTF-16 and UTF-32 are made of: how text falls into units, which of them are well-formed, what they say.
 ///
@@ -183,7 +184,8 @@ struct Unit {
     return piece.size();
 }
 
-/// Bytes of a word in any order: byte k of the result is byte `selector >> 4 k & 7` of the eight of low and high.
+/// Bytes of a word in any order: byte k of the result is byte `selector >> 4 k & 7` of the eight of low and high; or,
+/// if `selector >> 4 k & 8` is set, eight times its highest bit.
 [[nodiscard]] constexpr std::uint32_t selectBytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
     std::uint32_t result;
@@ -193,7 +195,9 @@ struct Unit {
     const std::uint64_t both = std::uint64_t{high} << 32 | low;
     std::uint32_t result = 0;
     for (int k = 0; k < 4; ++k) {
-        result |= static_cast<std::uint32_t>(both >> 8 * (selector >> 4 * k & 7) & 0xFF) << 8 * k;
+        const auto byte = static_cast<std::uint32_t>(both >> 8 * (selector >> 4 * k & 7) & 0xFF);
+        const bool isSign = (selector >> 4 * k & 8) != 0;
+        result |= (isSign ? (byte >> 7) * 0xFF : byte) << 8 * k;
     }
     return result;
 #endif
@@ -202,13 +206,14 @@ struct Unit {
 /// `addend`, and for each byte of the word its product with the weight at the same place, both signed numbers.
 [[nodiscard]] constexpr int weightedSum(std::uint32_t word, std::uint32_t weights, int addend) {
 #ifdef __CUDA_ARCH__
-    return __dp4a(static_cast<int>(word), static_cast<int>(weights), addend);
-#else
+    if (!std::is_constant_evaluated()) {
+        return __dp4a(static_cast<int>(word), static_cast<int>(weights), addend);
+    }
+#endif
     for (int k = 0; k < 4; ++k) {
         addend += static_cast<std::int8_t>(byteOf(word, k)) * static_cast<std::int8_t>(byteOf(weights, k));
     }
     return addend;
-#endif
 }
 
 /// How a sequence's bytes make an element: by sums of them with weights, as signed numbers. A continuation is 128 less

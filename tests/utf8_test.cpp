@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,7 @@
 #include "stream_compaction/utf8_quads.h"
 #include "stream_compaction/utf8_serial.h"
 #include "stream_compaction/utf8_stream.h"
+#include "stream_compaction/utf8_two_units.h"
 
 namespace StreamCompaction::Utf8 {
 namespace {
@@ -379,6 +381,73 @@ TEST(Utf8Runs, BeginWithEveryNthBit) {
     expectEvery(0, 3, 8, everyNth<8>(0, 3));
 }
 
+TEST(SelectBytes, BytesAndSigns) {
+    EXPECT_EQ(selectBytes(0x33221100, 0xF7665544, 0x7410), 0xF7441100u);
+    EXPECT_EQ(selectBytes(0x33221100, 0xF7665544, 0xF8F0), 0xFF00FF00u);
+}
+
+/// Two units, of which the second begins behind the first, and something behind them.
+struct TwoUnitsText {
+    std::array<std::uint32_t, 2> words{};
+    std::uint32_t begins = 0;
+    std::size_t bytes = 0;
+
+    void append(std::span<const std::uint8_t> unit) {
+        begins |= 1u << bytes;
+        for (const std::uint8_t byte : unit) {
+            words.at(bytes / 4) |= std::uint32_t{byte} << bytes % 4 * 8;
+            ++bytes;
+        }
+    }
+    [[nodiscard]] TwoUnitsRule rule() const {
+        // What begins behind the second unit, and what not, is nothing to the rule.
+        return twoUnitsRule(((begins | 1u << bytes) >> 1) & ((1u << twoUnitsAhead) - 1));
+    }
+};
+
+TEST(Utf8TwoUnits, EveryCodePointBeforeAndBehindOthers) {
+    for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
+        if (isSurrogate(codePoint)) {
+            continue;
+        }
+        std::array<std::uint8_t, 4> bytes{};
+        const std::span unit(bytes.data(), put(codePoint, bytes.data()));
+        for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
+            std::array<std::uint8_t, 4> otherBytes{};
+            const std::span otherUnit(otherBytes.data(), put(other, otherBytes.data()));
+            TwoUnitsText first;
+            first.append(unit);
+            first.append(otherUnit);
+            ASSERT_EQ(decodeTwo(first.words, first.rule()),
+                      (std::array{static_cast<int>(codePoint), static_cast<int>(other)}));
+            TwoUnitsText second;
+            second.append(otherUnit);
+            second.append(unit);
+            ASSERT_EQ(decodeTwo(second.words, second.rule()),
+                      (std::array{static_cast<int>(other), static_cast<int>(codePoint)}));
+            ASSERT_EQ(second.rule().length(), static_cast<int>(unit.size() + otherUnit.size()));
+        }
+    }
+}
+
+TEST(Utf8TwoUnits, MarkedUnitsAreNegative) {
+    std::mt19937 random(5);
+    for (int i = 0; i < 2'000'000; ++i) {
+        // An ill-formed unit: a byte that has its highest bit set, or a mark before one or two continuations.
+        std::vector<std::uint8_t> unit{static_cast<std::uint8_t>(random() % 0x80 + 0x80)};
+        for (auto continuations = random() % 3; continuations > 0; --continuations) {
+            unit[0] = static_cast<std::uint8_t>(illFormedMark);
+            unit.push_back(static_cast<std::uint8_t>(random() % 0x40 + 0x80));
+        }
+        TwoUnitsText text;
+        text.append(unit);
+        text.append(unit);
+        const std::array<int, 2> codePoints = decodeTwo(text.words, text.rule());
+        ASSERT_LT(codePoints[0], 0);
+        ASSERT_LT(codePoints[1], 0);
+    }
+}
+
 /// One element of a quad.
 void expectElement(const EncodedQuad& quad, int element, const Encoded& expected) {
     const auto byteOfElement = [element](std::uint32_t plane) { return plane >> 8 * element & 0xFF; };
@@ -415,12 +484,30 @@ TEST(Utf8Quads, EveryCodePoint) {
     expectQuads<4>(lastCodePoint);
 }
 
+TEST(Utf8Quads, PlanesOfWords) {
+    const std::array<std::uint32_t, 4> planes = planesOf({0x03020100, 0x13121110, 0x23222120, 0x33323130});
+    EXPECT_EQ(planes, (std::array<std::uint32_t, 4>{0x30201000, 0x31211101, 0x32221202, 0x33231303}));
+}
+
+TEST(Utf8Quads, ReplacedSurrogates) {
+    Utf16Quad quad(0x00000000, 0x41DCD8D8);  // two first surrogates, a second one, a letter
+    EXPECT_EQ(quad.first, 0x8080u);
+    EXPECT_EQ(quad.second, 0x800000u);
+    quad.replace(0x800080);
+    EXPECT_EQ(quad.low, 0x00FD00FDu);
+    EXPECT_EQ(quad.high, 0x41FFD8FFu);
+    EXPECT_EQ(quad.first, 0x8000u);
+    EXPECT_EQ(quad.second, 0u);
+}
+
 TEST(Utf8Quads, EveryPairOfSurrogates) {
     for (char32_t first = 0xD800; first < 0xDC00; ++first) {
         for (char32_t second = 0xDC00; second < 0xE000; ++second) {
             const std::uint32_t low = (first & 0xFF) << 8 | (second & 0xFF) << 16 | U'a' | U'z' << 24;
-            const EncodedQuad encoded =
-                encodeQuad(Utf16Quad{low, first >> 8 << 8 | second >> 8 << 16, low << 12, 0x8000, 0x800000});
+            const Utf16Quad quad(low, first >> 8 << 8 | second >> 8 << 16);
+            ASSERT_EQ(quad.first, 0x8000u);
+            ASSERT_EQ(quad.second, 0x800000u);
+            const EncodedQuad encoded = encodeQuad(quad, low << 12);
             const Encoded expected = encode(codePointOfPair(first, second));
             expectElement(encoded, 0, {U'a', 1});
             expectElement(encoded, 1, {expected.bytes >> 16, 2});

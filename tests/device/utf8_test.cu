@@ -120,6 +120,11 @@ void expectAllAsOnTheCpu(const Bytes& text, std::size_t misalignment = 0) {
 
 class Utf8Test : public DeviceTest {};
 
+// Few tiles are smaller than many.
+constexpr std::size_t tileOfFew = DecodeShape<Together>::bytes;
+constexpr std::size_t tileOfMany = DecodeShape<InTurn>::bytes;
+constexpr std::size_t fewBytes = ChainTiles::mostTogether * tileOfFew;
+
 TEST_F(Utf8Test, EverySizeAndAlignment) {
     for (const std::size_t n : smallSizes()) {
         if (n < 200 || n % 97 == 0 || n > 4080) {
@@ -137,7 +142,7 @@ TEST_F(Utf8Test, EverySizeAndAlignment) {
 TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
-    for (const std::size_t border : {32, 1024, 2048, 3072, 8192, 12288, 24576, 32768}) {
+    for (const std::size_t border : {32, 1024, 2048, 3072, 6144, 12288, 24576}) {
         for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
             for (const Bytes& sequence : sequences) {
                 for (const bool isElseAscii : {true, false}) {
@@ -173,17 +178,40 @@ TEST_F(Utf8Test, MegabytesOfOneByte) {
     }
 }
 
-// So many elements in a tile that its runs are listed in two parts.
+// So many elements in a tile that its runs are listed in two parts, in few tiles and in many.
 TEST_F(Utf8Test, MostlyAscii) {
-    for (const std::size_t every : {2, 40, 1000, 30'000}) {
-        Bytes text;
-        while (text.size() < 100'000) {
-            text.insert(text.end(), every, 'a');
-            text.insert(text.end(), {0xC3, 0xA9});
+    for (const std::size_t n : {std::size_t{100'000}, fewBytes + 3 * tileOfMany}) {
+        if (quick() && n > fewBytes) {
+            continue;
         }
-        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, every % 16));
-        text[50'000] = 0xFF;
-        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text));
+        for (const std::size_t every : {2, 40, 1000, 30'000}) {
+            Bytes text;
+            while (text.size() < n) {
+                text.insert(text.end(), every, 'a');
+                text.insert(text.end(), {0xC3, 0xA9});
+            }
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, every % 16));
+            text[n / 2] = 0xFF;
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text));
+        }
+    }
+}
+
+// Ill-formed units of every length side by side, of which the first of a tile is reported: what is behind it must not
+// be taken for something else.
+TEST_F(Utf8Test, IllFormedUnitsInARow) {
+    const std::vector<Bytes> units{{0xE4}, {0xF0}, {0xC3},       {0xE4, 0xB8}, {0xF0, 0x9F}, {0xF0, 0x9F, 0x98},
+                                   {0xFF}, {0x80}, {0xED, 0xA0}, {0xF4, 0x90}};
+    for (const Bytes& first : units) {
+        for (const Bytes& second : units) {
+            for (const std::size_t begin : {0, 30, 31, 1022, 1023, 5000}) {
+                Bytes text(begin, 'a');
+                text.insert(text.end(), first.begin(), first.end());
+                text.insert(text.end(), second.begin(), second.end());
+                text.insert(text.end(), {0xE4, 0xB8, 0xAD, 'z'});
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text));
+            }
+        }
     }
 }
 
@@ -213,7 +241,7 @@ constexpr char32_t firstOfOneLength[] = {U'\u0400', U'\u4E00', U'\U0001F300'};
 TEST_F(Utf8Test, SequencesOfOneLength) {
     std::mt19937 random(17);
     for (const char32_t first : firstOfOneLength) {
-        const Bytes plain = textOfOneLength(first, (quick() ? 2 : 4) * DecodeShape::bytes + 2000, 18);
+        const Bytes plain = textOfOneLength(first, (quick() ? 2 : 4) * tileOfFew + 2000, 18);
         for (std::size_t shift = 0; shift < 16; shift += quick() ? 5 : 1) {
             Bytes text(shift % 4, 'a');
             text.insert(text.end(), plain.begin() + shift / 4, plain.end());
@@ -230,7 +258,7 @@ TEST_F(Utf8Test, SequencesOfOneLength) {
 
 // The same where tiles end: the last one nearly whole, and the only sequence of four bytes across the border of two.
 TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
-    constexpr std::size_t tile = DecodeShape::bytes;
+    constexpr std::size_t tile = tileOfFew;
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, 2 * tile, 19);
         for (std::size_t lead = 0; lead < TextInMemory::alignment; lead += quick() ? 45 : 9) {
@@ -245,33 +273,61 @@ TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
     }
 }
 
-// Sequences of one length, but for what stands across the border of two tiles: continuations that continue nothing, and
-// units of every other length, well-formed or not, cut at every place.
+// What can stand across the border of two tiles among sequences of one length: continuations that continue nothing, and
+// units of every other length, well-formed or not.
+const std::vector<Bytes> unitsAtABorder{{0x80, 0x80, 0x80},
+                                        {0xD0, 0x90},
+                                        {0xE4, 0xB8, 0xAD},
+                                        {0xF0, 0x9F, 0x98, 0x80},
+                                        {0xE4, 0xB8},
+                                        {0xF0, 0x9F},
+                                        {0xF0, 0x9F, 0x98},
+                                        {0xC3},
+                                        {0xE4},
+                                        {0xF0}};
+
+/// Appends sequences of one length up to a place, after so many letters that the last one ends there.
+void appendUpTo(Bytes& text, const Bytes& plain, std::size_t place, std::size_t length) {
+    text.insert(text.end(), (place - text.size()) % length, 'a');
+    text.insert(text.end(), plain.begin(), plain.begin() + (place - text.size()));
+}
+
+// Each of them alone, cut at every place.
 TEST_F(Utf8Test, OtherUnitsAcrossTheBorderOfTiles) {
-    const std::vector<Bytes> units{{0x80, 0x80, 0x80},
-                                   {0xD0, 0x90},
-                                   {0xE4, 0xB8, 0xAD},
-                                   {0xF0, 0x9F, 0x98, 0x80},
-                                   {0xE4, 0xB8},
-                                   {0xF0, 0x9F},
-                                   {0xF0, 0x9F, 0x98},
-                                   {0xC3},
-                                   {0xE4},
-                                   {0xF0}};
-    constexpr std::size_t tile = DecodeShape::bytes;
     for (const char32_t first : firstOfOneLength) {
-        const Bytes plain = textOfOneLength(first, 2 * tile + 100, 22);
+        const Bytes plain = textOfOneLength(first, 2 * tileOfFew + 100, 22);
         const auto length = static_cast<std::size_t>(encode(first).length);
-        for (const Bytes& unit : units) {
+        for (const Bytes& unit : unitsAtABorder) {
             for (std::size_t before = 0; before <= unit.size(); before += quick() ? 2 : 1) {
                 const std::size_t lead = 9 * before;
-                const std::size_t begin = tile - lead - before;
-                Bytes text(begin % length, 'a');
-                text.insert(text.end(), plain.begin(), plain.begin() + (begin - text.size()));
+                Bytes text;
+                appendUpTo(text, plain, tileOfFew - lead - before, length);
                 text.insert(text.end(), unit.begin(), unit.end());
                 text.insert(text.end(), plain.begin(), plain.end());
-                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead)) << begin;
+                ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead)) << before;
             }
+        }
+    }
+}
+
+// All of them in one text, at the borders of tiles that look back.
+TEST_F(Utf8Test, OtherUnitsAcrossTheBordersOfManyTiles) {
+    for (const char32_t first : firstOfOneLength) {
+        const Bytes plain = textOfOneLength(first, tileOfMany + 100, 24);
+        const auto length = static_cast<std::size_t>(encode(first).length);
+        for (std::size_t lead = 0; lead < TextInMemory::alignment; lead += quick() ? 99 : 31) {
+            Bytes text;
+            std::size_t border = 0;
+            while (text.size() < fewBytes + tileOfMany) {
+                for (const Bytes& unit : unitsAtABorder) {
+                    for (std::size_t before = 0; before <= unit.size(); ++before) {
+                        border += tileOfMany;
+                        appendUpTo(text, plain, border - lead - before, length);
+                        text.insert(text.end(), unit.begin(), unit.end());
+                    }
+                }
+            }
+            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
         }
     }
 }
@@ -282,7 +338,7 @@ TEST_F(Utf8Test, ManyTilesOfSequencesOfOneLength) {
         GTEST_SKIP() << "megabytes";
     }
     for (const char32_t first : firstOfOneLength) {
-        const Bytes plain = textOfOneLength(first, 150 * DecodeShape::bytes, 23);
+        const Bytes plain = textOfOneLength(first, fewBytes + 20 * tileOfMany, 23);
         for (std::size_t others = 0; others < 4; ++others) {
             Bytes text(others, 'a');
             text.insert(text.end(), plain.begin(), plain.end());
@@ -298,7 +354,7 @@ TEST_F(Utf8Test, MarkAtTheBeginning) {
     for (const Bytes& beginning : beginnings) {
         for (const std::size_t n : {0, 1, 5, 100, 60'000}) {
             Bytes text = beginning;
-            const Bytes rest = n < DecodeShape::bytes ? randomText(n, 8) : textOfOneLength(U'\u4E00', n, 8);
+            const Bytes rest = n < tileOfFew ? randomText(n, 8) : textOfOneLength(U'\u4E00', n, 8);
             text.insert(text.end(), rest.begin(), rest.end());
             for (const std::size_t misalignment : {0, 13, 15, 31, 32, 33, 64, 100, 127}) {
                 for (const Errors errors : allErrors) {
