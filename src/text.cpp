@@ -116,7 +116,7 @@ void fill(std::span<Element> text, Writer writer) {
 
 template <typename Element>
 Array<Element> makeText(InputPattern pattern, std::size_t n, std::uint64_t seed) {
-    constexpr std::size_t chunkSize = std::size_t{1} << 16;
+    constexpr std::size_t chunkSize = std::size_t{3} << 16;  // characters of any one length fill it exactly
     Array<Element> text(n);
     tbb::parallel_for(std::size_t{0}, StreamCompaction::Common::divideRoundUp(n, chunkSize), [&](std::size_t chunk) {
         const std::size_t begin = chunk * chunkSize;
