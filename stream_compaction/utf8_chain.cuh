@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/device_platform.cuh"
 #include "stream_compaction/primitives/look_back.cuh"

@@ -65,6 +65,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     __shared__ DecodeMemory<To, Shape> shared;
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     // While it loads:
+    static_assert(Shape::threads >= TwoUnitsRules::count);
     shared.twoUnitsRules.fill();
     constexpr bool isAlwaysReadByTwos = sizeof(To) == sizeof(char32_t) && errors != Errors::Skip;
     if constexpr (!isAlwaysReadByTwos) {
@@ -135,7 +136,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         const bool hasPairs = sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0;
         return isAlwaysReadByTwos || (!hasPairs && (errors != Errors::Skip || isWellFormed()));
     };
-    if (anyIllFormed != 0 && isReadByTwos()) {
+    if (errors != Errors::Skip && anyIllFormed != 0 && isReadByTwos()) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
             markLongUnits(tile, shared, Shape::groupAt(row), illFormed[row]);
@@ -172,24 +173,27 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         reportEnd<errors>(chain.result, before + emitted);
     }
 
+    if (emitted == 0) {
+        return;
+    }
+    const TileOutput<To> out(odata + before, emitted);
+
     // Convert ASCII: an element a byte, unless the last byte leads a sequence that goes on in the next tile.
-    To* const out = odata + before;
     if (emitted == tile.end() - tile.first() && isWellFormed() && tile.template at<std::int8_t>(tile.end() - 1) >= 0) {
         constexpr int line = 128 / sizeof(To);
-        const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % line);
+        const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out.begin) / sizeof(To) % line);
         const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);
         for (int i = first; i < emitted; i += Shape::threads) {
-            out[i] = static_cast<To>(tile.template at<std::uint8_t>(tile.first() + i));
+            out.begin[i] = static_cast<To>(tile.template at<std::uint8_t>(tile.first() + i));
         }
         return;
     }
 
     // List where the runs begin, and convert them.
-    const int phase = static_cast<int>(reinterpret_cast<std::uintptr_t>(out) / sizeof(To) % runLength<To>);
-    const int runs = emitted == 0 ? 0 : (phase + emitted + runLength<To> - 1) / runLength<To>;
+    const int runs = out.runsBefore(emitted);
     const int parts = runs <= listedRuns<To, Shape> ? 1 : 2;
     if (threadIdx.x == Shape::threads / 2) {
-        shared.middleRun = (phase + static_cast<int>(place.before) + runLength<To> - 1) / runLength<To>;
+        shared.middleRun = out.runsBefore(static_cast<int>(place.before));
     }
 #pragma unroll 1
     for (int part = 0; part < parts; ++part) {
@@ -200,30 +204,17 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         if (parts == 1 || Warp::index() / (Shape::warps / 2) == part) {
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
-                listRuns(shared, firstRun, Shape::groupAt(row), emits[row], rankOf(row), phase);
+                listRuns(shared, out, firstRun, Shape::groupAt(row), emits[row], rankOf(row));
             }
         }
         __syncthreads();
         const int endRun = part + 1 == parts ? runs : shared.middleRun;
         const auto convert = [&](auto reader) {
-            using Reader = typename decltype(reader)::type;
-            constexpr int length = runLength<To>;
-            const int firstWhole = max(firstRun, phase > 0 ? 1 : 0);
-            const int endWhole = (phase + emitted) / length;
-            convertRuns<Reader>(shared, tile, shared.runBegins + (firstWhole - firstRun),
-                                min(endRun, endWhole) - firstWhole, out + firstWhole * length - phase);
-            // The tile's first and last run may be another's as well.
-            if (threadIdx.x == 0 && part == 0 && phase > 0) {
-                convertSome<Reader>(shared, tile, shared.runBegins[0], min(length - phase, emitted), out);
-            }
-            if (threadIdx.x == Warp::lanes && endWhole >= firstWhole && endRun > endWhole) {
-                const int first = endWhole * length - phase;
-                convertSome<Reader>(shared, tile, shared.runBegins[endWhole - firstRun], emitted - first, out + first);
-            }
+            convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
         };
         if (isReadByTwos() && isWellFormed()) {
             convert(std::type_identity<TwoUnitsReader<To, Shape, true>>{});
-        } else if (isReadByTwos()) {
+        } else if (errors != Errors::Skip && isReadByTwos()) {
             convert(std::type_identity<TwoUnitsReader<To, Shape, false>>{});
         } else if (isWellFormed()) {
             convert(std::type_identity<ElementReader<To, Shape, errors, true>>{});

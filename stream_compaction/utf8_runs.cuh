@@ -52,7 +52,7 @@ class TwoUnitsRules {
   public:
     static constexpr int count = 1 << twoUnitsAhead;
 
-    /// By the first threads of a block.
+    /// By the first threads of a block, which has as many at least.
     __device__ void fill() {
         if (threadIdx.x < count) {
             const TwoUnitsRule rule = everyTwoUnitsRule[threadIdx.x];
@@ -99,6 +99,29 @@ struct DecodeMemory {
     }
 };
 
+/// The output of a tile, in runs: its elements, some of the first run perhaps being the tile's before.
+template <typename To>
+struct TileOutput {
+    static constexpr int length = runLength<To>;
+
+    To* begin;
+    int elements;
+    int phase;  ///< elements of the first run that are not this tile's
+
+    __device__ TileOutput(To* to, int count)
+        : begin(to),
+          elements(count),
+          phase(static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(To) % length)) {}
+
+    /// How many runs begin before the element of that rank.
+    [[nodiscard]] __device__ int runsBefore(int rank) const { return (phase + rank + length - 1) / length; }
+    /// From which to before which run all is this tile's.
+    [[nodiscard]] __device__ int firstWhole() const { return phase > 0 ? 1 : 0; }
+    [[nodiscard]] __device__ int endWhole() const { return (phase + elements) / length; }
+    /// The rank of the first element of a run.
+    [[nodiscard]] __device__ int rankOf(int run) const { return run * length - phase; }
+};
+
 /// If a bit is set, stores `base` and the number of the highest one as 16 bits at an address in shared memory, and
 /// moves the address on. Without a branch, for neighbouring lanes differ.
 __device__ inline void putHighestBit(std::uint32_t& address, std::uint32_t bits, int base) {
@@ -120,12 +143,12 @@ __device__ inline void putHighestBit(std::uint32_t& address, std::uint32_t bits,
 /// Lists the runs, the first in the list being number `firstRun`, that begin in the group at a position: of those that
 /// it emits, elements `rank` and following of the tile.
 template <typename To, typename Shape>
-__device__ void listRuns(DecodeMemory<To, Shape>& memory, int firstRun, int group, std::uint32_t emits,
-                         std::uint32_t rank, int phase) {
+__device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& out, int firstRun, int group,
+                         std::uint32_t emits, std::uint32_t rank) {
     // As an element takes a byte at least, no more than one run begins in as many bytes as it has elements.
     constexpr int length = runLength<To>;
-    const std::uint32_t begins = everyNth<length>(emits, phase + rank);
-    const int run = (static_cast<int>(phase + rank) + length - 1) / length - firstRun;
+    const std::uint32_t begins = everyNth<length>(emits, out.phase + rank);
+    const int run = out.runsBefore(static_cast<int>(rank)) - firstRun;
     auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory.runBegins + run));
 #pragma unroll
     for (int bytes = 0; bytes < Shape::groupBytes; bytes += length) {
@@ -258,8 +281,8 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
         for (int i = 0; i < 4; ++i) {
             words[i] = sizeof(To) == sizeof(char32_t) ? elements[i] : elements[2 * i] | elements[2 * i + 1] << 16;
         }
-        // Streamed, for nobody reads it here again. A plain store of 16 bytes the compiler would split into four.
-        __stcs(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
+        // A plain store of 16 bytes the compiler would split into four.
+        __stcg(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
         out += Shape::threads * runLength<To>;
     }
 }
@@ -278,6 +301,23 @@ __device__ void convertSome(const DecodeMemory<To, Shape>& memory, const typenam
                 out[i + k] = static_cast<To>(some[k]);
             }
         }
+    }
+}
+
+/// Converts the runs from one to before another, which the list has; of the tile's first and last what is the tile's.
+template <typename Reader, typename To, typename Shape>
+__device__ void convertListed(const DecodeMemory<To, Shape>& memory, const typename Shape::Tile& tile,
+                              const TileOutput<To>& out, int firstRun, int endRun) {
+    const int firstWhole = max(firstRun, out.firstWhole());
+    const int endWhole = min(endRun, out.endWhole());
+    convertRuns<Reader>(memory, tile, memory.runBegins + (firstWhole - firstRun), endWhole - firstWhole,
+                        out.begin + out.rankOf(firstWhole));
+    if (threadIdx.x == 0 && firstRun < firstWhole) {
+        convertSome<Reader>(memory, tile, memory.runBegins[0], min(out.rankOf(1), out.elements), out.begin);
+    }
+    if (threadIdx.x == Warp::lanes && firstWhole <= endWhole && endWhole < endRun) {
+        const int rank = out.rankOf(endWhole);
+        convertSome<Reader>(memory, tile, memory.runBegins[endWhole - firstRun], out.elements - rank, out.begin + rank);
     }
 }
 

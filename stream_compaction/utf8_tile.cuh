@@ -257,7 +257,7 @@ __device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int 
     for (int v = Warp::lane(); v < whole.count; v += Warp::lanes) {
         const std::uint32_t front = __funnelshift_r(from[2 * v], from[2 * v + 1], bits);
         const std::uint32_t back = __funnelshift_r(from[2 * v + 1], from[2 * v + 2], bits);
-        __stcs(out + v, {front & 0xFFFF, front >> 16, back & 0xFFFF, back >> 16});
+        __stcg(out + v, {front & 0xFFFF, front >> 16, back & 0xFFFF, back >> 16});
     }
 }
 
