@@ -128,6 +128,9 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     }
     const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(count, Sum{}), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
+    if (threadIdx.x == Shape::threads / 2) {
+        shared.middleRank = static_cast<int>(place.before);
+    }
     if (Warp::index() == 0) {
         chain.publish(emitted);
     }
@@ -191,16 +194,14 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
 
     // List where the runs begin, and convert them.
     const int runs = out.runsBefore(emitted);
+    const int middleRun = out.runsBefore(shared.middleRank);
     const int parts = runs <= listedRuns<To, Shape> ? 1 : 2;
-    if (threadIdx.x == Shape::threads / 2) {
-        shared.middleRun = out.runsBefore(static_cast<int>(place.before));
-    }
 #pragma unroll 1
     for (int part = 0; part < parts; ++part) {
         if (part > 0) {
             __syncthreads();
         }
-        const int firstRun = part == 0 ? 0 : shared.middleRun;
+        const int firstRun = part == 0 ? 0 : middleRun;
         if (parts == 1 || Warp::index() / (Shape::warps / 2) == part) {
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
@@ -208,7 +209,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
             }
         }
         __syncthreads();
-        const int endRun = part + 1 == parts ? runs : shared.middleRun;
+        const int endRun = part + 1 == parts ? runs : middleRun;
         const auto convert = [&](auto reader) {
             convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
         };

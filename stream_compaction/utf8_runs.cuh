@@ -90,7 +90,7 @@ struct DecodeMemory {
     std::uint32_t warpCounts[Shape::warps];
     int firstIllFormed;
     int hasPairs;
-    int middleRun;  ///< the first that begins in the tile's second half
+    int middleRank;  ///< of the first element of the tile's second half
 
     /// Where units begin from a position on.
     [[nodiscard]] __device__ std::uint32_t beginsFrom(int position) const {
