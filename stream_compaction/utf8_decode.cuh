@@ -134,6 +134,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     if (Warp::index() == 0) {
         chain.publish(emitted);
     }
+
+    // Mark ill-formed units for those who read two at a time.
     const auto isWellFormed = [&] { return shared.firstIllFormed == Tile::bytes; };
     const auto isReadByTwos = [&] {
         const bool hasPairs = sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0;
@@ -145,6 +147,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
             markLongUnits(tile, shared, Shape::groupAt(row), illFormed[row]);
         }
     }
+
     counts.scan();  // not before others may know the sum
     const std::uint64_t before = chain.before(emitted);
 
@@ -160,8 +163,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     // Report: the first error of the tile, and by the last tile the number of elements.
     if (illFormedAt < Tile::bytes && illFormedAt == shared.firstIllFormed) {
         const std::size_t offset = tile.offsetOf(illFormedAt);
-        reportError(chain.result, offset,
-                    errorIn(text.windowAt(offset)));  // in the tile it may have been marked
+        const std::uint32_t window = text.windowAt(offset);  // in the tile it may have been marked
+        reportError(chain.result, offset, errorIn(window));
         if constexpr (errors == Errors::Strict) {
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
