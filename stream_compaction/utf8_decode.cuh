@@ -112,12 +112,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     }
     int illFormedAt = Tile::bytes;
     if (anyIllFormed != 0) {
-#pragma unroll
-        for (int row = Shape::rows - 1; row >= 0; --row) {
-            if (illFormed[row] != 0) {
-                illFormedAt = Shape::groupAt(row) + __ffs(static_cast<int>(illFormed[row])) - 1;
-            }
-        }
+        illFormedAt = firstOf<Shape>(illFormed);
         atomicMin(&shared.firstIllFormed, illFormedAt);
     }
     if (finder.hasPairs()) {
@@ -186,12 +181,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
 
     // Convert ASCII: an element a byte, unless the last byte leads a sequence that goes on in the next tile.
     if (emitted == tile.end() - tile.first() && isWellFormed() && tile.template at<std::int8_t>(tile.end() - 1) >= 0) {
-        constexpr int line = 128 / sizeof(To);
-        const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out.begin) / sizeof(To) % line);
-        const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);
-        for (int i = first; i < emitted; i += Shape::threads) {
-            out.begin[i] = static_cast<To>(tile.template at<std::uint8_t>(tile.first() + i));
-        }
+        widenAscii<Shape>(tile, out);
         return;
     }
 

@@ -102,4 +102,17 @@ class UnitFinder {
     std::uint32_t pairs_ = 0;
 };
 
+/// The position of the first byte that has a bit in the masks of a thread's rows, or else that of the tile's end.
+template <typename Shape>
+[[nodiscard]] __device__ int firstOf(const std::uint32_t (&masks)[Shape::rows]) {
+    int first = Shape::bytes;
+#pragma unroll
+    for (int row = Shape::rows - 1; row >= 0; --row) {
+        if (masks[row] != 0) {
+            first = Shape::groupAt(row) + __ffs(static_cast<int>(masks[row])) - 1;
+        }
+    }
+    return first;
+}
+
 }  // namespace StreamCompaction::Utf8

@@ -321,6 +321,17 @@ __device__ void convertListed(const DecodeMemory<To, Shape>& memory, const typen
     }
 }
 
+/// Converts a tile that is all ASCII: an element a byte.
+template <typename Shape, typename To>
+__device__ void widenAscii(const typename Shape::Tile& tile, const TileOutput<To>& out) {
+    constexpr int line = 128 / sizeof(To);
+    const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out.begin) / sizeof(To) % line);
+    const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);
+    for (int i = first; i < out.elements; i += Shape::threads) {
+        out.begin[i] = static_cast<To>(tile.template at<std::uint8_t>(tile.first() + i));
+    }
+}
+
 /// Marks those of the group's ill-formed units that have more than one byte, once nobody looks at their bytes any more.
 template <typename To, typename Shape>
 __device__ void markLongUnits(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int group,
