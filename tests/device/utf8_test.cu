@@ -142,7 +142,7 @@ TEST_F(Utf8Test, EverySizeAndAlignment) {
 TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
-    for (const std::size_t border : {32, 1024, 2048, 3072, 6144, 12288, 24576}) {
+    for (const std::size_t border : {32, 1024, 2048, 3072, 6144, 8192, 12288, 24576, 32768}) {
         for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
             for (const Bytes& sequence : sequences) {
                 for (const bool isElseAscii : {true, false}) {
