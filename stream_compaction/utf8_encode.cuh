@@ -87,7 +87,7 @@ class GroupEncoder<char32_t, Text> {
     __device__ void operator()(const std::array<std::uint32_t, 4>& words, int, const IsText& isText,
                                const OnErrors& onErrors, const Work& work) const {
         const auto [low, high, above, top] = planesOf(words);
-        CodePointQuad quad{low, high, 0};
+        CodePointQuad quad{low, high};
         const std::uint32_t largest = max(max(words[0], words[1]), max(words[2], words[3]));
         const auto replace = [&](std::uint32_t illFormed) {
             illFormed &= isText(0);
@@ -132,8 +132,8 @@ class GroupEncoder<char16_t, Text> {
             return work(encode({frontLow, frontHigh}, {backLow, backHigh}, end, isText, onErrors));
         }
         before_ = 0;
-        const CodePointQuad front{frontLow, frontHigh, 0};
-        const CodePointQuad back{backLow, backHigh, 0};
+        const CodePointQuad front{frontLow, frontHigh};
+        const CodePointQuad back{backLow, backHigh};
         const std::uint32_t any = words[0] | words[1] | words[2] | words[3];
         if (anyLane((any & 0xF800F800) != 0)) {
             return work(EncodedGroup<2, 3>{encodeQuad<3>(front), encodeQuad<3>(back)});

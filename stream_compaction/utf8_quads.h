@@ -22,29 +22,11 @@ inline constexpr std::uint32_t highBits = fourTimes(0x80);
 }
 
 /// All bits of the bytes whose highest bit is set, of a word of highest bits.
-[[nodiscard]] constexpr std::uint32_t wholeBytes(std::uint32_t flags) {
-#ifdef __CUDA_ARCH__
-    std::uint32_t result;
-    asm("prmt.b32 %0, %1, 0, 0xBA98;" : "=r"(result) : "r"(flags));
-    return result;
-#else
-    return (flags >> 7) * 0xFF;
-#endif
-}
+[[nodiscard]] constexpr std::uint32_t wholeBytes(std::uint32_t flags) { return selectBytes(flags, 0, 0xBA98); }
 
 /// Where the elements are surrogates, of the plane of their high bytes.
 [[nodiscard]] constexpr std::uint32_t surrogatesIn(std::uint32_t high) {
     return ~(((high & ~highBits) ^ fourTimes(0x58)) + fourTimes(0x78)) & high & highBits;
-}
-
-/// Bytes of four words: plane k has byte k of each.
-[[nodiscard]] constexpr std::array<std::uint32_t, 4> planesOf(const std::array<std::uint32_t, 4>& words) {
-    const std::uint32_t front01 = selectBytes(words[0], words[1], 0x5140);
-    const std::uint32_t front23 = selectBytes(words[2], words[3], 0x5140);
-    const std::uint32_t back01 = selectBytes(words[0], words[1], 0x7362);
-    const std::uint32_t back23 = selectBytes(words[2], words[3], 0x7362);
-    return {selectBytes(front01, front23, 0x5410), selectBytes(front01, front23, 0x7632),
-            selectBytes(back01, back23, 0x5410), selectBytes(back01, back23, 0x7632)};
 }
 
 /// Code points of a quad.
@@ -103,7 +85,7 @@ struct Utf16Quad {
 
     /// Puts U+FFFD in the place of surrogates that are flagged.
     constexpr void replace(std::uint32_t flags) {
-        CodePointQuad quad{low, high, 0};
+        CodePointQuad quad{low, high};
         quad.replace(flags);
         low = quad.low;
         high = quad.high;

@@ -33,10 +33,11 @@ struct TextInMemory {
         base -= lead;
     }
 
-    /// Four bytes from an offset in the text on, the first in the lowest byte; zeros behind the end.
+    /// Four bytes from an offset in the text on, the first in the lowest byte; zeros behind the end. As of a span, but
+    /// in a loop: it is seldom called, and not worth many registers.
     [[nodiscard]] __device__ std::uint32_t windowAt(std::size_t offset) const {
         std::uint32_t window = 0;
-#pragma unroll 1  // seldom called, and not worth many registers
+#pragma unroll 1
         for (std::size_t i = 4; i-- > 0;) {
             const std::size_t at = lead + offset + i;
             window = window << 8 | (at < end ? static_cast<std::uint32_t>(base[at]) : 0);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -203,6 +204,16 @@ struct Unit {
 #endif
 }
 
+/// Bytes of four words: plane k has byte k of each.
+[[nodiscard]] constexpr std::array<std::uint32_t, 4> planesOf(const std::array<std::uint32_t, 4>& words) {
+    const std::uint32_t front01 = selectBytes(words[0], words[1], 0x5140);
+    const std::uint32_t back01 = selectBytes(words[0], words[1], 0x7362);
+    const std::uint32_t front23 = selectBytes(words[2], words[3], 0x5140);
+    const std::uint32_t back23 = selectBytes(words[2], words[3], 0x7362);
+    return {selectBytes(front01, front23, 0x5410), selectBytes(front01, front23, 0x7632),
+            selectBytes(back01, back23, 0x5410), selectBytes(back01, back23, 0x7632)};
+}
+
 /// `addend`, and for each byte of the word its product with the weight at the same place, both signed numbers.
 [[nodiscard]] constexpr int weightedSum(std::uint32_t word, std::uint32_t weights, int addend) {
 #ifdef __CUDA_ARCH__
@@ -314,14 +325,10 @@ constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, 
     BitPlanes planes{};
     auto& bits = planes.bits;
     for (int half = 0; half < 2; ++half) {
-        const std::uint32_t low01 = selectBytes(words[half], words[2 + half], 0x5140);
-        const std::uint32_t high01 = selectBytes(words[half], words[2 + half], 0x7362);
-        const std::uint32_t low23 = selectBytes(words[4 + half], words[6 + half], 0x5140);
-        const std::uint32_t high23 = selectBytes(words[4 + half], words[6 + half], 0x7362);
-        bits[4 * half] = selectBytes(low01, low23, 0x5410);
-        bits[4 * half + 1] = selectBytes(low01, low23, 0x7632);
-        bits[4 * half + 2] = selectBytes(high01, high23, 0x5410);
-        bits[4 * half + 3] = selectBytes(high01, high23, 0x7632);
+        const auto bytes = planesOf({words[half], words[2 + half], words[4 + half], words[6 + half]});
+        for (int i = 0; i < 4; ++i) {
+            bits[4 * half + i] = bytes[static_cast<std::size_t>(i)];
+        }
     }
     // In each of the four columns of bytes, a transposition of 8 x 8 bits in three steps.
     for (int i = 0; i < 4; ++i) {
