@@ -204,14 +204,20 @@ struct Unit {
 #endif
 }
 
+/// How planesOf() orders bytes: as the words come, or with those of the last two words first.
+inline constexpr std::uint32_t inOrder = 0x5410;
+inline constexpr std::uint32_t halvesExchanged = 0x1054;
+
 /// Bytes of four words: plane k has byte k of each.
-[[nodiscard]] constexpr std::array<std::uint32_t, 4> planesOf(const std::array<std::uint32_t, 4>& words) {
+[[nodiscard]] constexpr std::array<std::uint32_t, 4> planesOf(const std::array<std::uint32_t, 4>& words,
+                                                              std::uint32_t order = inOrder) {
     const std::uint32_t front01 = selectBytes(words[0], words[1], 0x5140);
     const std::uint32_t back01 = selectBytes(words[0], words[1], 0x7362);
     const std::uint32_t front23 = selectBytes(words[2], words[3], 0x5140);
     const std::uint32_t back23 = selectBytes(words[2], words[3], 0x7362);
-    return {selectBytes(front01, front23, 0x5410), selectBytes(front01, front23, 0x7632),
-            selectBytes(back01, back23, 0x5410), selectBytes(back01, back23, 0x7632)};
+    const std::uint32_t upper = order + 0x2222;
+    return {selectBytes(front01, front23, order), selectBytes(front01, front23, upper),
+            selectBytes(back01, back23, order), selectBytes(back01, back23, upper)};
 }
 
 /// `addend`, and for each byte of the word its product with the weight at the same place, both signed numbers.
@@ -319,13 +325,14 @@ constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, 
     high = upper;
 }
 
+/// Of eight words, or of the last four and then the first four.
 // NOLINTNEXTLINE(modernize-avoid-c-arrays)
-[[nodiscard]] constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8]) {
+[[nodiscard]] constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8], std::uint32_t order = inOrder) {
     // Bytes i, i + 8, i + 16 and i + 24 to word i: two transpositions of 4 x 4 bytes.
     BitPlanes planes{};
     auto& bits = planes.bits;
     for (int half = 0; half < 2; ++half) {
-        const auto bytes = planesOf({words[half], words[2 + half], words[4 + half], words[6 + half]});
+        const auto bytes = planesOf({words[half], words[2 + half], words[4 + half], words[6 + half]}, order);
         for (int i = 0; i < 4; ++i) {
             bits[4 * half + i] = bytes[static_cast<std::size_t>(i)];
         }

@@ -149,6 +149,8 @@ TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
             std::uint32_t words[8];  // NOLINT(modernize-avoid-c-arrays): as bitPlanes takes them
             std::memcpy(words, &text[group], groupBytes);
             const BitPlanes planes = bitPlanes(words);
+            std::rotate(std::begin(words), std::begin(words) + 4, std::end(words));
+            ASSERT_TRUE(std::ranges::equal(bitPlanes(words, halvesExchanged).bits, planes.bits));
             const std::uint32_t before = group > 0 ? windowAt(text, group - 4) : 0;
             const std::uint32_t inside = insideOf(before, windowAt(text, group));
             ASSERT_EQ(inside, insideBehind);
