@@ -65,10 +65,9 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     __shared__ DecodeMemory<To, Shape> shared;
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     // While it loads:
-    static_assert(Shape::threads >= TwoUnitsRules::count);
+    static_assert(Shape::threads >= TwoUnitsRules<To>::count);
     shared.twoUnitsRules.fill();
-    constexpr bool isAlwaysReadByTwos = sizeof(To) == sizeof(char32_t) && errors != Errors::Skip;
-    if constexpr (!isAlwaysReadByTwos) {
+    if constexpr (errors == Errors::Skip) {
         shared.leadRules.fill();
     }
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
@@ -132,11 +131,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
 
     // Mark ill-formed units for those who read two at a time.
     const auto isWellFormed = [&] { return shared.firstIllFormed == Tile::bytes; };
-    const auto isReadByTwos = [&] {
-        const bool hasPairs = sizeof(To) == sizeof(char16_t) && shared.hasPairs != 0;
-        return isAlwaysReadByTwos || (!hasPairs && (errors != Errors::Skip || isWellFormed()));
-    };
-    if (errors != Errors::Skip && anyIllFormed != 0 && isReadByTwos()) {
+    if (errors != Errors::Skip && anyIllFormed != 0) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
             markLongUnits(tile, shared, Shape::groupAt(row), illFormed[row]);
@@ -188,7 +183,9 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     // List where the runs begin, and convert them.
     const int runs = out.runsBefore(emitted);
     const int middleRun = out.runsBefore(shared.middleRank);
-    const int parts = runs <= listedRuns<To, Shape> ? 1 : 2;
+    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
+    constexpr bool isListedAtOnce = listedRuns<To, Shape> >= mostRuns<To, Shape>;
+    const int parts = isListedAtOnce || runs <= listedRuns<To, Shape> ? 1 : 2;
 #pragma unroll 1
     for (int part = 0; part < parts; ++part) {
         if (part > 0) {
@@ -206,14 +203,16 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         const auto convert = [&](auto reader) {
             convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
         };
-        if (isReadByTwos() && isWellFormed()) {
-            convert(std::type_identity<TwoUnitsReader<To, Shape, true>>{});
-        } else if (errors != Errors::Skip && isReadByTwos()) {
-            convert(std::type_identity<TwoUnitsReader<To, Shape, false>>{});
-        } else if (isWellFormed()) {
-            convert(std::type_identity<ElementReader<To, Shape, errors, true>>{});
+        if (isWellFormed()) {
+            if (isUtf16 && shared.hasPairs != 0) {
+                convert(std::type_identity<TwoUnitsReader<To, Shape, true, isUtf16>>{});
+            } else {
+                convert(std::type_identity<TwoUnitsReader<To, Shape, true, false>>{});
+            }
+        } else if constexpr (errors != Errors::Skip) {
+            convert(std::type_identity<TwoUnitsReader<To, Shape, false, isUtf16>>{});
         } else {
-            convert(std::type_identity<ElementReader<To, Shape, errors, false>>{});
+            convert(std::type_identity<SkippingReader<To, Shape>>{});
         }
     }
 }

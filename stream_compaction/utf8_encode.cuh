@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/shared_memory.cuh"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_decode.cuh"
 #include "stream_compaction/utf8_encode_alike.cuh"
@@ -44,11 +45,6 @@ struct EncodeShape {
         return element % rows * rowBytes + element / rows * static_cast<int>(sizeof(From));
     }
 };
-
-/// The sum of x and of byte k of a word: one instruction, past the pipe of shifts and logic, which has the most to do.
-[[nodiscard]] __device__ inline std::uint32_t addByte(std::uint32_t word, int k, std::uint32_t x) {
-    return __dp4a(word, 1u << 8 * k, x);
-}
 
 /// A lane's elements of a group in UTF-8, each of which takes at most so many bytes, as those of the other lanes.
 template <int quadCount, int most_>
@@ -181,11 +177,6 @@ class GroupEncoder<char16_t, Text> {
     std::uint32_t before_;  // the link to the row before a group, in the highest byte
 };
 
-/// Stores the lowest byte.
-__device__ inline void storeShared(std::uint32_t address, std::uint32_t byte) {
-    asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(byte) : "memory");
-}
-
 /// What a warp has packed, and of its elements each lane the first that is ill-formed.
 struct Packed {
     int bytes = 0;
@@ -198,8 +189,7 @@ template <typename From, Errors errors>
 [[nodiscard]] __device__ Packed encodePart(const typename EncodeShape<From>::Text& tile, std::uint8_t* packed) {
     using Shape = EncodeShape<From>;
     const bool isWhole = __all_sync(Warp::allLanes, tile.isWhole());
-    // Addresses in shared memory as numbers, so that the compiler does not put them together again for every byte.
-    const auto packedBegin = static_cast<std::uint32_t>(__cvta_generic_to_shared(packed));
+    const std::uint32_t packedBegin = SharedMemory::addressOf(packed);
     std::uint32_t packedEnd = packedBegin;
     Packed result;
     GroupEncoder<From, typename Shape::Text> encodeGroup(tile);
@@ -285,9 +275,9 @@ template <typename From, Errors errors>
                     for (int i = 0; i < elements; ++i) {
                         const bool isGuarded = exact || (i % Shape::rows == 0 && place > 0);
                         if (!isGuarded) {
-                            storeShared(ends[i] - 1 - place, group.byteBySum(i, place));
+                            SharedMemory::storeByte(ends[i] - 1 - place, group.byteBySum(i, place));
                         } else if (exact ? place < group.length(i) : static_cast<int>(ends[i] - packedEnd) > place) {
-                            storeShared(ends[i] - 1 - place, group.byte(i, place));
+                            SharedMemory::storeByte(ends[i] - 1 - place, group.byte(i, place));
                         }
                     }
                 }

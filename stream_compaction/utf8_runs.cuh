@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "stream_compaction/primitives/shared_memory.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/utf8_alike.h"
 #include "stream_compaction/utf8_find.cuh"
@@ -45,47 +46,49 @@ class LeadRules {
 };
 
 /// In global memory, to be copied from.
-static __device__ constexpr auto everyTwoUnitsRule = twoUnitsRules();
+template <typename To>
+static __device__ constexpr auto everyTwoUnitsRule = twoUnitsRules<To>();
 
-/// The rules of any two units in shared memory.
+/// The rules of any two elements in shared memory.
+template <typename To>
 class TwoUnitsRules {
   public:
-    static constexpr int count = 1 << twoUnitsAhead;
+    static constexpr int count = 1 << twoUnitsBits;
 
     /// By the first threads of a block, which has as many at least.
     __device__ void fill() {
         if (threadIdx.x < count) {
-            const TwoUnitsRule rule = everyTwoUnitsRule[threadIdx.x];
+            const TwoUnitsRule rule = everyTwoUnitsRule<To>[threadIdx.x];
             rules_[threadIdx.x] = {rule.first, rule.second};
         }
     }
-    /// By where units begin, a bit a byte, the lowest for the first unit.
-    [[nodiscard]] __device__ TwoUnitsRule of(std::uint32_t begins) const {
-        constexpr std::uint32_t lastEntry = (count - 1) * sizeof(uint2);
-        const auto* const entry =
-            reinterpret_cast<const std::byte*>(rules_) + (begins * (sizeof(uint2) / 2) & lastEntry);
-        const uint2 rule = *reinterpret_cast<const uint2*>(entry);
-        return {rule.x, rule.y};
-    }
 
   private:
-    uint2 rules_[count];
+    template <typename, typename, bool, bool>
+    friend class TwoUnitsReader;
+
+    alignas(count * sizeof(uint2)) uint2 rules_[count];
 };
 
-/// Runs that are listed at a time, so that six blocks of 256 threads fit into a multiprocessor. Only a tile with fewer
-/// than 1.5 bytes an element of UTF-32, most of them ASCII, has more: its halves are listed one after the other.
+/// Runs of a tile, if there are as many elements as bytes.
 template <typename To, typename Shape>
-inline constexpr int listedRuns = std::min(Shape::bytes / runLength<To> + 1, Shape::bytes / 6);
+inline constexpr int mostRuns = Shape::bytes / runLength<To> + 1;
+
+/// Runs that are listed at a time, so that six blocks of 256 threads fit into a multiprocessor. Only a tile with more
+/// than three elements of UTF-32 in five bytes, most of them ASCII, has more: its halves are listed one after the
+/// other.
+template <typename To, typename Shape>
+inline constexpr int listedRuns = std::min(mostRuns<To, Shape>, Shape::bytes / 4 * 3 / 5);
 
 /// The shared memory of a block that decodes a tile.
 template <typename To, typename Shape>
 struct DecodeMemory {
     using Tile = typename Shape::Tile;
 
+    TwoUnitsRules<To> twoUnitsRules;  // first, for it is aligned to its size
     typename Tile::Storage tile;
     std::uint16_t runBegins[listedRuns<To, Shape>];                 ///< positions of what the runs begin with
     std::uint32_t unitBegins[Tile::bytes / Shape::groupBytes + 2];  ///< where units begin, a bit a byte
-    TwoUnitsRules twoUnitsRules;
     LeadRules<To> leadRules;
     std::uint32_t warpCounts[Shape::warps];
     int firstIllFormed;
@@ -149,7 +152,7 @@ __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& 
     constexpr int length = runLength<To>;
     const std::uint32_t begins = everyNth<length>(emits, out.phase + rank);
     const int run = out.runsBefore(static_cast<int>(rank)) - firstRun;
-    auto address = static_cast<std::uint32_t>(__cvta_generic_to_shared(memory.runBegins + run));
+    std::uint32_t address = SharedMemory::addressOf(memory.runBegins + run);
 #pragma unroll
     for (int bytes = 0; bytes < Shape::groupBytes; bytes += length) {
         putHighestBit(address, begins & ((1u << length) - 1) << bytes, group);
@@ -160,102 +163,111 @@ __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& 
     }
 }
 
-/// Reads text two units at a time. Ill-formed ones must have been marked, if there are any; and there are no sequences
-/// that become two elements.
-template <typename To, typename Shape, bool isWellFormed>
+/// Reads text two elements at a time. Ill-formed units must have been marked, if there are any.
+template <typename To, typename Shape, bool isWellFormed, bool withPairs>
 class TwoUnitsReader {
   public:
     static constexpr int elementsAtOnce = 2;
 
     __device__ TwoUnitsReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
-        : tile_(tile), memory_(memory), position_(position), begins_(memory.beginsFrom(position)) {}
+        : text_(SharedMemory::addressOf(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
+          rules_(SharedMemory::addressOf(memory.twoUnitsRules.rules_)) {
+        const std::uint32_t begins = memory.beginsFrom(position);
+        places_ = begins * placeOf(1);
+        if constexpr (withPairs) {
+            secondMark_ = (begins & 1) == 0 ? secondSurrogate : 0;
+        }
+    }
 
-    __device__ std::array<std::uint32_t, elementsAtOnce> next() {
-        const TwoUnitsRule rule = memory_.twoUnitsRules.of(begins_);
-        const auto codePoints = decodeTwo(twoWindowsAt(tile_, position_), rule);
-        position_ += rule.length();
-        begins_ >>= rule.length();
-        return {elementOf(codePoints[0]), elementOf(codePoints[1])};
+    template <int count>
+    __device__ std::array<std::uint32_t, count> next() {
+        std::array<std::uint32_t, count> elements;
+#pragma unroll
+        for (int i = 0; i < count; i += elementsAtOnce) {
+            const auto sums = nextSums();
+#pragma unroll
+            for (int k = 0; k < elementsAtOnce; ++k) {
+                elements[i + k] = isWellFormed ? sums[k] : replaceMarked<To>(sums[k]);
+            }
+        }
+        if constexpr (withPairs) {
+            elements[0] |= secondMark_;
+            secondMark_ = 0;
+#pragma unroll
+            for (int i = 0; i < count; ++i) {
+                finishSurrogate(elements[i], i + 1 < count ? elements[i + 1] : secondMark_);
+            }
+        }
+        return elements;
     }
 
   private:
-    [[nodiscard]] __device__ static std::uint32_t elementOf(int codePoint) {
-        return isWellFormed || codePoint >= 0 ? codePoint : replacementCharacter;
+    /// In the table, of the rule for what has such an index.
+    [[nodiscard]] __device__ static constexpr std::uint32_t placeOf(std::uint32_t index) {
+        return index * sizeof(uint2) >> bitsBefore<To>;
+    }
+
+    __device__ std::array<int, elementsAtOnce> nextSums() {
+        constexpr std::uint32_t lastPlace = (TwoUnitsRules<To>::count - 1) * sizeof(uint2);
+        const uint2 entry = SharedMemory::loadTwoWords((places_ & lastPlace) | rules_);
+        const TwoUnitsRule rule{entry.x, entry.y};
+        const std::uint32_t word = text_ & ~3u;
+        const std::uint32_t middle = SharedMemory::loadWord(word + 4);
+        const auto sums = sumsOfTwo<To>({__funnelshift_r(SharedMemory::loadWord(word), middle, text_ * 8),
+                                         __funnelshift_r(middle, SharedMemory::loadWord(word + 8), text_ * 8)},
+                                        rule);
+        moveOn<To>(rule, text_, places_);
+        return sums;
+    }
+
+    std::uint32_t text_;    // where the eight bytes lie
+    std::uint32_t rules_;   // where the table does
+    std::uint32_t places_;  // where units begin from here on, as the lowest bits' place in the table
+    std::uint32_t secondMark_ = 0;
+};
+
+/// Reads text an element at a time, and skips ill-formed units: those that are not as long as their first byte says.
+template <typename To, typename Shape>
+class SkippingReader {
+  public:
+    static constexpr int elementsAtOnce = 1;
+
+    __device__ SkippingReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
+        : tile_(tile), memory_(memory), position_(position) {}
+
+    template <int count>
+    __device__ std::array<std::uint32_t, count> next() {
+        std::array<std::uint32_t, count> elements;
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            elements[i] = nextElement();
+        }
+        return elements;
+    }
+
+  private:
+    __device__ To nextElement() {
+        while (const int length = illFormedLength()) {
+            position_ += length;
+        }
+        const std::uint32_t window = windowAt(tile_, position_);
+        const LeadRule rule = memory_.leadRules.of(leadHalf(window));
+        position_ += rule.length;
+        return elementOf<To>(window, rule);
+    }
+
+    /// The bytes of the unit at the position if it is ill-formed, else 0. The second of two surrogates comes from where
+    /// no unit begins.
+    [[nodiscard]] __device__ int illFormedLength() const {
+        const std::uint32_t begins = memory_.beginsFrom(position_);
+        const std::uint32_t half = leadHalf(windowAt(tile_, position_));
+        const int length = __ffs(static_cast<int>(begins >> 1));
+        return (begins & 1) == 0 || length == unitLength(half, memory_.leadRules.of(half)) ? 0 : length;
     }
 
     const typename Shape::Tile& tile_;
     const DecodeMemory<To, Shape>& memory_;
     int position_;
-    std::uint32_t begins_;
-};
-
-/// Reads any text, an element at a time. Where it may be ill-formed it asks how long each unit is: an ill-formed one is
-/// shorter than its first byte says.
-template <typename To, typename Shape, Errors errors, bool isWellFormed>
-class ElementReader {
-  public:
-    static constexpr int elementsAtOnce = 1;
-
-    __device__ ElementReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
-        : memory_(memory), position_(position), ahead_(tile.template pointerTo<std::uint32_t>(position & ~3)) {
-        low_ = *ahead_++;
-        high_ = *ahead_++;
-        if constexpr (!isWellFormed) {
-            begins_ = memory_.beginsFrom(position_);
-        }
-    }
-
-    __device__ std::array<std::uint32_t, elementsAtOnce> next() {
-        Place place = placeHere();
-        while (errors == Errors::Skip && place.isIllFormed) {
-            moveBy(place.length);
-            place = placeHere();
-        }
-        moveBy(place.length);
-        return {place.element};
-    }
-
-  private:
-    /// What begins at the position: a unit, or the second of two surrogates.
-    struct Place {
-        To element;
-        int length;  ///< to the next one
-        bool isIllFormed;
-    };
-    [[nodiscard]] __device__ Place placeHere() const {
-        const std::uint32_t window = __funnelshift_r(low_, high_, position_ * 8);
-        const std::uint32_t half = leadHalf(window);
-        const LeadRule rule = memory_.leadRules.of(half);
-        const To element = elementOf<To>(window, rule);
-        if constexpr (isWellFormed) {
-            return {element, rule.length, false};
-        }
-        const bool isUnit = sizeof(To) == sizeof(char32_t) || (begins_ & 1) != 0;
-        const int length = __ffs(static_cast<int>(begins_ >> 1));
-        const bool isIllFormed = isUnit && length != unitLength(half, rule);
-        return isIllFormed ? Place{static_cast<To>(replacementCharacter), length, true}
-                           : Place{element, rule.length, false};
-    }
-
-    __device__ void moveBy(int length) {
-        const int before = position_;
-        position_ += length;
-        if (((position_ ^ before) & 4) != 0) {
-            low_ = high_;
-            high_ = *ahead_++;
-        }
-        if constexpr (!isWellFormed) {
-            // A run and the beginning of what is behind it lie within 25 bytes, if nothing is skipped.
-            begins_ = errors == Errors::Skip ? memory_.beginsFrom(position_) : begins_ >> length;
-        }
-    }
-
-    const DecodeMemory<To, Shape>& memory_;
-    int position_;
-    const std::uint32_t* ahead_;  // at the word behind the two that hold the window
-    std::uint32_t low_;
-    std::uint32_t high_;
-    std::uint32_t begins_ = 0;
 };
 
 /// Converts listed runs that are all the tile's, and stores each as a vector.
@@ -266,20 +278,12 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
     out += static_cast<int>(threadIdx.x) * runLength<To>;
 #pragma unroll 1
     for (begins += threadIdx.x; begins < end; begins += Shape::threads) {
-        Reader reader(tile, memory, *begins);
-        std::array<std::uint32_t, runLength<To>> elements;
-#pragma unroll
-        for (int i = 0; i < runLength<To>; i += Reader::elementsAtOnce) {
-            const auto some = reader.next();
-#pragma unroll
-            for (int k = 0; k < Reader::elementsAtOnce; ++k) {
-                elements[i + k] = some[k];
-            }
-        }
+        const auto elements = Reader(tile, memory, *begins).template next<runLength<To>>();
         std::array<std::uint32_t, 4> words;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            words[i] = sizeof(To) == sizeof(char32_t) ? elements[i] : elements[2 * i] | elements[2 * i + 1] << 16;
+            words[i] = sizeof(To) == sizeof(char32_t) ? elements[i]
+                                                      : selectBytes(elements[2 * i], elements[2 * i + 1], 0x5410);
         }
         // A plain store of 16 bytes the compiler would split into four.
         __stcg(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
@@ -294,7 +298,7 @@ __device__ void convertSome(const DecodeMemory<To, Shape>& memory, const typenam
     Reader reader(tile, memory, position);
 #pragma unroll 1
     for (int i = 0; i < count; i += Reader::elementsAtOnce) {
-        const auto some = reader.next();
+        const auto some = reader.template next<Reader::elementsAtOnce>();
 #pragma unroll
         for (int k = 0; k < Reader::elementsAtOnce; ++k) {
             if (i + k < count) {

@@ -220,6 +220,16 @@ inline constexpr std::uint32_t halvesExchanged = 0x1054;
             selectBytes(back01, back23, order), selectBytes(back01, back23, upper)};
 }
 
+/// The sum of x and of byte k of a word: on a GPU one instruction, past the pipe of shifts and logic, which has the
+/// most to do.
+[[nodiscard]] constexpr std::uint32_t addByte(std::uint32_t word, int k, std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+    return __dp4a(word, 1u << 8 * k, x);
+#else
+    return x + byteOf(word, k);
+#endif
+}
+
 /// `addend`, and for each byte of the word its product with the weight at the same place, both signed numbers.
 [[nodiscard]] constexpr int weightedSum(std::uint32_t word, std::uint32_t weights, int addend) {
 #ifdef __CUDA_ARCH__
@@ -278,11 +288,11 @@ template <typename To>
     return half == fourByteHalf ? 4 : rule.length;
 }
 
-/// The element that a window begins with, by the rule for it. Without pairs of surrogates there is less to ask.
-template <typename To, bool withPairs = sizeof(To) == sizeof(char16_t)>
+/// The element that a window begins with, by the rule for it.
+template <typename To>
 [[nodiscard]] constexpr To elementOf(std::uint32_t window, const LeadRule& rule) {
     int sum = weightedSum(window, rule.weights, rule.addend) + 4096 * weightedSum(window, rule.highWeights, 0);
-    if constexpr (withPairs) {
+    if constexpr (sizeof(To) == sizeof(char16_t)) {
         // Selected, not branched to: neighbours differ.
         const int second = (sum & 0x3FF) | 0xDC00;
         sum = leadHalf(window) == fourByteHalf ? sum >> 4 : sum;

@@ -184,10 +184,6 @@ void expectRulesForEveryCodePoint() {
             const std::uint32_t window = windowAt(bytes, at);
             const LeadRule rule = leadRule<To>(leadHalf(window));
             ASSERT_EQ(elementOf<To>(window, rule), expected[i]) << static_cast<std::uint32_t>(codePoint);
-            if (elements == 1) {
-                const auto withoutPairs = elementOf<To, false>(window, rule);
-                ASSERT_EQ(withoutPairs, expected[i]) << static_cast<std::uint32_t>(codePoint);
-            }
             at += static_cast<std::size_t>(rule.length);
         }
         ASSERT_EQ(at, size) << static_cast<std::uint32_t>(codePoint);
@@ -388,66 +384,116 @@ TEST(SelectBytes, BytesAndSigns) {
     EXPECT_EQ(selectBytes(0x33221100, 0xF7665544, 0xF8F0), 0xFF00FF00u);
 }
 
-/// Two units, of which the second begins behind the first, and something behind them.
-struct TwoUnitsText {
-    std::array<std::uint32_t, 2> words{};
-    std::uint32_t begins = 0;
-    std::size_t bytes = 0;
-
-    void append(std::span<const std::uint8_t> unit) {
-        begins |= 1u << bytes;
-        for (const std::uint8_t byte : unit) {
-            words.at(bytes / 4) |= std::uint32_t{byte} << bytes % 4 * 8;
-            ++bytes;
+/// Units side by side, and a byte before and behind them.
+class SideBySide {
+  public:
+    SideBySide() { append(std::array<std::uint8_t, 1>{'x'}); }
+    explicit SideBySide(std::initializer_list<char32_t> codePoints) : SideBySide() {
+        for (const char32_t codePoint : codePoints) {
+            std::array<std::uint8_t, 4> unit{};
+            append(std::span(unit.data(), put(codePoint, unit.data())));
         }
     }
-    [[nodiscard]] TwoUnitsRule rule() const {
-        // What begins behind the second unit, and what not, is nothing to the rule.
-        return twoUnitsRule(((begins | 1u << bytes) >> 1) & ((1u << twoUnitsAhead) - 1));
+    void append(std::span<const std::uint8_t> unit) {
+        begins_ |= 1u << size_;
+        std::ranges::copy(unit, text_.begin() + size_);
+        size_ += static_cast<std::uint32_t>(unit.size());
     }
+
+    /// The sums of the elements from one on, which comes from a byte of the text, so many pairs of them.
+    template <typename To>
+    [[nodiscard]] std::vector<std::uint32_t> sums(std::uint32_t position, std::size_t pairs) const {
+        static constexpr auto rules = twoUnitsRules<To>();
+        std::uint32_t begins = (begins_ | 1u << size_) >> position;
+        position -= bytesBefore<To>;
+        std::vector<std::uint32_t> sums;
+        for (; pairs > 0; --pairs) {
+            const TwoUnitsRule rule = rules.at(begins >> bitsBefore<To> & (rules.size() - 1));
+            const std::span<const std::uint8_t> text(text_);
+            for (const int sum : sumsOfTwo<To>({windowAt(text, position), windowAt(text, position + 4)}, rule)) {
+                sums.push_back(static_cast<std::uint32_t>(sum));
+            }
+            moveOn<To>(rule, position, begins);
+        }
+        return sums;
+    }
+
+  private:
+    std::array<std::uint8_t, 32> text_{};
+    std::uint32_t begins_ = 0;
+    std::uint32_t size_ = 0;
 };
 
-TEST(Utf8TwoUnits, EveryCodePointBeforeAndBehindOthers) {
+TEST(Utf8TwoUnits, EveryCodePointAmongOthersInUtf32) {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
-        if (isSurrogate(codePoint)) {
-            continue;
-        }
-        std::array<std::uint8_t, 4> bytes{};
-        const std::span unit(bytes.data(), put(codePoint, bytes.data()));
         for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
-            std::array<std::uint8_t, 4> otherBytes{};
-            const std::span otherUnit(otherBytes.data(), put(other, otherBytes.data()));
-            TwoUnitsText first;
-            first.append(unit);
-            first.append(otherUnit);
-            ASSERT_EQ(decodeTwo(first.words, first.rule()),
-                      (std::array{static_cast<int>(codePoint), static_cast<int>(other)}));
-            TwoUnitsText second;
-            second.append(otherUnit);
-            second.append(unit);
-            ASSERT_EQ(decodeTwo(second.words, second.rule()),
-                      (std::array{static_cast<int>(other), static_cast<int>(codePoint)}));
-            ASSERT_EQ(second.rule().length(), static_cast<int>(unit.size() + otherUnit.size()));
+            if (!isSurrogate(codePoint)) {
+                const std::vector<std::uint32_t> expected{codePoint, other, codePoint, codePoint};
+                ASSERT_EQ(SideBySide({codePoint, other, codePoint, codePoint}).sums<char32_t>(1, 2), expected);
+            }
         }
     }
 }
 
-TEST(Utf8TwoUnits, MarkedUnitsAreNegative) {
+TEST(Utf8TwoUnits, EveryCodePointAmongOthersInUtf16) {
+    for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
+        for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
+            if (isSurrogate(codePoint)) {
+                continue;
+            }
+            std::vector<std::uint32_t> expected;
+            std::vector<std::uint32_t> positions;
+            std::uint32_t position = 1;
+            for (const char32_t each : {codePoint, other, codePoint}) {
+                std::array<char16_t, 2> elements{};
+                std::array<std::uint8_t, 4> bytes{};
+                const std::size_t count = put(each, elements.data());
+                for (std::size_t i = 0; i < count; ++i) {
+                    expected.push_back(elements.at(i));
+                    positions.push_back(position + static_cast<std::uint32_t>(i));
+                }
+                position += static_cast<std::uint32_t>(put(each, bytes.data()));
+            }
+            // From every element on: what comes from a second byte is a second surrogate.
+            const SideBySide text{codePoint, other, codePoint};
+            for (std::size_t first = 0; first < positions.size(); ++first) {
+                std::vector<std::uint32_t> found =
+                    text.sums<char16_t>(positions[first], (expected.size() - first + 1) / 2);
+                found.push_back(0);
+                found[0] |= isSecondSurrogate(expected[first]) ? secondSurrogate : 0;
+                for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+                    finishSurrogate(found[i], found[i + 1]);
+                }
+                found.resize(expected.size() - first);
+                ASSERT_TRUE(std::ranges::equal(found, std::span(expected).subspan(first)))
+                    << std::uint32_t{codePoint} << " from element " << first;
+            }
+        }
+    }
+}
+
+template <typename To>
+void expectMarkedUnitsToBeReplaced() {
     std::mt19937 random(5);
-    for (int i = 0; i < 2'000'000; ++i) {
+    for (int i = 0; i < 1'000'000; ++i) {
         // An ill-formed unit: a byte that has its highest bit set, or a mark before one or two continuations.
         std::vector<std::uint8_t> unit{static_cast<std::uint8_t>(random() % 0x80 + 0x80)};
         for (auto continuations = random() % 3; continuations > 0; --continuations) {
             unit[0] = static_cast<std::uint8_t>(illFormedMark);
             unit.push_back(static_cast<std::uint8_t>(random() % 0x40 + 0x80));
         }
-        TwoUnitsText text;
+        SideBySide text;
         text.append(unit);
         text.append(unit);
-        const std::array<int, 2> codePoints = decodeTwo(text.words, text.rule());
-        ASSERT_LT(codePoints[0], 0);
-        ASSERT_LT(codePoints[1], 0);
+        for (const std::uint32_t sum : text.sums<To>(1, 1)) {
+            ASSERT_EQ(static_cast<To>(replaceMarked<To>(static_cast<int>(sum))), replacementCharacter);
+        }
     }
+}
+
+TEST(Utf8TwoUnits, MarkedUnitsAreReplaced) {
+    expectMarkedUnitsToBeReplaced<char32_t>();
+    expectMarkedUnitsToBeReplaced<char16_t>();
 }
 
 /// One element of a quad.

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+/// Places in shared memory as numbers of 32 bits, for inner loops: the compiler computes what is reached through
+/// pointers from the beginning of shared memory on, every time.
+namespace StreamCompaction::SharedMemory {
+
+[[nodiscard]] __device__ inline std::uint32_t addressOf(const void* pointer) {
+    return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+[[nodiscard]] __device__ inline std::uint32_t loadWord(std::uint32_t address) {
+    std::uint32_t word;
+    asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+    return word;
+}
+
+/// Two words from a multiple of 8 bytes on.
+[[nodiscard]] __device__ inline uint2 loadTwoWords(std::uint32_t address) {
+    uint2 words;
+    asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(words.x), "=r"(words.y) : "r"(address) : "memory");
+    return words;
+}
+
+/// Stores the lowest byte.
+__device__ inline void storeByte(std::uint32_t address, std::uint32_t byte) {
+    asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(byte) : "memory");
+}
+
+}  // namespace StreamCompaction::SharedMemory
