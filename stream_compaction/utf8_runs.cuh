@@ -117,7 +117,9 @@ struct TileOutput {
           phase(static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(To) % length)) {}
 
     /// How many runs begin before the element of that rank.
-    [[nodiscard]] __device__ int runsBefore(int rank) const { return (phase + rank + length - 1) / length; }
+    [[nodiscard]] __device__ int runsBefore(int rank) const {
+        return static_cast<int>(static_cast<unsigned>(phase + rank + length - 1) / length);  // one shift
+    }
     /// From which to before which run all is this tile's.
     [[nodiscard]] __device__ int firstWhole() const { return phase > 0 ? 1 : 0; }
     [[nodiscard]] __device__ int endWhole() const { return (phase + elements) / length; }

@@ -424,7 +424,7 @@ template <int step>
     std::uint32_t nth = mask;
     std::uint32_t carries = mask;
     for (int digit = 1; digit < step; digit *= 2) {
-        const std::uint32_t isOdd = parityBelow(carries) ^ ((before & digit) != 0 ? ~0u : 0u);
+        const std::uint32_t isOdd = parityBelow(carries) ^ (0 - (before / digit & 1));
         nth &= ~isOdd;
         carries &= isOdd;
     }
