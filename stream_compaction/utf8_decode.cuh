@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <type_traits>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -47,8 +46,8 @@ using DecodeShape = std::conditional_t<std::is_same_v<Chain, Together>, GroupSha
 /// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
 /// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
 /// says where each goes. Then the output is shared out among the threads in aligned runs of 16 bytes: the threads that
-/// found the units list where the runs begin, and each is converted from there on, two units at a time where each makes
-/// one element (utf8_two_units.h).
+/// found the units list where the runs begin, and each is converted from there on, two elements at a time
+/// (utf8_two_elements.h), or one where ill-formed units are skipped.
 ///
 /// A tile of sequences that all have one length goes a shorter way (utf8_decode_alike.cuh).
 ///
@@ -65,8 +64,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     __shared__ DecodeMemory<To, Shape> shared;
     Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
     // While it loads:
-    static_assert(Shape::threads >= TwoUnitsRules<To>::count);
-    shared.twoUnitsRules.fill();
+    static_assert(Shape::threads >= TwoElementsRules<To>::count);
+    shared.twoElementsRules.fill();
     if constexpr (errors == Errors::Skip) {
         shared.leadRules.fill();
     }
@@ -129,7 +128,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         chain.publish(emitted);
     }
 
-    // Mark ill-formed units for those who read two at a time.
+    // Mark ill-formed units for those who read two elements at a time.
     const auto isWellFormed = [&] { return shared.firstIllFormed == Tile::bytes; };
     if (errors != Errors::Skip && anyIllFormed != 0) {
 #pragma unroll
@@ -205,12 +204,12 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         };
         if (isWellFormed()) {
             if (isUtf16 && shared.hasPairs != 0) {
-                convert(std::type_identity<TwoUnitsReader<To, Shape, true, isUtf16>>{});
+                convert(std::type_identity<TwoElementsReader<To, Shape, true, isUtf16>>{});
             } else {
-                convert(std::type_identity<TwoUnitsReader<To, Shape, true, false>>{});
+                convert(std::type_identity<TwoElementsReader<To, Shape, true, false>>{});
             }
         } else if constexpr (errors != Errors::Skip) {
-            convert(std::type_identity<TwoUnitsReader<To, Shape, false, isUtf16>>{});
+            convert(std::type_identity<TwoElementsReader<To, Shape, false, isUtf16>>{});
         } else {
             convert(std::type_identity<SkippingReader<To, Shape>>{});
         }

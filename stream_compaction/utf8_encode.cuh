@@ -4,7 +4,7 @@
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/primitives/shared_memory.cuh"
+#include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/utf8_chain.cuh"
 #include "stream_compaction/utf8_decode.cuh"
 #include "stream_compaction/utf8_encode_alike.cuh"
@@ -189,7 +189,7 @@ template <typename From, Errors errors>
 [[nodiscard]] __device__ Packed encodePart(const typename EncodeShape<From>::Text& tile, std::uint8_t* packed) {
     using Shape = EncodeShape<From>;
     const bool isWhole = __all_sync(Warp::allLanes, tile.isWhole());
-    const std::uint32_t packedBegin = SharedMemory::addressOf(packed);
+    const std::uint32_t packedBegin = SharedAddress::of(packed);
     std::uint32_t packedEnd = packedBegin;
     Packed result;
     GroupEncoder<From, typename Shape::Text> encodeGroup(tile);
@@ -275,9 +275,9 @@ template <typename From, Errors errors>
                     for (int i = 0; i < elements; ++i) {
                         const bool isGuarded = exact || (i % Shape::rows == 0 && place > 0);
                         if (!isGuarded) {
-                            SharedMemory::storeByte(ends[i] - 1 - place, group.byteBySum(i, place));
+                            SharedAddress::storeByte(ends[i] - 1 - place, group.byteBySum(i, place));
                         } else if (exact ? place < group.length(i) : static_cast<int>(ends[i] - packedEnd) > place) {
-                            SharedMemory::storeByte(ends[i] - 1 - place, group.byte(i, place));
+                            SharedAddress::storeByte(ends[i] - 1 - place, group.byte(i, place));
                         }
                     }
                 }

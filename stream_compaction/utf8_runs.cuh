@@ -4,12 +4,12 @@
 #include <array>
 #include <iterator>
 
-#include "stream_compaction/primitives/shared_memory.cuh"
+#include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/utf8_alike.h"
 #include "stream_compaction/utf8_find.cuh"
 #include "stream_compaction/utf8_tile.cuh"
-#include "stream_compaction/utf8_two_units.h"
+#include "stream_compaction/utf8_two_elements.h"
 #include "stream_compaction/utf8_units.h"
 
 /// From units to elements: the output of a tile is cut into aligned runs of 16 bytes; where each begins in the text is
@@ -47,25 +47,25 @@ class LeadRules {
 
 /// In global memory, to be copied from.
 template <typename To>
-static __device__ constexpr auto everyTwoUnitsRule = twoUnitsRules<To>();
+static __device__ constexpr auto everyTwoElementsRule = twoElementsRules<To>();
 
 /// The rules of any two elements in shared memory.
 template <typename To>
-class TwoUnitsRules {
+class TwoElementsRules {
   public:
-    static constexpr int count = 1 << twoUnitsBits;
+    static constexpr int count = 1 << twoElementsBits;
 
     /// By the first threads of a block, which has as many at least.
     __device__ void fill() {
         if (threadIdx.x < count) {
-            const TwoUnitsRule rule = everyTwoUnitsRule<To>[threadIdx.x];
+            const TwoElementsRule rule = everyTwoElementsRule<To>[threadIdx.x];
             rules_[threadIdx.x] = {rule.first, rule.second};
         }
     }
 
   private:
     template <typename, typename, bool, bool>
-    friend class TwoUnitsReader;
+    friend class TwoElementsReader;
 
     alignas(count * sizeof(uint2)) uint2 rules_[count];
 };
@@ -85,7 +85,7 @@ template <typename To, typename Shape>
 struct DecodeMemory {
     using Tile = typename Shape::Tile;
 
-    TwoUnitsRules<To> twoUnitsRules;  // first, for it is aligned to its size
+    TwoElementsRules<To> twoElementsRules;  // first, for it is aligned to its size
     typename Tile::Storage tile;
     std::uint16_t runBegins[listedRuns<To, Shape>];                 ///< positions of what the runs begin with
     std::uint32_t unitBegins[Tile::bytes / Shape::groupBytes + 2];  ///< where units begin, a bit a byte
@@ -154,7 +154,7 @@ __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& 
     constexpr int length = runLength<To>;
     const std::uint32_t begins = everyNth<length>(emits, out.phase + rank);
     const int run = out.runsBefore(static_cast<int>(rank)) - firstRun;
-    std::uint32_t address = SharedMemory::addressOf(memory.runBegins + run);
+    std::uint32_t address = SharedAddress::of(memory.runBegins + run);
 #pragma unroll
     for (int bytes = 0; bytes < Shape::groupBytes; bytes += length) {
         putHighestBit(address, begins & ((1u << length) - 1) << bytes, group);
@@ -167,13 +167,13 @@ __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& 
 
 /// Reads text two elements at a time. Ill-formed units must have been marked, if there are any.
 template <typename To, typename Shape, bool isWellFormed, bool withPairs>
-class TwoUnitsReader {
+class TwoElementsReader {
   public:
     static constexpr int elementsAtOnce = 2;
 
-    __device__ TwoUnitsReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
-        : text_(SharedMemory::addressOf(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
-          rules_(SharedMemory::addressOf(memory.twoUnitsRules.rules_)) {
+    __device__ TwoElementsReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
+        : text_(SharedAddress::of(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
+          rules_(SharedAddress::of(memory.twoElementsRules.rules_)) {
         const std::uint32_t begins = memory.beginsFrom(position);
         places_ = begins * placeOf(1);
         if constexpr (withPairs) {
@@ -206,17 +206,17 @@ class TwoUnitsReader {
   private:
     /// In the table, of the rule for what has such an index.
     [[nodiscard]] __device__ static constexpr std::uint32_t placeOf(std::uint32_t index) {
-        return index * sizeof(uint2) >> bitsBefore<To>;
+        return index * sizeof(uint2) >> bitsNotAsked<To>;
     }
 
     __device__ std::array<int, elementsAtOnce> nextSums() {
-        constexpr std::uint32_t lastPlace = (TwoUnitsRules<To>::count - 1) * sizeof(uint2);
-        const uint2 entry = SharedMemory::loadTwoWords((places_ & lastPlace) | rules_);
-        const TwoUnitsRule rule{entry.x, entry.y};
+        constexpr std::uint32_t lastPlace = (TwoElementsRules<To>::count - 1) * sizeof(uint2);
+        const uint2 entry = SharedAddress::loadTwoWords((places_ & lastPlace) | rules_);
+        const TwoElementsRule rule{entry.x, entry.y};
         const std::uint32_t word = text_ & ~3u;
-        const std::uint32_t middle = SharedMemory::loadWord(word + 4);
-        const auto sums = sumsOfTwo<To>({__funnelshift_r(SharedMemory::loadWord(word), middle, text_ * 8),
-                                         __funnelshift_r(middle, SharedMemory::loadWord(word + 8), text_ * 8)},
+        const std::uint32_t middle = SharedAddress::loadWord(word + 4);
+        const auto sums = sumsOfTwo<To>({__funnelshift_r(SharedAddress::loadWord(word), middle, text_ * 8),
+                                         __funnelshift_r(middle, SharedAddress::loadWord(word + 8), text_ * 8)},
                                         rule);
         moveOn<To>(rule, text_, places_);
         return sums;
@@ -258,13 +258,13 @@ class SkippingReader {
         return elementOf<To>(window, rule);
     }
 
-    /// The bytes of the unit at the position if it is ill-formed, else 0. The second of two surrogates comes from where
-    /// no unit begins.
+    /// The bytes of the unit at the position if it is ill-formed, else 0. The second of two surrogates comes from the
+    /// second byte of four, behind which the next unit is as far as behind the first of three.
     [[nodiscard]] __device__ int illFormedLength() const {
         const std::uint32_t begins = memory_.beginsFrom(position_);
         const std::uint32_t half = leadHalf(windowAt(tile_, position_));
         const int length = __ffs(static_cast<int>(begins >> 1));
-        return (begins & 1) == 0 || length == unitLength(half, memory_.leadRules.of(half)) ? 0 : length;
+        return length == unitLength(half, memory_.leadRules.of(half)) ? 0 : length;
     }
 
     const typename Shape::Tile& tile_;

@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -97,15 +96,6 @@ template <typename Text>
     const int word = position & ~3;
     return __funnelshift_r(text.template at<std::uint32_t>(word), text.template at<std::uint32_t>(word + 4),
                            position * 8);
-}
-
-/// The same, and the four bytes behind them.
-template <typename Text>
-[[nodiscard]] __device__ std::array<std::uint32_t, 2> twoWindowsAt(const Text& text, int position) {
-    const int word = position & ~3;
-    const auto middle = text.template at<std::uint32_t>(word + 4);
-    return {__funnelshift_r(text.template at<std::uint32_t>(word), middle, position * 8),
-            __funnelshift_r(middle, text.template at<std::uint32_t>(word + 8), position * 8)};
 }
 
 /// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,

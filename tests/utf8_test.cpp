@@ -21,7 +21,7 @@
 #include "stream_compaction/utf8_quads.h"
 #include "stream_compaction/utf8_serial.h"
 #include "stream_compaction/utf8_stream.h"
-#include "stream_compaction/utf8_two_units.h"
+#include "stream_compaction/utf8_two_elements.h"
 
 namespace StreamCompaction::Utf8 {
 namespace {
@@ -403,12 +403,12 @@ class SideBySide {
     /// The sums of the elements from one on, which comes from a byte of the text, so many pairs of them.
     template <typename To>
     [[nodiscard]] std::vector<std::uint32_t> sums(std::uint32_t position, std::size_t pairs) const {
-        static constexpr auto rules = twoUnitsRules<To>();
+        static constexpr auto rules = twoElementsRules<To>();
         std::uint32_t begins = (begins_ | 1u << size_) >> position;
         position -= bytesBefore<To>;
         std::vector<std::uint32_t> sums;
         for (; pairs > 0; --pairs) {
-            const TwoUnitsRule rule = rules.at(begins >> bitsBefore<To> & (rules.size() - 1));
+            const TwoElementsRule rule = rules.at(begins >> bitsNotAsked<To> & (rules.size() - 1));
             const std::span<const std::uint8_t> text(text_);
             for (const int sum : sumsOfTwo<To>({windowAt(text, position), windowAt(text, position + 4)}, rule)) {
                 sums.push_back(static_cast<std::uint32_t>(sum));
@@ -424,7 +424,7 @@ class SideBySide {
     std::uint32_t size_ = 0;
 };
 
-TEST(Utf8TwoUnits, EveryCodePointAmongOthersInUtf32) {
+TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf32) {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
         for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
             if (!isSurrogate(codePoint)) {
@@ -435,7 +435,7 @@ TEST(Utf8TwoUnits, EveryCodePointAmongOthersInUtf32) {
     }
 }
 
-TEST(Utf8TwoUnits, EveryCodePointAmongOthersInUtf16) {
+TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf16) {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
         for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
             if (isSurrogate(codePoint)) {
@@ -491,7 +491,7 @@ void expectMarkedUnitsToBeReplaced() {
     }
 }
 
-TEST(Utf8TwoUnits, MarkedUnitsAreReplaced) {
+TEST(Utf8TwoElements, MarkedUnitsAreReplaced) {
     expectMarkedUnitsToBeReplaced<char32_t>();
     expectMarkedUnitsToBeReplaced<char16_t>();
 }

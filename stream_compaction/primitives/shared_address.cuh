@@ -6,9 +6,9 @@
 
 /// Places in shared memory as numbers of 32 bits, for inner loops: the compiler computes what is reached through
 /// pointers from the beginning of shared memory on, every time.
-namespace StreamCompaction::SharedMemory {
+namespace StreamCompaction::SharedAddress {
 
-[[nodiscard]] __device__ inline std::uint32_t addressOf(const void* pointer) {
+[[nodiscard]] __device__ inline std::uint32_t of(const void* pointer) {
     return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
 }
 
@@ -30,4 +30,4 @@ __device__ inline void storeByte(std::uint32_t address, std::uint32_t byte) {
     asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(byte) : "memory");
 }
 
-}  // namespace StreamCompaction::SharedMemory
+}  // namespace StreamCompaction::SharedAddress

@@ -8,17 +8,17 @@
 
 #include "stream_compaction/utf8_units.h"
 
-/// Decoding two units at a time. Where units begin says all about which bytes are whose, so that a table can tell for
-/// any two that stand side by side how to gather them; what they say is then the same sum of bytes for all. (Lemire and
-/// Mula, "Transcoding Billions of Unicode Characters per Second with SIMD Instructions", 2022, do so for more of them
-/// at once, in wider registers.)
+/// Decoding two elements at a time. Where units begin says all about which bytes are whose, so that a table can tell
+/// for any two elements that come from neighbouring places how to gather their bytes; what these say is then the same
+/// sum for all. (Lemire and Mula, "Transcoding Billions of Unicode Characters per Second with SIMD Instructions", 2022,
+/// do so for more of them at once, in wider registers.)
 ///
 /// Everything here is constexpr and runs on host and device alike.
 namespace StreamCompaction::Utf8 {
 
 /// How two elements side by side are decoded, units or surrogates. Of either, in the lower half, which of eight bytes
 /// it has, the last one first, as selectBytes() takes it; in the upper half what its sum of bytes lacks, in 128ths.
-struct TwoUnitsRule {
+struct TwoElementsRule {
     std::uint32_t first;
     std::uint32_t second;
 };
@@ -46,7 +46,7 @@ template <typename To>
 
 /// How many bits of where units begin tell what two elements are: in UTF-32 those behind the first one's; in UTF-16
 /// that one, too, for a second surrogate begins where no unit does.
-inline constexpr int twoUnitsBits = 7;
+inline constexpr int twoElementsBits = 7;
 
 /// How many bytes before the first element the eight begin: a second surrogate has a part in the byte before its last.
 template <typename To>
@@ -94,7 +94,7 @@ template <typename To>
 /// The rule for two elements, the first of which comes from the first byte, where units begin whose bits are set. In
 /// UTF-16 a complete sequence of four bytes makes two, the second of which comes from any byte behind the first.
 template <typename To>
-[[nodiscard]] constexpr TwoUnitsRule twoUnitsRule(std::uint32_t begins) {
+[[nodiscard]] constexpr TwoElementsRule twoElementsRule(std::uint32_t begins) {
     const int first = distanceToNext(begins, 0);
     if constexpr (sizeof(To) == sizeof(char32_t)) {
         return {unitRule<To>(0, first), unitRule<To>(first, distanceToNext(begins, first))};
@@ -110,14 +110,14 @@ template <typename To>
 
 /// How many of the bits from the first byte on are not asked.
 template <typename To>
-inline constexpr int bitsBefore = sizeof(To) == sizeof(char32_t) ? 1 : 0;
+inline constexpr int bitsNotAsked = sizeof(To) == sizeof(char32_t) ? 1 : 0;
 
 /// The rules for all that can be asked.
 template <typename To>
-[[nodiscard]] constexpr std::array<TwoUnitsRule, 1 << twoUnitsBits> twoUnitsRules() {
-    std::array<TwoUnitsRule, 1 << twoUnitsBits> rules{};
+[[nodiscard]] constexpr std::array<TwoElementsRule, 1 << twoElementsBits> twoElementsRules() {
+    std::array<TwoElementsRule, 1 << twoElementsBits> rules{};
     for (std::uint32_t index = 0; index < rules.size(); ++index) {
-        rules[index] = twoUnitsRule<To>(index << bitsBefore<To>);
+        rules[index] = twoElementsRule<To>(index << bitsNotAsked<To>);
     }
     return rules;
 }
@@ -125,7 +125,7 @@ template <typename To>
 /// Moves a position, and bits that stand for what is there, on to the next element: behind the last byte of both, or,
 /// if the second is the first of two surrogates, to that byte itself.
 template <typename To>
-constexpr void moveOn(const TwoUnitsRule& rule, std::uint32_t& position, std::uint32_t& bits) {
+constexpr void moveOn(const TwoElementsRule& rule, std::uint32_t& position, std::uint32_t& bits) {
     if constexpr (sizeof(To) == sizeof(char16_t)) {
         position = addByte(rule.second, 0, position);
         bits >>= rule.second & 0x1F;
@@ -140,7 +140,7 @@ constexpr void moveOn(const TwoUnitsRule& rule, std::uint32_t& position, std::ui
 /// surrogates say.
 template <typename To>
 [[nodiscard]] constexpr std::array<int, 2> sumsOfTwo(const std::array<std::uint32_t, 2>& text,
-                                                     const TwoUnitsRule& rule) {
+                                                     const TwoElementsRule& rule) {
     const auto sum = [&](std::uint32_t element) {
 #ifdef __CUDA_ARCH__
         const auto addend = static_cast<int>(__dp2a_lo(element, 128u << 8, 0u));
