@@ -47,18 +47,18 @@ class UnitFinder {
         const int group = Shape::groupAt(row);
         std::uint32_t words[8];
         *reinterpret_cast<uint4*>(words) = tile_.template at<uint4>(group + firstHalf_);
-        *reinterpret_cast<uint4*>(words + 4) = tile_.template at<uint4>(group + halfBytes - firstHalf_);
+        *reinterpret_cast<uint4*>(words + 4) = tile_.template at<uint4>(group + secondHalf_);
         const std::uint32_t text = textIn(group);
         const std::uint32_t any = words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7];
         if (!__any_sync(Warp::allLanes, (any & 0x80808080) != 0)) {
             inside_ = 0;
             return {text, 0, ~0u};
         }
-        std::uint32_t behind = __shfl_down_sync(Warp::allLanes, firstHalf_ == 0 ? words[0] : words[4], 1);
+        std::uint32_t behind = __shfl_down_sync(Warp::allLanes, order_ == inOrder ? words[0] : words[4], 1);
         if (Warp::lane() == Warp::lanes - 1) {
             behind = tile_.template at<std::uint32_t>(group + Shape::groupBytes);
         }
-        const UnitMasks units = findUnits(bitPlanes(words, firstHalf_ == 0 ? inOrder : halvesExchanged), behind);
+        const UnitMasks units = findUnits(bitPlanes(words, order_), behind);
 
         // What reaches into a lane's group comes from the lane before; into the first lane's, from the row before.
         const std::uint32_t fromBefore =
@@ -100,13 +100,15 @@ class UnitFinder {
         return below(tile_.end() - group) & ~below(tile_.first() - group);
     }
 
-    static constexpr int halfBytes = Shape::groupBytes / 2;
+    /// Of eight lanes, which are served together, four read the second half of their groups first: so all read
+    /// different banks.
+    [[nodiscard]] __device__ static bool isExchanged() { return Warp::lane() % 8 >= 4; }
 
     const Tile& tile_;
     Bom bom_;
-    /// Which half of its groups a lane reads first: of eight lanes, which are served together, four read the other one
-    /// than the rest, so that all read different banks.
-    int firstHalf_ = Warp::lane() % 8 / 4 * halfBytes;
+    int firstHalf_ = isExchanged() ? Shape::groupBytes / 2 : 0;
+    int secondHalf_ = Shape::groupBytes / 2 - firstHalf_;
+    std::uint32_t order_ = isExchanged() ? halvesExchanged : inOrder;
     std::uint32_t inside_;  // of the next row's first group
     std::uint32_t pairs_ = 0;
 };
