@@ -63,11 +63,22 @@ class TwoElementsRules {
         }
     }
 
-  private:
-    template <typename, typename, bool, bool>
-    friend class TwoElementsReader;
+    [[nodiscard]] __device__ std::uint32_t address() const { return SharedAddress::of(rules_); }
 
-    alignas(count * sizeof(uint2)) uint2 rules_[count];
+    /// Where units begin, a bit a byte, as a number of bytes into a table; what is beyond it are bits for bytes further
+    /// on.
+    [[nodiscard]] __device__ static std::uint32_t offset(std::uint32_t begins) {
+        return begins * (sizeof(uint2) >> bitsNotAsked<To>);
+    }
+    /// The rule at such a number in the table at an address.
+    [[nodiscard]] __device__ static TwoElementsRule at(std::uint32_t address, std::uint32_t offset) {
+        constexpr std::uint32_t lastOffset = (count - 1) * sizeof(uint2);
+        const uint2 rule = SharedAddress::loadTwoWords(address | (offset & lastOffset));
+        return {rule.x, rule.y};
+    }
+
+  private:
+    alignas(count * sizeof(uint2)) uint2 rules_[count];  // so that an offset need not be added
 };
 
 /// Runs of a tile, if there are as many elements as bytes.
@@ -173,9 +184,9 @@ class TwoElementsReader {
 
     __device__ TwoElementsReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
         : text_(SharedAddress::of(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
-          rules_(SharedAddress::of(memory.twoElementsRules.rules_)) {
+          rules_(memory.twoElementsRules.address()) {
         const std::uint32_t begins = memory.beginsFrom(position);
-        places_ = begins * placeOf(1);
+        begins_ = Rules::offset(begins);
         if constexpr (withPairs) {
             secondMark_ = (begins & 1) == 0 ? secondSurrogate : 0;
         }
@@ -204,28 +215,23 @@ class TwoElementsReader {
     }
 
   private:
-    /// In the table, of the rule for what has such an index.
-    [[nodiscard]] __device__ static constexpr std::uint32_t placeOf(std::uint32_t index) {
-        return index * sizeof(uint2) >> bitsNotAsked<To>;
-    }
+    using Rules = TwoElementsRules<To>;
 
     __device__ std::array<int, elementsAtOnce> nextSums() {
-        constexpr std::uint32_t lastPlace = (TwoElementsRules<To>::count - 1) * sizeof(uint2);
-        const uint2 entry = SharedAddress::loadTwoWords((places_ & lastPlace) | rules_);
-        const TwoElementsRule rule{entry.x, entry.y};
+        const TwoElementsRule rule = Rules::at(rules_, begins_);
         const std::uint32_t word = text_ & ~3u;
         const std::uint32_t middle = SharedAddress::loadWord(word + 4);
         const auto sums = sumsOfTwo<To>({__funnelshift_r(SharedAddress::loadWord(word), middle, text_ * 8),
                                          __funnelshift_r(middle, SharedAddress::loadWord(word + 8), text_ * 8)},
                                         rule);
-        moveOn<To>(rule, text_, places_);
+        moveOn<To>(rule, text_, begins_);
         return sums;
     }
 
-    std::uint32_t text_;    // where the eight bytes lie
-    std::uint32_t rules_;   // where the table does
-    std::uint32_t places_;  // where units begin from here on, as the lowest bits' place in the table
-    std::uint32_t secondMark_ = 0;
+    std::uint32_t text_;            // where the eight bytes lie that are next
+    std::uint32_t rules_;           // where the table does
+    std::uint32_t begins_;          // where units begin from there on, as an offset in the table
+    std::uint32_t secondMark_ = 0;  // what is still to be put into the next element
 };
 
 /// Reads text an element at a time, and skips ill-formed units: those that are not as long as their first byte says.
