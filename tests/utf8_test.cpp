@@ -428,8 +428,10 @@ TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf32) {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
         for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
             if (!isSurrogate(codePoint)) {
-                const std::vector<std::uint32_t> expected{codePoint, other, codePoint, codePoint};
-                ASSERT_EQ(SideBySide({codePoint, other, codePoint, codePoint}).sums<char32_t>(1, 2), expected);
+                // Before others, behind others and beside itself.
+                const std::vector<std::uint32_t> expected{codePoint, other, other, codePoint, codePoint, codePoint};
+                const SideBySide text{codePoint, other, other, codePoint, codePoint, codePoint};
+                ASSERT_EQ(text.sums<char32_t>(1, 3), expected);
             }
         }
     }
