@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -127,16 +128,23 @@ struct Unit {
     return isContinuation(byteOf(window, 3)) ? Unit{4, true} : Unit{3, false};
 }
 
+/// How many bits stand above the highest one that is set, of which there is one.
+[[nodiscard]] constexpr int leadingZeros(std::uint32_t x) {
+#ifdef __CUDA_ARCH__
+    return __clz(static_cast<int>(x));
+#else
+    return std::countl_zero(x);
+#endif
+}
+
 /// Which bytes of the window, a bit each, belong to a unit that begins in the four bytes `before` it.
 [[nodiscard]] constexpr std::uint32_t insideOf(std::uint32_t before, std::uint32_t window) {
     if (!isContinuation(byteOf(window, 0))) {
         return 0;
     }
     // Only the nearest byte before that continues nothing can reach here.
-    int distance = 1;
-    while (distance < 3 && isContinuation(byteOf(before, 4 - distance))) {
-        ++distance;
-    }
+    const std::uint32_t notContinuations = (before & 0xC0C0C0C0) ^ 0x80808080;
+    const int distance = leadingZeros(notContinuations | 1) / 8 + 1;
     const auto around = static_cast<std::uint32_t>((std::uint64_t{window} << 32 | before) >> 8 * (4 - distance));
     const int length = unitAt(around).length;
     return (1u << (length > distance ? length - distance : 0)) - 1;
@@ -380,8 +388,6 @@ struct UnitMasks {
     const auto& [b0, b1, b2, b3, b4, b5, b6, b7] = planes.bits;
     const std::uint32_t continuation = b7 & ~b6;
     const std::uint32_t lead = b7 & b6;
-    const std::uint32_t lead3 = lead & b5 & ~b4;
-    const std::uint32_t lead4 = lead & b5 & b4;
 
     // What the bytes one, two and three further on are like: the highest bit of each of the bytes behind, side by side,
     // comes out of a multiplication.
@@ -392,24 +398,23 @@ struct UnitMasks {
     const std::uint32_t next5 = ahead(b5, behind >> 5, 1);
     const std::uint32_t next4 = ahead(b4, behind >> 4, 1);
 
-    const std::uint32_t lowZero = ~(b3 | b2 | b1 | b0);
-    const std::uint32_t noLead = (~b5 & ~b4 & ~b3 & ~b2 & ~b1)            // C0, C1
-                                 | (lead4 & (b3 | (b2 & (b1 | b0))));     // F5 to FF
-    const std::uint32_t refused = (lead3 & lowZero & ~next5)              // E0 80..9F
-                                  | (lead3 & b3 & b2 & ~b1 & b0 & next5)  // ED A0..BF
-                                  | (lead4 & lowZero & ~(next5 | next4))  // F0 80..8F
-                                  | (lead4 & b2 & (next5 | next4));       // F4 90..BF
+    // Of leads of two bytes C0 and C1 have no second, of longer ones F5 to FF, nor E0 with 80..9F and F0 with 80..8F,
+    // nor ED with A0..BF and F4 with 90..BF.
+    const std::uint32_t tooSmall = ~(b5 | b4 | b3 | b2 | b1);
+    const std::uint32_t tooLarge = b4 & (b3 | (b2 & (b1 | b0)));
+    const std::uint32_t refusedBelow = ~(b3 | b2 | b1 | b0) & ~next5 & ~(b4 & next4);
+    const std::uint32_t refusedAbove = b2 & choose(b4, next5 | next4, b3 & ~b1 & b0 & next5);
     UnitMasks units{};
-    units.second = lead & ahead(continuation, continuationBehind, 1) & ~noLead & ~refused;
+    units.second = lead & ahead(continuation, continuationBehind, 1) & ~tooSmall &
+                   ~(b5 & (tooLarge | refusedBelow | refusedAbove));
     units.third = units.second & b5 & ahead(continuation, continuationBehind, 2);
     units.fourth = units.third & b4 & ahead(continuation, continuationBehind, 3);
     units.wellFormed = ~b7 | (units.second & (~b5 | (units.third & (~b4 | units.fourth))));
     return units;
 }
 
-/// Of each bit of a mask, the parity of those below it.
-[[nodiscard]] constexpr std::uint32_t parityBelow(std::uint32_t mask) {
-    mask <<= 1;
+/// Of each bit of a mask, the parity of those up to and including it.
+[[nodiscard]] constexpr std::uint32_t parityUpTo(std::uint32_t mask) {
     for (int shift = 1; shift < 32; shift *= 2) {
         mask ^= mask << shift;
     }
@@ -420,13 +425,18 @@ struct UnitMasks {
 /// `before`.
 template <int step>
 [[nodiscard]] constexpr std::uint32_t everyNth(std::uint32_t mask, std::uint32_t before) {
-    // Digit by digit of the count: where it is odd, the next bit of the mask carries.
-    std::uint32_t nth = mask;
-    std::uint32_t carries = mask;
-    for (int digit = 1; digit < step; digit *= 2) {
-        const std::uint32_t isOdd = parityBelow(carries) ^ (0 - (before / digit & 1));
+    // Digit by digit of the numbers: whether a bit's is odd tells the parity of those counted before it, to which the
+    // bit, if it counts itself, adds one. For the lowest digit all count, for any other those whose last one was odd.
+    const auto parity = [before](std::uint32_t counted, int digit) {
+        return parityUpTo(counted) ^ (0 - (before / digit & 1));
+    };
+    const std::uint32_t isEven = parity(mask, 1);
+    std::uint32_t nth = mask & isEven;
+    std::uint32_t counted = mask & ~isEven;
+    for (int digit = 2; digit < step; digit *= 2) {
+        const std::uint32_t isOdd = parity(counted, digit);
         nth &= ~isOdd;
-        carries &= isOdd;
+        counted &= ~isOdd;
     }
     return nth;
 }
