@@ -85,6 +85,13 @@ struct InTurn {
     }
 };
 
+/// So many blocks of so many threads as a multiprocessor is to have registers for; fewer where there are few tiles.
+template <typename Chain>
+[[nodiscard]] constexpr int blocksThatFit(std::size_t threads, std::size_t blocks) {
+    constexpr std::size_t fewBlocks = 4;
+    return SinglePass::blocksThatFit(threads, std::is_same_v<Chain, Together> ? fewBlocks : blocks);
+}
+
 /// How many tiles a text has, either way; those of blocks that are resident together may be smaller.
 struct ChainTiles {
     std::size_t together;

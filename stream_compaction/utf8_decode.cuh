@@ -11,30 +11,39 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// A count for each row of a warp's, scanned over its lanes: at most 16 bits, so that two rows share a word and a scan.
+/// A count for each row of a warp's, scanned over its lanes: all rows share a word and a scan.
 template <int rows>
 class RowCounts {
+    // A lane counts 32 at most, so that the lanes before it fit into 10 bits, and a row into 11.
+    static constexpr int bits = 11;
+    static_assert(rows * bits - 1 <= 32);
+
   public:
-    __device__ void set(int row, std::uint32_t count) { words_[row / 2] |= count << shiftOf(row); }
+    __device__ void set(int row, std::uint32_t count) { before_ |= count << bits * row; }
 
     /// By all lanes, once all are set.
     __device__ void scan() {
-#pragma unroll
-        for (int word = 0; word < words; ++word) {
-            words_[word] = Warp::inclusiveSum(words_[word]);
-            totals_[word] = Warp::broadcast(words_[word], Warp::lanes - 1);
-        }
+        const std::uint32_t upTo = Warp::inclusiveScan(before_, Sum{});
+        totals_ = Warp::broadcast(upTo, Warp::lanes - 1);
+        before_ = upTo - before_;
     }
-    /// The sum of the row's counts up to and including this lane's.
-    [[nodiscard]] __device__ std::uint32_t upTo(int row) const { return words_[row / 2] >> shiftOf(row) & 0xFFFF; }
-    [[nodiscard]] __device__ std::uint32_t total(int row) const { return totals_[row / 2] >> shiftOf(row) & 0xFFFF; }
+    /// What the rows before this one count, and in it the lanes before this one.
+    [[nodiscard]] __device__ std::uint32_t before(int row) const {
+        std::uint32_t sum = at(before_, row);
+#pragma unroll
+        for (int earlier = 0; earlier < row; ++earlier) {
+            sum += at(totals_, earlier);
+        }
+        return sum;
+    }
 
   private:
-    static constexpr int words = (rows + 1) / 2;
-    [[nodiscard]] __device__ static int shiftOf(int row) { return row % 2 * 16; }
+    [[nodiscard]] __device__ static std::uint32_t at(std::uint32_t counts, int row) {
+        return counts >> bits * row & ((1u << bits) - 1);
+    }
 
-    std::uint32_t words_[words] = {};
-    std::uint32_t totals_[words] = {};
+    std::uint32_t before_ = 0;
+    std::uint32_t totals_ = 0;  // but of the last row, which nobody asks for
 };
 
 /// Few tiles that are decoded together are small, so that many multiprocessors have a part in them.
@@ -56,8 +65,7 @@ using DecodeShape = std::conditional_t<std::is_same_v<Chain, Together>, GroupSha
 /// before.
 template <typename To, Errors errors, typename Chain>
 __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
-                                  SinglePass::blocksThatFit(DecodeShape<Chain>::threads,
-                                                            1536 / DecodeShape<Chain>::threads))
+                                  blocksThatFit<Chain>(DecodeShape<Chain>::threads, 1536 / DecodeShape<Chain>::threads))
     kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape<Chain>;
     using Tile = typename Shape::Tile;
@@ -72,6 +80,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     chain.begin(errors == Errors::Strict ? Result::noError : 0);
     if (threadIdx.x == 0) {
         shared.firstIllFormed = Tile::bytes;
+        shared.isAscii = 1;
         shared.hasPairs = 0;
     }
     tile.finish();
@@ -113,15 +122,20 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         illFormedAt = firstOf<Shape>(illFormed);
         atomicMin(&shared.firstIllFormed, illFormedAt);
     }
+    // Whoever stores one of these stores the same.
+    if (!finder.isAscii()) {
+        shared.isAscii = 0;
+    }
     if (finder.hasPairs()) {
-        atomicOr(&shared.hasPairs, 1);
+        shared.hasPairs = 1;
     }
     if (threadIdx.x == Shape::threads - Warp::lanes) {
         shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
     }
     const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(count, Sum{}), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
-    if (threadIdx.x == Shape::threads / 2) {
+    constexpr bool isListedAtOnce = listedRuns<To, Shape> >= mostRuns<To, Shape>;
+    if (!isListedAtOnce && threadIdx.x == Shape::threads / 2) {
         shared.middleRank = static_cast<int>(place.before);
     }
     if (Warp::index() == 0) {
@@ -140,14 +154,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     counts.scan();  // not before others may know the sum
     const std::uint64_t before = chain.before(emitted);
 
-    const auto rankOf = [&](int row) {
-        std::uint32_t rank = place.before + counts.upTo(row) - __popc(emits[row]);
-#pragma unroll
-        for (int earlier = 0; earlier < row; ++earlier) {
-            rank += counts.total(earlier);
-        }
-        return rank;
-    };
+    const auto rankOf = [&](int row) { return place.before + counts.before(row); };
 
     // Report: the first error of the tile, and by the last tile the number of elements.
     if (illFormedAt < Tile::bytes && illFormedAt == shared.firstIllFormed) {
@@ -173,17 +180,16 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     }
     const TileOutput<To> out(odata + before, emitted);
 
-    // Convert ASCII: an element a byte, unless the last byte leads a sequence that goes on in the next tile.
-    if (emitted == tile.end() - tile.first() && isWellFormed() && tile.template at<std::int8_t>(tile.end() - 1) >= 0) {
+    // Convert ASCII: an element a byte.
+    if (shared.isAscii != 0) {
         widenAscii<Shape>(tile, out);
         return;
     }
 
     // List where the runs begin, and convert them.
     const int runs = out.runsBefore(emitted);
-    const int middleRun = out.runsBefore(shared.middleRank);
+    const int middleRun = isListedAtOnce ? runs : out.runsBefore(shared.middleRank);
     constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
-    constexpr bool isListedAtOnce = listedRuns<To, Shape> >= mostRuns<To, Shape>;
     const int parts = isListedAtOnce || runs <= listedRuns<To, Shape> ? 1 : 2;
 #pragma unroll 1
     for (int part = 0; part < parts; ++part) {
@@ -195,6 +201,14 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
                 listRuns(shared, out, firstRun, Shape::groupAt(row), emits[row], rankOf(row));
+            }
+            if (place.before == 0) {
+#pragma unroll
+                for (int row = 0; row < Shape::rows; ++row) {
+                    if (rankOf(row) == 0 && emits[row] != 0) {
+                        listFirstRun(shared, Shape::groupAt(row), emits[row]);
+                    }
+                }
             }
         }
         __syncthreads();
@@ -221,7 +235,7 @@ using ValidateShape = GroupShape<128, 6>;
 /// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth and the 6
 /// instructions that a byte takes limit it alike.
 template <typename To, Errors errors, typename Chain>
-__global__ void __launch_bounds__(ValidateShape::threads, SinglePass::blocksThatFit(ValidateShape::threads, 8))
+__global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(ValidateShape::threads, 8))
     kernValidate(TextInMemory text, Chain chain) {
     using Shape = ValidateShape;
     using Tile = typename Shape::Tile;

@@ -34,7 +34,7 @@ class AlikeTile {
     __device__ explicit AlikeTile(const Tile& tile) {
         const std::uint32_t begin = tile.template at<std::uint32_t>(0);
         const std::uint32_t notContinuations = (begin & 0xC0C0C0C0) ^ 0x80808080;
-        first_ = notContinuations == 0 ? 0 : (__ffs(static_cast<int>(notContinuations)) - 1) / 8;
+        first_ = notContinuations == 0 ? 0 : (__ffs(static_cast<int>(notContinuations)) - 1) >> 3;
 
         // A sample of 32 words, the same in all warps, in different banks, settles it for most text.
         constexpr int allLengths = 12;

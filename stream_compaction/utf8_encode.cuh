@@ -237,7 +237,7 @@ template <typename From, Errors errors>
             upToLast = fourTimes(Shape::perWord) * (Warp::lane() + 1);
             std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
             if (group.most > 1 || isExact) {
-                upToLast = Warp::inclusiveSum(counts);
+                upToLast = Warp::inclusiveScan(counts, Sum{});
                 totals = Warp::broadcast(upToLast, Warp::lanes - 1);
             }
 #pragma unroll
@@ -315,8 +315,8 @@ template <typename From, Errors errors>
 /// DRAM limits it where one script prevails; in mixed text the instructions, most of them logic on planes.
 template <typename From, Errors errors, typename Chain>
 __global__ void __launch_bounds__(EncodeShape<From>::threads,
-                                  SinglePass::blocksThatFit(EncodeShape<From>::threads,
-                                                            EncodeShape<From>::blocksPerMultiprocessor))
+                                  blocksThatFit<Chain>(EncodeShape<From>::threads,
+                                                       EncodeShape<From>::blocksPerMultiprocessor))
     kernEncode(TextInMemory text, std::uint8_t* odata, Chain chain) {
     using Shape = EncodeShape<From>;
     using Text = typename Shape::Text;

@@ -54,6 +54,7 @@ class UnitFinder {
             inside_ = 0;
             return {text, 0, ~0u};
         }
+        isAscii_ = false;
         std::uint32_t behind = __shfl_down_sync(Warp::allLanes, order_ == inOrder ? words[0] : words[4], 1);
         if (Warp::lane() == Warp::lanes - 1) {
             behind = tile_.template at<std::uint32_t>(group + Shape::groupBytes);
@@ -84,6 +85,8 @@ class UnitFinder {
 
     /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
     [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
+    /// After the last row: whether all of the warp's rows are ASCII.
+    [[nodiscard]] __device__ bool isAscii() const { return isAscii_; }
     /// After the last row: whether a surrogate comes from this lane's groups, or from the byte just before its
     /// inside().
     [[nodiscard]] __device__ bool hasPairs() const {
@@ -111,6 +114,7 @@ class UnitFinder {
     std::uint32_t order_ = isExchanged() ? halvesExchanged : inOrder;
     std::uint32_t inside_;  // of the next row's first group
     std::uint32_t pairs_ = 0;
+    bool isAscii_ = true;
 };
 
 /// The position of the first byte that has a bit in the masks of a thread's rows, or else that of the tile's end.

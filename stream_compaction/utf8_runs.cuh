@@ -103,6 +103,7 @@ struct DecodeMemory {
     LeadRules<To> leadRules;
     std::uint32_t warpCounts[Shape::warps];
     int firstIllFormed;
+    int isAscii;
     int hasPairs;
     int middleRank;  ///< of the first element of the tile's second half
 
@@ -128,14 +129,17 @@ struct TileOutput {
           phase(static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(To) % length)) {}
 
     /// How many runs begin before the element of that rank.
-    [[nodiscard]] __device__ int runsBefore(int rank) const {
-        return static_cast<int>(static_cast<unsigned>(phase + rank + length - 1) / length);  // one shift
-    }
+    [[nodiscard]] __device__ int runsBefore(int rank) const { return wholeRuns(phase + rank + length - 1); }
     /// From which to before which run all is this tile's.
     [[nodiscard]] __device__ int firstWhole() const { return phase > 0 ? 1 : 0; }
-    [[nodiscard]] __device__ int endWhole() const { return (phase + elements) / length; }
+    [[nodiscard]] __device__ int endWhole() const { return wholeRuns(phase + elements); }
     /// The rank of the first element of a run.
     [[nodiscard]] __device__ int rankOf(int run) const { return run * length - phase; }
+
+  private:
+    [[nodiscard]] __device__ static int wholeRuns(int count) {
+        return static_cast<int>(static_cast<unsigned>(count) / length);  // one shift
+    }
 };
 
 /// If a bit is set, stores `base` and the number of the highest one as 16 bits at an address in shared memory, and
@@ -170,10 +174,13 @@ __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& 
     for (int bytes = 0; bytes < Shape::groupBytes; bytes += length) {
         putHighestBit(address, begins & ((1u << length) - 1) << bytes, group);
     }
-    // The first run may have begun in the tile before; here it begins with the first element.
-    if (rank == 0 && emits != 0) {
-        memory.runBegins[0] = static_cast<std::uint16_t>(group + __ffs(static_cast<int>(emits)) - 1);
-    }
+}
+
+/// Lists the tile's first run in the group that emits the first element: with that it begins, if not in the tile
+/// before.
+template <typename To, typename Shape>
+__device__ void listFirstRun(DecodeMemory<To, Shape>& memory, int group, std::uint32_t emits) {
+    memory.runBegins[0] = static_cast<std::uint16_t>(group + __ffs(static_cast<int>(emits)) - 1);
 }
 
 /// Reads text two elements at a time. Ill-formed units must have been marked, if there are any.
@@ -284,7 +291,7 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
                             const std::uint16_t* begins, int count, To* out) {
     const std::uint16_t* const end = begins + count;
     out += static_cast<int>(threadIdx.x) * runLength<To>;
-#pragma unroll 1
+#pragma unroll 2  // so that what is constant comes into registers half as often
     for (begins += threadIdx.x; begins < end; begins += Shape::threads) {
         const auto elements = Reader(tile, memory, *begins).template next<runLength<To>>();
         std::array<std::uint32_t, 4> words;
@@ -324,12 +331,13 @@ __device__ void convertListed(const DecodeMemory<To, Shape>& memory, const typen
     const int endWhole = min(endRun, out.endWhole());
     convertRuns<Reader>(memory, tile, memory.runBegins + (firstWhole - firstRun), endWhole - firstWhole,
                         out.begin + out.rankOf(firstWhole));
-    if (threadIdx.x == 0 && firstRun < firstWhole) {
-        convertSome<Reader>(memory, tile, memory.runBegins[0], min(out.rankOf(1), out.elements), out.begin);
-    }
-    if (threadIdx.x == Warp::lanes && firstWhole <= endWhole && endWhole < endRun) {
-        const int rank = out.rankOf(endWhole);
-        convertSome<Reader>(memory, tile, memory.runBegins[endWhole - firstRun], out.elements - rank, out.begin + rank);
+    const bool isFirst = threadIdx.x == 0;
+    const bool isLast = threadIdx.x == 1;
+    if ((isFirst && firstRun < firstWhole) || (isLast && firstWhole <= endWhole && endWhole < endRun)) {
+        const int rank = isFirst ? 0 : out.rankOf(endWhole);
+        const int end = isFirst ? min(out.rankOf(1), out.elements) : out.elements;
+        convertSome<Reader>(memory, tile, memory.runBegins[isFirst ? 0 : endWhole - firstRun], end - rank,
+                            out.begin + rank);
     }
 }
 

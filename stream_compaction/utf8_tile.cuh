@@ -166,7 +166,7 @@ class TextTile : public TextRange<tileBytes> {
     }
 
   private:
-    [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x) % threads; }
+    [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x % threads); }
     [[nodiscard]] __device__ std::byte* memory(int position) const { return place_ + position; }
 
     /// What goes in aligned vectors.

@@ -17,10 +17,10 @@ namespace StreamCompaction::Warp {
 inline constexpr int lanes = 32;
 inline constexpr std::uint32_t allLanes = 0xffffffffu;
 
-__device__ inline int lane() { return static_cast<int>(threadIdx.x) % lanes; }
+__device__ inline int lane() { return static_cast<int>(threadIdx.x % lanes); }
 
 /// The warp's place in its block.
-__device__ inline int index() { return static_cast<int>(threadIdx.x) / lanes; }
+__device__ inline int index() { return static_cast<int>(threadIdx.x / lanes); }
 
 /// Applies a shuffle of 32-bit words to a value of any type.
 template <typename T, typename ShuffleWord>
@@ -68,34 +68,35 @@ __device__ T reduce(T x, const Op& op) {
     }
 }
 
+/// One step of a scan of words by Sum, in two instructions: the shuffle itself tells whether there is a lane so far
+/// before.
+__device__ inline std::uint32_t addFromBefore(std::uint32_t x, int distance) {
+    asm volatile(
+        "{\n\t"
+        ".reg .pred isThere;\n\t"
+        ".reg .b32 before;\n\t"
+        "shfl.sync.up.b32 before|isThere, %0, %1, 0, 0xffffffff;\n\t"
+        "@isThere add.u32 %0, before, %0;\n\t"
+        "}"
+        : "+r"(x)
+        : "r"(distance));
+    return x;
+}
+
 /// The sum of the lanes up to and including this one (Hillis and Steele, 5 steps; fewer if only so many of the first
 /// lanes count).
 template <int first = lanes, typename T, typename Op>
 __device__ T inclusiveScan(T x, const Op& op) {
 #pragma unroll
     for (int distance = 1; distance < first; distance *= 2) {
-        const T before = shiftUp(x, distance);
-        if (lane() >= distance) {
-            x = op(before, x);
+        if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) == sizeof(std::uint32_t)) {
+            x = static_cast<T>(addFromBefore(static_cast<std::uint32_t>(x), distance));
+        } else {
+            const T before = shiftUp(x, distance);
+            if (lane() >= distance) {
+                x = op(before, x);
+            }
         }
-    }
-    return x;
-}
-
-/// The same of words and Sum, in two instructions a step: the shuffle itself tells whether there is a lane so far
-/// before.
-__device__ inline std::uint32_t inclusiveSum(std::uint32_t x) {
-#pragma unroll
-    for (int distance = 1; distance < lanes; distance *= 2) {
-        asm volatile(
-            "{\n\t"
-            ".reg .pred isThere;\n\t"
-            ".reg .b32 before;\n\t"
-            "shfl.sync.up.b32 before|isThere, %0, %1, 0, 0xffffffff;\n\t"
-            "@isThere add.u32 %0, before, %0;\n\t"
-            "}"
-            : "+r"(x)
-            : "r"(distance));
     }
     return x;
 }
