@@ -21,6 +21,11 @@ using RowSum::Plan;
             shapes.push_back({elements / cols, cols});
         }
     }
+    for (const std::size_t rows : {1, 4, 16, 64}) {
+        for (const std::size_t cols : {1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18}) {
+            shapes.push_back({rows, cols});
+        }
+    }
     for (const Shape shape : {Shape{3000, 2048},
                               {24000, 2048},
                               {48000, 2048},
