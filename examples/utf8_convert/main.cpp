@@ -13,6 +13,8 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #ifdef _WIN32
@@ -37,6 +39,9 @@ using Utf8::Result;
 constexpr std::size_t pieceBytes = std::size_t{1} << 24;
 
 enum class Encoding { Utf8, Utf16, Utf32 };
+
+/// Stands for the standard streams.
+constexpr std::string_view standardStream = "-";
 
 struct Request {
     Encoding from = Encoding::Utf8;
@@ -67,7 +72,7 @@ void useBinaryStandardStreams() {
 class Source {
   public:
     explicit Source(const std::string& name) {
-        if (name != "-") {
+        if (name != standardStream) {
             file_ = std::make_unique<std::ifstream>(name, std::ios::binary);
             if (!*file_) {
                 throw std::runtime_error("cannot read " + name);
@@ -95,7 +100,7 @@ class Source {
 class Sink {
   public:
     explicit Sink(const std::string& name) : name_(name) {
-        if (name != "-") {
+        if (name != standardStream) {
             file_ = std::make_unique<std::ofstream>(name, std::ios::binary);
         }
     }
@@ -107,7 +112,7 @@ class Sink {
                      static_cast<std::streamsize>(elements.size_bytes()));
         stream.flush();
         if (!stream) {
-            throw std::runtime_error("cannot write to " + (name_ == "-" ? "standard output" : name_));
+            throw std::runtime_error("cannot write to " + (name_ == standardStream ? "standard output" : name_));
         }
     }
 
@@ -203,8 +208,16 @@ template <typename From>
     return all;
 }
 
+[[nodiscard]] bool isSameFile(const std::string& a, const std::string& b) {
+    std::error_code ignored;
+    return a != standardStream && b != standardStream && std::filesystem::equivalent(a, b, ignored);
+}
+
 [[nodiscard]] Result convert(const Request& request) {
     Source source(request.in);
+    if (isSameFile(request.in, request.out)) {
+        throw std::runtime_error(request.in + " and " + request.out + " are the same file");
+    }
     Sink sink(request.out);
     Progress progress(source.size());
     if (request.from == Encoding::Utf8) {

@@ -66,5 +66,13 @@ def main():
         missing = run(str(source / "missing"), "-")
         expect(missing.returncode == 2 and b"cannot read" in missing.stderr, "a file that is not there")
 
+        source.write_bytes(b"text")
+        target.unlink()
+        target.hardlink_to(source)
+        for name in (source, target):
+            onto_itself = run(str(source), str(name))
+            expect(onto_itself.returncode == 2 and b"same file" in onto_itself.stderr, "a file onto itself")
+            expect(source.read_bytes() == b"text", "a file that was to be converted onto itself")
+
 
 main()
