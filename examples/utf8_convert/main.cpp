@@ -68,16 +68,21 @@ void useBinaryStandardStreams() {
 #endif
 }
 
+/// What messages call the input.
+[[nodiscard]] std::string inputName(const std::string& name) {
+    return name == standardStream ? "standard input" : name;
+}
+
 /// What is read from, in pieces.
 class Source {
   public:
-    explicit Source(const std::string& name) {
+    explicit Source(const std::string& name) : name_(inputName(name)) {
         if (name != standardStream) {
             file_ = std::make_unique<std::ifstream>(name, std::ios::binary);
-            if (!*file_) {
-                throw std::runtime_error("cannot read " + name);
-            }
             std::error_code ignored;
+            if (!*file_ || std::filesystem::is_directory(name, ignored)) {
+                fail();
+            }
             size_ = std::filesystem::file_size(name, ignored);
             size_ = ignored ? 0 : size_;
         }
@@ -89,10 +94,17 @@ class Source {
     [[nodiscard]] std::size_t read(std::span<std::uint8_t> to) {
         std::istream& stream = file_ ? *file_ : std::cin;
         stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+        // Errors of std::cin only show in what it reads from.
+        if (stream.bad() || std::ferror(stdin) != 0) {
+            fail();
+        }
         return static_cast<std::size_t>(stream.gcount());
     }
 
   private:
+    [[noreturn]] void fail() const { throw std::runtime_error("cannot read " + name_); }
+
+    std::string name_;
     std::unique_ptr<std::ifstream> file_;
     std::size_t size_ = 0;
 };
@@ -275,7 +287,7 @@ int main(int argc, char* argv[]) {
         useBinaryStandardStreams();
         const Result result = convert(request);
         if (request.errors == Errors::Strict && !result.isWellFormed()) {
-            std::cerr << "utf8_convert: " << request.in << " is ill-formed at byte "
+            std::cerr << "utf8_convert: " << inputName(request.in) << " is ill-formed at byte "
                       << result.errorOffset() * elementBytes(request.from) << ": " << Utf8::describe(result.errorKind())
                       << '\n';
             return illFormed;

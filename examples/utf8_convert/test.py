@@ -55,7 +55,7 @@ def main():
             offset = error.start
         done = run("--errors", "strict", "-", "-", text=ill_formed)
         expect(done.returncode == 1, "exit status of a strict error")
-        expect(f"at byte {offset}:" in done.stderr.decode(), "offset of a strict error")
+        expect(f"standard input is ill-formed at byte {offset}:" in done.stderr.decode(), "place of a strict error")
         expect(done.stdout == ill_formed[:offset].decode().encode(f"utf-32-{NATIVE}"), "output before a strict error")
 
         marked = b"\xef\xbb\xbfa"
@@ -65,6 +65,13 @@ def main():
         expect(run("--from", "utf-8", "--to", "utf-8", "-", "-").returncode == 2, "usage error")
         missing = run(str(source / "missing"), "-")
         expect(missing.returncode == 2 and b"cannot read" in missing.stderr, "a file that is not there")
+        in_a_folder = run(folder, str(target))
+        expect(in_a_folder.returncode == 2 and b"cannot read" in in_a_folder.stderr, "a folder")
+        unreadable = pathlib.Path("/proc/self/mem")  # opens, and fails when it is read
+        if unreadable.exists():
+            for name, stdin in ((str(unreadable), None), ("-", unreadable.open("rb"))):
+                failing = subprocess.run([PROGRAM, name, "-"], stdin=stdin, capture_output=True, check=False)
+                expect(failing.returncode == 2 and b"cannot read" in failing.stderr, "an error of reading")
 
         source.write_bytes(b"text")
         target.unlink()
