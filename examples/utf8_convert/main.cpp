@@ -3,6 +3,7 @@
 //   utf8_convert --from utf-8 --to utf-32 [--errors replace|skip|strict] IN OUT
 // `-` stands for the standard streams. Exit status 1, with the offset, when --errors strict finds ill-formed text.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -147,7 +148,8 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void advance(std::size_t bytes) {
-        done_ += bytes;
+        // A file can grow while it is read.
+        done_ = std::min(done_ + bytes, total_);
         if (isShown_) {
             constexpr std::size_t width = 40;
             const std::size_t filled = width * done_ / total_;

@@ -4,6 +4,7 @@
   test.py PROGRAM
 """
 
+import os
 import pathlib
 import random
 import subprocess
@@ -31,6 +32,22 @@ def random_bytes(count):
         if letters.randrange(20) == 0:
             pieces.append(bytes([letters.randrange(0x80, 0x100)]))
     return b"".join(pieces)
+
+
+def convert_while_growing(source):
+    """Status and what a terminal shows, of a file that becomes longer once the first output is there."""
+    os.truncate(source, 5 << 24)
+    terminal, stderr = os.openpty()
+    command = [PROGRAM, "--cpu", "--to", "utf-16", str(source), "-"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as converting:
+        converting.stdout.read(1)
+        os.truncate(source, 10 << 24)
+        while converting.stdout.read(1 << 20):
+            pass
+    shown = os.read(terminal, 1 << 16).decode()
+    os.close(stderr)
+    os.close(terminal)
+    return converting.returncode, shown
 
 
 def main():
@@ -72,6 +89,10 @@ def main():
             for name, stdin in ((str(unreadable), None), ("-", unreadable.open("rb"))):
                 failing = subprocess.run([PROGRAM, name, "-"], stdin=stdin, capture_output=True, check=False)
                 expect(failing.returncode == 2 and b"cannot read" in failing.stderr, "an error of reading")
+
+        if hasattr(os, "openpty"):
+            status, shown = convert_while_growing(source)
+            expect(status == 0 and shown.count("100 %") > 1, "a file that grows")
 
         source.write_bytes(b"text")
         target.unlink()
