@@ -4,6 +4,7 @@
 // `-` stands for the standard streams. Exit status 1, with the offset, when --errors strict finds ill-formed text.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -183,7 +184,8 @@ template <typename To>
     return stream.result();
 }
 
-/// Encodes pieces, of which one that ends between two surrogates keeps the first for the next.
+/// Encodes pieces, of which one that ends between two surrogates keeps the first for the next. An element that the
+/// input breaks off in, with a first surrogate right before it, is one truncated unit.
 template <typename From>
 [[nodiscard]] Result encode(const Request& request, Source& source, Sink& sink, Progress& progress) {
     std::vector<std::uint8_t> bytes(pieceBytes);
@@ -191,16 +193,15 @@ template <typename From>
     std::vector<std::uint8_t> out;
     Result all{0, Result::noError};
     std::size_t offset = 0;  // of `text` in the input, in elements
+    bool breaksOff = false;
     for (bool isLast = false; !isLast;) {
         const std::size_t count = source.read(bytes);
         isLast = count < bytes.size();
-        if (count % sizeof(From) != 0) {
-            throw std::runtime_error("the input ends inside an element");
-        }
+        breaksOff = count % sizeof(From) != 0;
         const auto* elements = reinterpret_cast<const From*>(bytes.data());
         text.insert(text.end(), elements, elements + count / sizeof(From));
-        const bool keepsLast =
-            !isLast && !text.empty() && sizeof(From) == sizeof(char16_t) && Utf8::isFirstSurrogate(text.back());
+        const bool keepsLast = (!isLast || breaksOff) && !text.empty() && sizeof(From) == sizeof(char16_t) &&
+                               Utf8::isFirstSurrogate(text.back());
         const std::size_t n = text.size() - (keepsLast ? 1 : 0);
         out.resize(n * Utf8::mostElements<From, std::uint8_t>);
 
@@ -218,6 +219,17 @@ template <typename From>
         }
         offset += n;
         text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(n));
+    }
+    if (breaksOff) {
+        if (all.isWellFormed()) {
+            all.firstError = Result::errorAt(offset, Utf8::ErrorKind::Truncated);
+        }
+        if (request.errors == Errors::Replace) {
+            std::array<std::uint8_t, 4> replacement{};
+            const std::size_t length = Utf8::put(Utf8::replacementCharacter, replacement.data());
+            sink.write(std::span<const std::uint8_t>(replacement).first(length));
+            all.count += length;
+        }
     }
     return all;
 }

@@ -34,6 +34,13 @@ def random_bytes(count):
     return b"".join(pieces)
 
 
+def strict_error_offset(text, codec):
+    try:
+        text.decode(codec)
+    except UnicodeDecodeError as error:
+        return error.start
+
+
 def convert_while_growing(source):
     """Status and what a terminal shows, of a file that becomes longer once the first output is there."""
     os.truncate(source, 5 << 24)
@@ -66,14 +73,30 @@ def main():
                     back = run("--from", encoding, "--to", "utf-8", "-", "-", text=expected)
                     expect(back.stdout == text.decode("utf-8", codec).encode(), f"back from {encoding}")
 
-        try:
-            ill_formed.decode()
-        except UnicodeDecodeError as error:
-            offset = error.start
+        offset = strict_error_offset(ill_formed, "utf-8")
         done = run("--errors", "strict", "-", "-", text=ill_formed)
         expect(done.returncode == 1, "exit status of a strict error")
         expect(f"standard input is ill-formed at byte {offset}:" in done.stderr.decode(), "place of a strict error")
         expect(done.stdout == ill_formed[:offset].decode().encode(f"utf-32-{NATIVE}"), "output before a strict error")
+
+        # Text that breaks off inside an element, in UTF-16 behind the first of two surrogates, too.
+        for encoding, text, rest in (
+            ("utf-16", "Grüße😀", b"b"),
+            ("utf-16", "Grüße\ud83d", b"b"),
+            ("utf-32", "Grüße😀", b"b"),
+            ("utf-32", "Grüße😀", b"bcd"),
+        ):
+            codec = f"{encoding}-{NATIVE}"
+            broken = text.encode(codec, "surrogatepass") + rest
+            for errors, python_errors in (("replace", "replace"), ("skip", "ignore")):
+                done = run("--from", encoding, "--to", "utf-8", "--errors", errors, "-", "-", text=broken)
+                expect(done.returncode == 0, f"exit status of broken {encoding}")
+                expect(done.stdout == broken.decode(codec, python_errors).encode(), f"broken {encoding}, {errors}")
+            done = run("--from", encoding, "--to", "utf-8", "--errors", "strict", "-", "-", text=broken)
+            offset = strict_error_offset(broken, codec)
+            expect(done.returncode == 1, f"exit status of broken {encoding}, strict")
+            expect(f"at byte {offset}:" in done.stderr.decode(), f"place where {encoding} breaks off")
+            expect(done.stdout == broken[:offset].decode(codec).encode(), f"output before {encoding} breaks off")
 
         marked = b"\xef\xbb\xbfa"
         done = run("--drop-bom", "-", "-", text=marked)
