@@ -258,6 +258,16 @@ template <typename From>
     return encoding == Encoding::Utf8 ? 1 : encoding == Encoding::Utf16 ? 2 : 4;
 }
 
+/// An option that takes one of some names.
+template <typename T>
+void addChoice(CLI::App& app, const std::string& option, T& choice, const std::map<std::string, T>& choices,
+               const std::string& description) {
+    app.add_option_function<std::string>(
+           option, [&](const std::string& name) { choice = choices.at(name); }, description)
+        ->transform(CLI::IsMember(&choices, CLI::ignore_case))
+        ->type_name("NAME");
+}
+
 }  // namespace
 
 int main(int argc, char* argv[]) {
@@ -269,13 +279,10 @@ int main(int argc, char* argv[]) {
         {"replace", Errors::Replace}, {"skip", Errors::Skip}, {"strict", Errors::Strict}};
 
     CLI::App app("Converts text between UTF-8 and UTF-16 or UTF-32 in native byte order, on the GPU.", "utf8_convert");
-    app.add_option("--from", request.from, "Encoding of the input: utf-8, utf-16, utf-32 [utf-8]")
-        ->transform(CLI::CheckedTransformer(encodings, CLI::ignore_case));
-    app.add_option("--to", request.to, "Encoding of the output [utf-32]")
-        ->transform(CLI::CheckedTransformer(encodings, CLI::ignore_case));
-    app.add_option("--errors", request.errors,
-                   "What becomes of ill-formed input: replace (by U+FFFD), skip, strict (stop there) [replace]")
-        ->transform(CLI::CheckedTransformer(modes, CLI::ignore_case));
+    addChoice(app, "--from", request.from, encodings, "Encoding of the input [utf-8]");
+    addChoice(app, "--to", request.to, encodings, "Encoding of the output [utf-32]");
+    addChoice(app, "--errors", request.errors, modes,
+              "What becomes of ill-formed input: replace (by U+FFFD), skip, strict (stop there) [replace]");
     app.add_flag("--drop-bom", request.dropsMark, "Drop a byte order mark at the beginning of UTF-8");
     app.add_flag("--cpu", useCpu, "Do without the GPU");
     app.add_option("IN", request.in, "File to read, - for standard input")->required();
@@ -290,6 +297,10 @@ int main(int argc, char* argv[]) {
     }
     if ((request.from == Encoding::Utf8) == (request.to == Encoding::Utf8)) {
         std::cerr << "utf8_convert: one of --from and --to has to be utf-8, the other utf-16 or utf-32\n";
+        return failure;
+    }
+    if (request.dropsMark && request.from != Encoding::Utf8) {
+        std::cerr << "utf8_convert: --drop-bom is for --from utf-8 only\n";
         return failure;
     }
     const auto noGpu = StreamCompaction::Common::cudaUnavailableReason();

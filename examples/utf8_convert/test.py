@@ -102,7 +102,14 @@ def main():
         done = run("--drop-bom", "-", "-", text=marked)
         expect(done.stdout == "a".encode(f"utf-32-{NATIVE}"), "byte order mark")
 
-        expect(run("--from", "utf-8", "--to", "utf-8", "-", "-").returncode == 2, "usage error")
+        for wrong in (
+            ("--from", "utf-8", "--to", "utf-8"),
+            ("--from", "utf-16", "--to", "utf-8", "--drop-bom"),
+            ("--from", "0", "--to", "1"),
+            ("--errors", "ignore"),
+        ):
+            expect(run(*wrong, "-", "-").returncode == 2, f"usage error: {' '.join(wrong)}")
+        expect(run("--from", "UTF-8", "--to", "Utf-16", "-", "-").returncode == 0, "names in upper case")
         missing = run(str(source / "missing"), "-")
         expect(missing.returncode == 2 and b"cannot read" in missing.stderr, "a file that is not there")
         in_a_folder = run(folder, str(target))
