@@ -87,8 +87,8 @@ using WideBlock = TeamShape<512, 4, 512>;
 /// tiles (onCurrentDevice), which would leave little cache for the loads of a matrix.
 using PartsBlock = TeamShape<1024, 2, 1024>;
 
-/// The sums of all rows, whatever the shape, in one launch as long as rows are no longer than 256 KiB and a few blocks
-/// are not all there is; else in two, the second of which begins early. Nothing is allocated, the scratch may hold
+/// The sums of all rows, whatever the shape, in one launch as long as rows are no longer than 256 KiB and not too few
+/// to fill the card; else in two, the second of which begins early. Nothing is allocated, the scratch may hold
 /// anything; can be captured in a graph.
 ///
 /// Rounding: a sum of n terms whose additions form a tree of depth d is off by at most d epsilon / 2 times the sum of

@@ -54,8 +54,10 @@ inline constexpr std::size_t mostVectorsOfAWarp = 256;
 inline constexpr std::size_t mostVectorsOfASmallBlock = 448;
 inline constexpr std::size_t mostVectorsOfABlock = std::size_t{1} << 14;
 
-/// The shortest rows that are worth a second launch where there are fewer rows than multiprocessors.
-inline constexpr std::size_t fewestVectorsToSplit = 4096;
+/// Where there are fewer rows than multiprocessors, the shortest that are worth a second launch: a single one of so
+/// many vectors, and so many more with each row, for more rows keep more of the card busy as they are.
+inline constexpr std::size_t fewestVectorsToSplit = 8192;
+inline constexpr std::size_t moreVectorsARow = 256;
 
 /// Parts of a row: at most so many, of so many vectors, unless the limit on their number makes them larger; in steps of
 /// a vector a thread.
@@ -93,8 +95,8 @@ inline constexpr std::size_t cachesOfReadOnce = 4;
         plan.mapping = Mapping::Warp;
     } else if (vectors <= mostVectorsOfASmallBlock) {
         plan.mapping = Mapping::SmallBlock;
-    } else if (vectors > mostVectorsOfABlock ||
-               (matrix.rows < card.multiprocessors && vectors >= fewestVectorsToSplit)) {
+    } else if (matrix.rows < card.multiprocessors ? vectors >= fewestVectorsToSplit + moreVectorsARow * matrix.rows
+                                                  : vectors > mostVectorsOfABlock) {
         return splitRows(plan, matrix.rows, vectors, card);
     } else {
         plan.mapping = matrix.rows < busyBlocks * card.multiprocessors ? Mapping::WideBlock : Mapping::Block;

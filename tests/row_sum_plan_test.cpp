@@ -25,7 +25,14 @@ TEST(RowSumPlan, GivesLongerRowsToMoreThreads) {
     EXPECT_EQ(planOf(10000, 100000).mapping, Mapping::Blocks);
 }
 
-TEST(RowSumPlan, LeavesFewShortRowsToABlockEach) { EXPECT_EQ(planOf(10, 10000).mapping, Mapping::WideBlock); }
+TEST(RowSumPlan, SplitsFewLongRows) {
+    EXPECT_EQ(planOf(1, 1 << 14).mapping, Mapping::WideBlock);
+    EXPECT_EQ(planOf(1, 1 << 16).mapping, Mapping::Blocks);
+    EXPECT_EQ(planOf(16, 1 << 16).mapping, Mapping::Blocks);
+    EXPECT_EQ(planOf(64, 1 << 16).mapping, Mapping::WideBlock);
+    EXPECT_EQ(planOf(128, 1 << 15).mapping, Mapping::WideBlock);
+    EXPECT_EQ(planOf(131, 1 << 20).mapping, Mapping::Blocks);
+}
 
 TEST(RowSumPlan, TakesTilesOfRowsWithoutGapsOnly) {
     EXPECT_EQ(planFor({1000, 7, 8, 4}, h200).mapping, Mapping::EightLanes);
