@@ -218,7 +218,9 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     const Comparison comparison = compare(readRows(request.before), readRows(request.after), request.threshold);
     const Table table = tableOf(comparison);
     if (request.markdown) {
-        write(OutputFile("--markdown", *request.markdown, out).stream(), table.markdownLines());
+        OutputFile markdown("--markdown", *request.markdown, out);
+        write(markdown.stream(), table.markdownLines());
+        markdown.flush();
     }
     if (request.markdown != standardOutput) {
         write(out, table.lines());

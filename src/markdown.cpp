@@ -14,7 +14,6 @@ void writeMarkdown(std::ostream& out, const RunContext& context, std::span<const
     for (const std::string& line : resultsTable(outcomes).markdownLines()) {
         out << line << '\n';
     }
-    out << std::flush;
 }
 
 }  // namespace Bench

@@ -51,11 +51,20 @@ template <typename Value>
     return values;
 }
 
+/// Equal for a file that is named in two ways.
+[[nodiscard]] std::filesystem::path normalized(const std::filesystem::path& path) {
+    return std::filesystem::absolute(path).lexically_normal();
+}
+
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
     const std::array files{options.csv, options.json, options.markdown};
-    if (std::ranges::count(files, std::optional(standardOutput)) > 1) {
-        throw UsageError("only one of --csv, --json and --markdown can go to standard output");
+    for (const auto& file : files) {
+        const auto isSame = [&file](const auto& other) { return other && normalized(*other) == normalized(*file); };
+        if (file && std::ranges::count_if(files, isSame) > 1) {
+            throw UsageError(fmt::format("only one of --csv, --json and --markdown can go to {}",
+                                         file == standardOutput ? "standard output" : file->string()));
+        }
     }
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
         throw UsageError("--resume: needs --csv FILE, which tells what has been measured");

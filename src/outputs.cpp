@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <stdexcept>
 #include <utility>
 
 #include "json.h"
@@ -18,7 +19,14 @@ namespace {
 
 }  // namespace
 
-OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out) : out_(out) {
+void flush(std::ostream& out, std::string_view name) {
+    if (!out.flush()) {
+        throw std::runtime_error(fmt::format("cannot write to {}", name));
+    }
+}
+
+OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
+    : name_(path == standardOutput ? "standard output" : path.string()), out_(out) {
     if (path == standardOutput) {
         return;
     }
@@ -28,21 +36,23 @@ OutputFile::OutputFile(std::string_view option, const std::filesystem::path& pat
     }
 }
 
+// The CSV file, which can be the wrong one, comes first: opening the others empties them.
 Outputs::Outputs(const Options& options, std::ostream& out)
-    : json_(opened("--json", options.json, out)), markdown_(opened("--markdown", options.markdown, out)) {
-    if (options.csv == standardOutput) {
-        csvStream_ = &out;
-        out << csvHeader() << '\n';
-    } else if (options.csv) {
-        csvFile_.emplace(*options.csv);
+    : csvFile_(options.csv && options.csv != standardOutput ? std::optional<CsvFile>(*options.csv) : std::nullopt),
+      csvStream_(options.csv == standardOutput ? opened("--csv", options.csv, out) : std::nullopt),
+      json_(opened("--json", options.json, out)),
+      markdown_(opened("--markdown", options.markdown, out)) {
+    if (csvStream_) {
+        csvStream_->stream() << csvHeader() << '\n';
     }
 }
 
 void Outputs::add(Row row) {
     if (csvFile_) {
         csvFile_->append(csvLine(row));
-    } else if (csvStream_ != nullptr) {
-        *csvStream_ << csvLine(row) << '\n' << std::flush;
+    } else if (csvStream_) {
+        csvStream_->stream() << csvLine(row) << '\n';
+        csvStream_->flush();
     }
     rows_.push_back(std::move(row));
 }
@@ -50,9 +60,11 @@ void Outputs::add(Row row) {
 void Outputs::finish(const RunContext& context, std::span<const Outcome> outcomes) {
     if (json_) {
         writeJson(json_->stream(), context, rows_);
+        json_->flush();
     }
     if (markdown_) {
         writeMarkdown(markdown_->stream(), context, outcomes);
+        markdown_->flush();
     }
 }
 

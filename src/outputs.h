@@ -5,6 +5,8 @@
 #include <optional>
 #include <ostream>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "csv.h"
@@ -14,6 +16,9 @@
 
 namespace Bench {
 
+/// Throws std::runtime_error, which says where to, when not all that was written has arrived.
+void flush(std::ostream& out, std::string_view name);
+
 /// A file to write, or standard output where it is called `-`.
 class OutputFile {
   public:
@@ -21,8 +26,10 @@ class OutputFile {
     OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out);
 
     [[nodiscard]] std::ostream& stream() { return file_.is_open() ? file_ : out_; }
+    void flush() { Bench::flush(stream(), name_); }
 
   private:
+    std::string name_;
     std::ofstream file_;
     std::ostream& out_;
 };
@@ -33,12 +40,13 @@ class Outputs {
     /// Opens what the options name. Throws UsageError for what cannot be written.
     Outputs(const Options& options, std::ostream& out);
 
+    /// Throws std::runtime_error when it cannot be written; so does the other.
     void add(Row row);
     void finish(const RunContext& context, std::span<const Outcome> outcomes);
 
   private:
     std::optional<CsvFile> csvFile_;
-    std::ostream* csvStream_ = nullptr;
+    std::optional<OutputFile> csvStream_;
     std::optional<OutputFile> json_;
     std::optional<OutputFile> markdown_;
     std::vector<Row> rows_;

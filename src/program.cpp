@@ -8,6 +8,7 @@
 
 #include "compare.h"
 #include "options.h"
+#include "outputs.h"
 #include "plan.h"
 #include "report.h"
 #include "resume.h"
@@ -96,10 +97,11 @@ int runProgram(std::span<const char* const> arguments, const std::vector<std::si
         console.err << "stream_compaction_test: " << what << '\n';
     };
     try {
-        if (!arguments.empty() && arguments.front() == comparisonCommand) {
-            return runComparison(arguments.subspan(1), console.out);
-        }
-        return runRequest(parseOptions(arguments, defaultSizes), machine, console);
+        const bool compares = !arguments.empty() && arguments.front() == comparisonCommand;
+        const int status = compares ? runComparison(arguments.subspan(1), console.out)
+                                    : runRequest(parseOptions(arguments, defaultSizes), machine, console);
+        flush(console.out, "standard output");
+        return status;
     } catch (const UsageError& error) {
         complain(error.what());
         return usageFailure;

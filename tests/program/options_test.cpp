@@ -135,10 +135,15 @@ TEST(ParseOptions, RunsOneTrialForAProfiler) {
 
 TEST(ParseOptions, RefusesWhatContradictsItself) {
     const std::vector<const char*> cases[] = {
-        {"--size", "2^4", "--sweep", "2^4"}, {"--csv", "-", "--json", "-"},
-        {"--json", "-", "--markdown", "-"},  {"--resume"},
-        {"--resume", "--csv", "-"},          {"--profile", "--csv", "out.csv"},
+        {"--size", "2^4", "--sweep", "2^4"},
+        {"--csv", "-", "--json", "-"},
+        {"--json", "-", "--markdown", "-"},
+        {"--resume"},
+        {"--resume", "--csv", "-"},
+        {"--profile", "--csv", "out.csv"},
         {"--profile", "--json", "out.json"},
+        {"--csv", "same", "--json", "same"},
+        {"--csv", "same", "--markdown", "./same"},
     };
     for (const auto& arguments : cases) {
         EXPECT_THROW((void)parse(arguments), UsageError) << testing::PrintToString(arguments);

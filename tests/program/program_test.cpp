@@ -14,6 +14,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <sstream>
+#include <streambuf>
 #include <string>
 #include <vector>
 
@@ -359,6 +360,54 @@ TEST(Program, RefusesFilesThatCannotBeWritten) {
         EXPECT_EQ(result.status, 2) << option;
         EXPECT_THAT(result.out, IsEmpty()) << option;
         EXPECT_THAT(result.err, HasSubstr(option));
+    }
+}
+
+TEST(Program, LeavesOtherFilesAloneWhereTheCsvIsNone) {
+    const TemporaryFile csv("program_test_no.csv");
+    const TemporaryFile json("program_test_kept.json");
+    csv.fill("something else\n");
+    json.fill("good");
+    EXPECT_EQ(run({"--csv", csv.name(), "--json", json.name()}, machineWithGpu(workingVariants())).status, 2);
+    EXPECT_EQ(json.contents(), "good");
+}
+
+TEST(Program, NoticesAFullDisk) {
+    const char* const full = "/dev/full";
+    if (!std::filesystem::exists(full)) {
+        GTEST_SKIP() << "needs " << full;
+    }
+    const TemporaryFile csv("program_test_full.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
+    const std::vector<const char*> cases[] = {{"--op", "scan", "--json", full},
+                                              {"--op", "scan", "--markdown", full},
+                                              {"compare", csv.name(), csv.name(), "--markdown", full}};
+    for (const auto& arguments : cases) {
+        const Result result = run(arguments, machine);
+        EXPECT_EQ(result.status, 1) << testing::PrintToString(arguments);
+        EXPECT_EQ(result.err, "stream_compaction_test: cannot write to /dev/full\n");
+    }
+}
+
+TEST(Program, NoticesThatStandardOutputTakesNothing) {
+    struct Nowhere final : std::streambuf {};
+    const TemporaryFile csv("program_test_nowhere.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
+    const std::vector<const char*> cases[] = {{"--op", "scan"},
+                                              {"--op", "scan", "--csv", "-"},
+                                              {"--op", "scan", "--json", "-"},
+                                              {"--op", "scan", "--markdown", "-"},
+                                              {"--list"},
+                                              {"--help"},
+                                              {"compare", csv.name(), csv.name()}};
+    for (const auto& arguments : cases) {
+        Nowhere nowhere;
+        std::ostream out(&nowhere);
+        std::ostringstream err;
+        EXPECT_EQ(runProgram(arguments, {16, 13}, machine, {out, err}), 1) << testing::PrintToString(arguments);
+        EXPECT_THAT(err.str(), EndsWith("stream_compaction_test: cannot write to standard output\n"));
     }
 }
 
