@@ -8,9 +8,6 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
-#include <iterator>
-#include <stdexcept>
-#include <vector>
 
 #include "usage_error.h"
 
@@ -131,13 +128,14 @@ template Array<char32_t> makeText(InputPattern, std::size_t, std::uint64_t);
 
 Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n) {
     std::ifstream file(path, std::ios::binary);
-    const std::vector<char> bytes{std::istreambuf_iterator<char>(file), {}};
-    if (bytes.empty()) {
+    Array<std::uint8_t> text(n);
+    file.read(reinterpret_cast<char*>(text.data()), static_cast<std::streamsize>(n));
+    const auto count = static_cast<std::size_t>(file.gcount());
+    if (count == 0 || file.bad()) {
         throw UsageError(fmt::format("--utf8-file: cannot read {}, or it is empty", path.string()));
     }
-    Array<std::uint8_t> text(n);
-    for (std::size_t at = 0; at < n; at += bytes.size()) {
-        std::copy_n(bytes.begin(), std::min(bytes.size(), n - at), text.begin() + static_cast<std::ptrdiff_t>(at));
+    for (std::size_t at = count; at < n; at += count) {
+        std::copy_n(text.begin(), std::min(count, n - at), text.begin() + static_cast<std::ptrdiff_t>(at));
     }
     return text;
 }

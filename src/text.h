@@ -17,7 +17,8 @@ namespace Bench {
 template <typename Element>
 [[nodiscard]] Array<Element> makeText(InputPattern pattern, std::size_t n, std::uint64_t seed);
 
-/// The bytes of a file, again and again, until there are n. Throws UsageError when it cannot be read or is empty.
+/// The first n bytes of a file; where it has fewer, those again and again. Throws UsageError when it cannot be read or
+/// is empty.
 [[nodiscard]] Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n);
 
 /// The beginning as the report shows it: `"Some text ..."`.

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <stdexcept>
+#include <system_error>
 #include <type_traits>
 #include <utility>
 
@@ -12,6 +13,8 @@
 
 #ifdef STREAM_COMPACTION_HAS_ICONV
 #include <iconv.h>
+
+#include <cerrno>
 #endif
 #ifdef STREAM_COMPACTION_HAS_SIMDUTF
 #include <simdutf.h>
@@ -95,7 +98,7 @@ template <typename Convert>
     bool isWellFormed = true;
     timer().timeCpu([&] { isWellFormed = convert(count); });
     if (!isWellFormed) {
-        throw CannotTakeInput(std::string(peer) + " stops at text that is not well-formed");
+        throw CannotTakeInput(std::string(peer) + " stops at what is ill-formed, or cut off inside a character");
     }
     return {count, Result::noError};
 }
@@ -106,21 +109,38 @@ constexpr const char* iconvName = sizeof(Element) == 1   ? "UTF-8"
                                   : sizeof(Element) == 2 ? "UTF-16LE"
                                                          : "UTF-32LE";
 
+/// A conversion between two encodings that is open.
+class Iconv {
+  public:
+    /// Throws std::system_error when there is none between them.
+    Iconv(const char* to, const char* from) : descriptor_(iconv_open(to, from)) {
+        if (descriptor_ == reinterpret_cast<iconv_t>(-1)) {
+            throw std::system_error(errno, std::generic_category(), "iconv_open");
+        }
+    }
+    ~Iconv() { iconv_close(descriptor_); }
+    Iconv(const Iconv&) = delete;
+    Iconv& operator=(const Iconv&) = delete;
+
+    [[nodiscard]] iconv_t get() const { return descriptor_; }
+
+  private:
+    iconv_t descriptor_;
+};
+
 template <typename From, typename To>
 [[nodiscard]] Implementation throughIconv(Operation operation) {
     return conversion<From, To>(operation, "iconv", [](std::span<const From> in, std::span<To> out) {
-        auto* converter = iconv_open(iconvName<To>, iconvName<From>);
-        const Result result = timed("iconv", [&](std::size_t& count) {
+        const Iconv converter(iconvName<To>, iconvName<From>);
+        return timed("iconv", [&](std::size_t& count) {
             auto* from = const_cast<char*>(reinterpret_cast<const char*>(in.data()));
             auto* to = reinterpret_cast<char*>(out.data());
             std::size_t fromBytes = in.size_bytes();
             std::size_t toBytes = out.size_bytes();
-            const std::size_t status = iconv(converter, &from, &fromBytes, &to, &toBytes);
+            const std::size_t status = iconv(converter.get(), &from, &fromBytes, &to, &toBytes);
             count = out.size() - toBytes / sizeof(To);
             return status != static_cast<std::size_t>(-1);
         });
-        iconv_close(converter);
-        return result;
     });
 }
 

@@ -59,6 +59,16 @@ TEST(ReadText, RepeatsAFile) {
     EXPECT_THROW((void)readText(path, 7), UsageError);
 }
 
+TEST(ReadText, RefusesAFolder) { EXPECT_THROW((void)readText(testing::TempDir(), 7), UsageError); }
+
+TEST(ReadText, ReadsNoMoreThanItNeeds) {
+    const char* const endless = "/dev/zero";
+    if (!std::filesystem::exists(endless)) {
+        GTEST_SKIP() << "needs " << endless;
+    }
+    EXPECT_EQ(readText(endless, 7), Array<std::uint8_t>(7, 0));
+}
+
 TEST(AbridgedText, ShowsTheBeginning) {
     const std::string_view text = "Grüße\n\xFF";
     EXPECT_EQ(abridgedText(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())),
@@ -95,6 +105,21 @@ INSTANTIATE_TEST_SUITE_P(All, TextProblemTest,
                              std::erase_if(text, [](char c) { return c == '-' || c == ':'; });
                              return text;
                          });
+
+// With AddressSanitizer this finds, too, what they would leave behind.
+TEST(TextPeers, SayWhatTheyCannotTake) {
+    const std::string_view text = "ab\xC3";
+    const std::array<std::size_t, 1> sizes{text.size()};
+    const auto problem =
+        std::move(textProblemsOn(Operation::Utf8ToUtf32, Array<std::uint8_t>(text.begin(), text.end()), sizes).front());
+    for (const Variant& variant :
+         selectVariants(allVariants(), std::array{Operation::Utf8ToUtf32}, std::array{listedTypeOfText}, {})) {
+        if (variant.name == "iconv" || variant.name == "simdutf") {
+            EXPECT_THAT([&] { variant.prepare(*problem, 0)->launch(); },
+                        testing::ThrowsMessage<CannotTakeInput>(HasSubstr("cut off inside a character")));
+        }
+    }
+}
 
 TEST(ConversionProblem, FindsWhatIsWrong) {
     const std::string_view text = "ab\xC3\xA9\xFFz";
