@@ -11,7 +11,7 @@ std::optional<std::string> parseCommandLine(CLI::App& app, std::span<const char*
     } catch (const CLI::CallForHelp&) {
         return app.help();
     } catch (const CLI::ParseError& error) {
-        throw UsageError(fmt::format("{}; --help lists the options", error.what()));
+        throw UsageError(fmt::format("{}; {} --help lists the options", error.what(), app.get_name()));
     }
     return std::nullopt;
 }

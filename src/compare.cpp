@@ -21,14 +21,12 @@
 namespace Bench {
 namespace {
 
-[[nodiscard]] bool isTimed(const Row& row) { return row.verified && row.medianUs && row.minUs && row.maxUs; }
-
 /// Several runs as one: the median of their medians, between the fastest and the slowest trial of them all.
 [[nodiscard]] Row merged(std::span<const Row* const> runs) {
     Row row = *runs.back();
     Samples medians;
     for (const Row* run : runs) {
-        if (!isTimed(*run)) {
+        if (!run->isTimed()) {
             return *run;
         }
         medians.add(*run->medianUs);
@@ -72,7 +70,7 @@ namespace {
 
 [[nodiscard]] Change changeBetween(const Row& before, const Row& after, double threshold) {
     Change change{before, after, std::nullopt, 0, Verdict::Unchanged};
-    if (isTimed(before) && isTimed(after)) {
+    if (before.isTimed() && after.isTimed()) {
         change.ratio = *after.medianUs / *before.medianUs;
         change.noise = std::hypot(spread(before), spread(after));
         change.verdict = judge(*change.ratio, std::max(threshold, change.noise));
@@ -102,7 +100,7 @@ namespace {
 }
 
 [[nodiscard]] std::string timeCell(const Row& row) {
-    return isTimed(row) ? fmt::format("{:.2f}", *row.medianUs) : "WRONG";
+    return row.isTimed() ? fmt::format("{:.2f}", *row.medianUs) : "WRONG";
 }
 
 [[nodiscard]] Table tableOf(const Comparison& comparison) {
@@ -150,7 +148,7 @@ struct Request {
     Request request;
     CLI::App app(
         "Compares what two runs have measured. The exit status is 1 when something got slower by more than the\n"
-        "threshold and more than its times scatter, or wrong.\n",
+        "threshold and more than its times scatter, or wrong; 2 when the files have nothing in common.\n",
         "stream_compaction_test compare");
     app.add_option("OLD.csv", request.before, "What --csv wrote before")->type_name("")->required();
     app.add_option("NEW.csv", request.after, "And after")->type_name("")->required();
@@ -216,6 +214,13 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
         return 0;
     }
     const Comparison comparison = compare(readRows(request.before), readRows(request.after), request.threshold);
+    if (comparison.changes.empty()) {
+        throw UsageError(
+            fmt::format("nothing to compare: no row of {} and {} agrees in operation, variant, type, size, input, "
+                        "block size, mode, "
+                        "shape and card",
+                        request.before.string(), request.after.string()));
+    }
     const Table table = tableOf(comparison);
     if (request.markdown) {
         OutputFile markdown("--markdown", *request.markdown, out);

@@ -37,7 +37,7 @@ struct Comparison {
 [[nodiscard]] Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold);
 
 /// The command `compare`: `arguments` without that word. Returns the exit status, 1 when there is a regression. Throws
-/// UsageError for what it does not understand, and for files that are not what it takes.
+/// UsageError for what it does not understand, and for files that are not what it takes or have no row in common.
 [[nodiscard]] int runComparison(std::span<const char* const> arguments, std::ostream& out);
 
 }  // namespace Bench

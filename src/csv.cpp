@@ -79,7 +79,7 @@ bool readLine(std::istream& in, std::string& line) {
     return names.size();
 }
 
-/// Nothing where the line breaks off, or is something else.
+/// Nothing where the line breaks off, or is something else: a right result has times.
 [[nodiscard]] std::optional<Row> readRow(std::size_t count, std::string_view line) {
     const auto fields = csvFields(line);
     if (fields.size() != count) {
@@ -92,7 +92,7 @@ bool readLine(std::istream& in, std::string& line) {
             return std::nullopt;
         }
     }
-    return row;
+    return row.verified && !row.isTimed() ? std::nullopt : std::optional(std::move(row));
 }
 
 enum class Contents { Empty, WholeLines, BrokenLine };

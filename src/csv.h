@@ -26,7 +26,7 @@ namespace Bench {
 /// The rows of a file that this program wrote, or an earlier one, which knew fewer columns.
 struct CsvContents {
     std::vector<Row> rows;
-    std::vector<std::size_t> unreadable;  ///< numbers of the lines that are no rows, from 1
+    std::vector<std::size_t> unreadable;  ///< numbers of the lines that are no rows or have no times, from 1
 };
 
 /// Throws UsageError when the file cannot be read or has no column for what tells one measurement from another.

@@ -19,6 +19,7 @@ template <typename T>
 [[nodiscard]] Json toJson(const std::optional<T>& value) {
     return value ? Json(*value) : Json();
 }
+[[nodiscard]] Json toJson(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 [[nodiscard]] Json toJson(const Row& row) {
     Json object;

@@ -133,7 +133,7 @@ void requireCheckable(Operation operation, ElementType type, InputPattern patter
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
     if (operation == Operation::SortPairs && n > mostPairs) {
-        throw UsageError(fmt::format("--size: sort-pairs takes at most {} elements", mostPairs));
+        throw UsageError(fmt::format("sort-pairs takes at most {} elements; choose a smaller size", mostPairs));
     }
 }
 

@@ -30,7 +30,7 @@ constexpr std::string_view comparisonCommand = "compare";
 
 void requireMemory(std::string_view where, std::size_t n, std::size_t needed, std::size_t available) {
     if (needed > available) {
-        throw UsageError(fmt::format("--size: {} elements need {} of {} memory, {} are free; choose a smaller size", n,
+        throw UsageError(fmt::format("{} elements need {} of {} memory, {} are free; choose a smaller size", n,
                                      formatBytes(needed), where, formatBytes(available)));
     }
 }
@@ -106,7 +106,7 @@ int runProgram(std::span<const char* const> arguments, const std::vector<std::si
         complain(error.what());
         return usageFailure;
     } catch (const std::bad_alloc&) {
-        complain("out of host memory; choose a smaller --size");
+        complain("out of host memory; choose a smaller size");
         return usageFailure;
     } catch (const std::exception& error) {
         complain(error.what());

@@ -2,7 +2,10 @@
 
 #include <fmt/chrono.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
+#include <cmath>
 #include <ctime>
 
 namespace Bench {
@@ -44,6 +47,12 @@ Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& 
         row.percentOfCopy = outcome.percentOfCopy();
     }
     return row;
+}
+
+bool Row::isTimed() const {
+    return verified && std::ranges::all_of(std::array{medianUs, minUs, maxUs}, [](std::optional<double> us) {
+               return us && std::isfinite(*us) && *us > 0;
+           });
 }
 
 std::string timestampNow() {

@@ -39,6 +39,9 @@ struct Row {
     bool verified = false;
     std::string shape;
 
+    /// Whether its result was right and it has times that something can have taken.
+    [[nodiscard]] bool isTimed() const;
+
     /// What was measured, on which card: equal for rows that can be compared.
     [[nodiscard]] auto subject() const {
         return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu);

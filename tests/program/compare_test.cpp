@@ -6,6 +6,9 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
+#include <limits>
+#include <optional>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -189,6 +192,25 @@ TEST_F(CompareFiles, RefuseWhatIsNoRun) {
             (void)run({good, good, "--threshold", "5"});
         },
         testing::ThrowsMessage<UsageError>("--threshold: expected a percentage such as 2%, got '5'"));
+}
+
+TEST_F(CompareFiles, RefuseTimesThatNothingCanHaveTaken) {
+    const std::string good = file("good.csv", {row("a", 100)});
+    for (const std::optional<double> us : std::initializer_list<std::optional<double>>{
+             std::nullopt, 0, -1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+        for (const auto time : {&Row::medianUs, &Row::minUs, &Row::maxUs}) {
+            Row nonsense = row("a", 100);
+            nonsense.*time = us;
+            std::filesystem::remove(folder_ / "nonsense.csv");
+            EXPECT_THROW((void)run({good, file("nonsense.csv", {nonsense})}), UsageError) << csvLine(nonsense);
+        }
+    }
+}
+
+TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
+    const std::string some = file("some.csv", {row("a", 100)});
+    EXPECT_THROW((void)run({some, file("others.csv", {row("b", 100)})}), UsageError);
+    EXPECT_THROW((void)run({some, file("none.csv", {})}), UsageError);
 }
 
 TEST_F(CompareFiles, AnswerHelp) {

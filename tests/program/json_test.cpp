@@ -43,6 +43,8 @@ TEST(WriteJson, HasAnObjectARow) {
     EXPECT_TRUE(rows[0].at("percent_of_copy").is_null());
     EXPECT_EQ(rows[0].at("verified"), true);
     EXPECT_TRUE(rows[1].at("block_size").is_null());
+    EXPECT_TRUE(rows[1].at("gpu").is_null());
+    EXPECT_TRUE(rows[1].at("shape").is_null());
     EXPECT_EQ(rows[1].at("verified"), false);
 }
 

@@ -248,10 +248,9 @@ TEST(Program, RefusesBadInputInOneLineWithStatusTwo) {
 TEST(Program, RefusesASizeThatDoesNotFitInDeviceMemory) {
     const Result result = run({"--size", "2^20"}, machineWithGpu(workingVariants(), std::size_t{7} << 20));
     EXPECT_EQ(result.status, 2);
-    EXPECT_EQ(
-        result.err,
-        "stream_compaction_test: --size: 1048576 elements need 8.0 MiB of device memory, 7.0 MiB are free; choose a "
-        "smaller size\n");
+    EXPECT_EQ(result.err,
+              "stream_compaction_test: 1048576 elements need 8.0 MiB of device memory, 7.0 MiB are free; choose a "
+              "smaller size\n");
 }
 
 TEST(Program, RefusesASizeThatDoesNotFitInHostMemory) {
@@ -517,6 +516,10 @@ TEST(Program, ComparesTwoRuns) {
     const Result missing = run({"compare", csv.name(), "no such file"}, machineWithGpu({}));
     EXPECT_EQ(missing.status, 2);
     EXPECT_EQ(missing.err, "stream_compaction_test: cannot read no such file\n");
+
+    const Result alone = run({"compare", csv.name()}, machineWithGpu({}));
+    EXPECT_EQ(alone.status, 2);
+    EXPECT_THAT(alone.err, EndsWith("; stream_compaction_test compare --help lists the options\n"));
 }
 
 }  // namespace
