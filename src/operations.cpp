@@ -128,8 +128,10 @@ void requireCheckable(Operation operation, ElementType type, InputPattern patter
     const bool randomBits = pattern.kind == Kind::Uniform || pattern.kind == Kind::And;
     const bool floating = type == ElementType::Float || type == ElementType::Double;
     if (addsUp(operation) && floating && randomBits) {
-        throw UsageError(fmt::format("--input: sums of {} as {} say nothing; choose another input for the {}",
-                                     toString(pattern), name(type), name(operation)));
+        throw UsageError(
+            fmt::format("--input: {} as {} is random bits, whose sums overflow and cancel so that none can be checked; "
+                        "choose another input for {}, or leave it out",
+                        toString(pattern), name(type), name(operation)));
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
     if (operation == Operation::SortPairs && n > mostPairs) {

@@ -122,7 +122,8 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
         "Elements, or keys of pairs: int8, int32, int64, float, double; bytes are\n"
-        "added up in int32, the values of pairs are int32 [int32]");
+        "added up in int32, the values of pairs are int32; operations on text, which\n"
+        "have none to choose, are run with int32 [int32]");
     addListOption(
         app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub");
@@ -152,7 +153,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K\n"
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K\n"
         "(the bits K uniform values share) [scan and row-sum mod:50, compact and\n"
-        "partition mod:4, sorts uniform];\n"
+        "partition mod:4, sorts uniform]; sums of uniform and and:K as float or double\n"
+        "overflow and cancel, so that scan and row-sum, which could not be checked, do\n"
+        "not take them;\n"
         "of text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
         "(the same, K of a hundred characters ill-formed) [mixed]");
     addTextOption(

@@ -1,13 +1,17 @@
 #include "plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <stdexcept>
+#include <string_view>
 
 #include "problems.h"
 #include "text.h"
 #include "text_problems.h"
+#include "usage_error.h"
 
 namespace Bench {
 namespace {
@@ -18,30 +22,63 @@ namespace {
     return takesUtf8 && options.utf8File;
 }
 
-/// Text for the operations on text, numbers for the others, of what was asked for; else the operation's own.
+/// Text for the operations on text that no file is for, numbers for the others.
+[[nodiscard]] bool takesInput(Operation operation, InputPattern input, const Options& options) {
+    return isText(input) == isOnText(operation) && !isOnFile(operation, options);
+}
+
+/// Those it takes of what was asked for; else the operation's own.
 [[nodiscard]] std::vector<InputPattern> inputsFor(Operation operation, const Options& options) {
     std::vector<InputPattern> inputs;
-    if (!isOnFile(operation, options)) {
-        std::ranges::copy_if(options.inputs, std::back_inserter(inputs),
-                             [&](InputPattern input) { return isText(input) == isOnText(operation); });
-    }
+    std::ranges::copy_if(options.inputs, std::back_inserter(inputs),
+                         [&](InputPattern input) { return takesInput(operation, input, options); });
     return inputs.empty() ? std::vector{defaultInput(operation)} : inputs;
+}
+
+/// Throws UsageError when there is nothing to run, or an option that makes no difference to what there is.
+void requireEffect(std::span<const Variant> chosen, const Options& options) {
+    if (chosen.empty()) {
+        throw UsageError(fmt::format("--type: none of the chosen operations takes it; those on text go with {}",
+                                     name(listedTypeOfText)));
+    }
+    const auto require = [chosen](std::string_view option, std::string_view what, const auto& takes) {
+        if (std::ranges::none_of(chosen, takes, &Variant::operation)) {
+            throw UsageError(fmt::format("{}: none of the chosen operations takes {}", option, what));
+        }
+    };
+    if (!options.shapes.empty()) {
+        require("--shape", "matrices", [](Operation operation) { return operation == Operation::RowSum; });
+    }
+    if (options.utf8File) {
+        require("--utf8-file", "UTF-8", [&options](Operation operation) { return isOnFile(operation, options); });
+    }
+    for (const InputPattern input : options.inputs) {
+        require("--input", toString(input), [&](Operation operation) { return takesInput(operation, input, options); });
+    }
 }
 
 /// The size of an array, or the shape of a matrix, of at most that size where only a size is asked for.
 struct Extent {
     std::size_t n = 0;
     std::optional<Shape> shape;
+
+    bool operator==(const Extent&) const = default;
 };
 
 [[nodiscard]] Extent extentOf(Shape shape) { return {shape.size(), shape}; }
 
+/// Each once.
 [[nodiscard]] std::vector<Extent> extentsFor(Operation operation, const Options& options) {
     std::vector<Extent> extents;
+    const auto add = [&extents](const Extent& extent) {
+        if (std::ranges::find(extents, extent) == extents.end()) {
+            extents.push_back(extent);
+        }
+    };
     if (operation == Operation::RowSum && !options.shapes.empty()) {
-        std::ranges::transform(options.shapes, std::back_inserter(extents), extentOf);
+        std::ranges::for_each(options.shapes, add, extentOf);
     } else {
-        std::ranges::transform(options.sizes, std::back_inserter(extents), [operation](std::size_t n) {
+        std::ranges::for_each(options.sizes, add, [operation](std::size_t n) {
             return operation == Operation::RowSum ? extentOf(nearSquare(n)) : Extent{n, std::nullopt};
         });
     }
@@ -57,8 +94,9 @@ struct Extent {
     Section section{first.operation, first.type, input, {}};
     const std::string inputName =
         isOnFile(first.operation, options) ? "file:" + options.utf8File->filename().string() : toString(input);
+    const std::vector<Extent> extents = extentsFor(first.operation, options);
     for (const Variant& variant : variants) {
-        for (const auto& [n, shape] : extentsFor(first.operation, options)) {
+        for (const auto& [n, shape] : extents) {
             for (const Mode mode : modesFor(variant, options)) {
                 section.measurements.push_back({variant, n, shape, inputName, mode});
             }
@@ -71,6 +109,7 @@ struct Extent {
 
 std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options) {
     std::vector<Variant> chosen = selectVariants(variants, options.operations, options.types, options.variants);
+    requireEffect(chosen, options);
     if (!options.blockSizes.empty()) {
         chosen = withBlockSizes(chosen, options.blockSizes);
     }

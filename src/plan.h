@@ -18,7 +18,8 @@ struct Section {
     std::vector<Measurement> measurements;
 };
 
-/// All that the options ask for, of these variants, in the report's order. Throws UsageError for what could not be run.
+/// All that the options ask for, of these variants, in the report's order. Throws UsageError for what could not be run
+/// and for options without effect.
 [[nodiscard]] std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options);
 
 /// The arrays that a section's measurements are on, each once.

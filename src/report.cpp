@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "results_table.h"
+#include "sweep.h"
 
 namespace Bench {
 namespace {
@@ -22,12 +23,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
-/// What the array is like, as the course has it, or the shape of a matrix.
+/// What the array is like, as the course has it, or the shape of a matrix. Other sizes than the course's are numbers,
+/// since the two of one run could be alike.
 [[nodiscard]] std::string sizeClass(const Outcome& outcome) {
     if (outcome.shape) {
         return toString(*outcome.shape);
     }
-    return std::has_single_bit(outcome.n) ? "power-of-two" : "non-power-of-two";
+    const std::size_t powerOfTwo = std::bit_ceil(outcome.n);
+    if (outcome.n > 1 && outcome.n == powerOfTwo) {
+        return "power-of-two";
+    }
+    return outcome.n > 1 && outcome.n == nonPowerOfTwoBelow(powerOfTwo) ? "non-power-of-two"
+                                                                        : fmt::format("n = {}", outcome.n);
 }
 
 [[nodiscard]] std::string ofType(const Variant& variant) { return ofType(variant.operation, variant.type); }

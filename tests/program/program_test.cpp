@@ -7,6 +7,7 @@
 #include <version_info.h>
 
 #include <algorithm>
+#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -16,6 +17,7 @@
 #include <sstream>
 #include <streambuf>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "csv.h"
@@ -198,6 +200,25 @@ TEST(Program, GivesTextToTheOperationsOnText) {
     EXPECT_EQ(result.status, 0);
 }
 
+TEST(Program, RefusesOptionsWithoutEffect) {
+    const std::pair<std::vector<const char*>, const char*> cases[] = {
+        {{"--shape", "3x4", "--op", "scan"}, "--shape: none of the chosen operations takes matrices"},
+        {{"--utf8-file", "text", "--op", "scan"}, "--utf8-file: none of the chosen operations takes UTF-8"},
+        {{"--utf8-file", "text", "--op", "utf32-to-utf8"}, "--utf8-file: none of the chosen operations takes UTF-8"},
+        {{"--utf8-file", "text", "--op", "utf8-validate", "--input", "cjk"},
+         "--input: none of the chosen operations takes cjk"},
+        {{"--input", "mixed,uniform", "--op", "utf8-validate"}, "--input: none of the chosen operations takes uniform"},
+        {{"--input", "mixed", "--op", "scan,sort"}, "--input: none of the chosen operations takes mixed"},
+        {{"--type", "int64,double", "--op", "utf8-validate"},
+         "--type: none of the chosen operations takes it; those on text go with int32"}};
+    for (const auto& [arguments, message] : cases) {
+        const Result result = run(arguments, machineWithoutGpu(allVariants()));
+        EXPECT_EQ(result.status, 2) << message;
+        EXPECT_THAT(result.out, IsEmpty()) << message;
+        EXPECT_EQ(result.err, fmt::format("stream_compaction_test: {}\n", message));
+    }
+}
+
 TEST(Program, RefusesAFileOfTextThatIsNotThere) {
     const Result result =
         run({"--op", "utf8-validate", "--utf8-file", "no such file"}, machineWithoutGpu(allVariants()));
@@ -208,6 +229,31 @@ TEST(Program, RefusesAFileOfTextThatIsNotThere) {
 TEST(Program, RunsTheSmallestSizes) {
     for (const char* size : {"1", "2", "3", "4"}) {
         EXPECT_EQ(run({"--size", size}, machineWithGpu(workingVariants())).status, 0) << size;
+    }
+}
+
+TEST(Program, MeasuresWhatIsTheSameOnce) {
+    EXPECT_THAT(run({"--size", "1", "--op", "scan"}, machineWithGpu(workingVariants())).out,
+                EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
+    // The nearly square matrices of both sizes have 32 rows of 31.
+    for (const auto& arguments : {std::vector<const char*>{"--shape", "3x4,3x4"}, {"--sweep", "1000,1001"}}) {
+        std::vector<const char*> all{"--op", "row-sum", "--variant", "cpu"};
+        all.insert(all.end(), arguments.begin(), arguments.end());
+        EXPECT_THAT(run(all, machineWithoutGpu(allVariants())).out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
+    }
+}
+
+TEST(Program, TellsSizesApart) {
+    const std::pair<const char*, std::array<const char*, 2>> cases[] = {{"1000", {"n = 1000", "n = 997"}},
+                                                                        {"1021", {"non-power-of-two", "n = 1018"}},
+                                                                        {"5", {"non-power-of-two", "power-of-two"}},
+                                                                        {"4", {"power-of-two", "n = 1"}},
+                                                                        {"2", {"power-of-two", "n = 1"}}};
+    for (const auto& [size, titles] : cases) {
+        const Result result = run({"--op", "sort", "--size", size}, machineWithGpu(workingVariants()));
+        for (const char* title : titles) {
+            EXPECT_THAT(result.out, HasSubstr(fmt::format("==== radix sort, {} ====", title)));
+        }
     }
 }
 
