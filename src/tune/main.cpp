@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -17,7 +18,8 @@ int main(int argc, char* argv[]) {
                                                                               {"row-sum", Tune::tuneRowSums}};
     try {
         const std::string_view only = argc == 3 ? argv[2] : "";
-        if (argc < 2 || argc > 3) {
+        const auto isChosen = [only](const auto& sweep) { return only.empty() || only == sweep.first; };
+        if (argc < 2 || argc > 3 || std::ranges::none_of(sweeps, isChosen)) {
             throw UsageError(
                 "expected the CSV file to write and, if not all, the operation to try: scan, compact, sort or row-sum");
         }
@@ -26,9 +28,9 @@ int main(int argc, char* argv[]) {
             throw UsageError("no GPU: " + access.unavailableReason);
         }
         Tune::Tuner tuner(*access.gpu, argv[1]);
-        for (const auto& [operation, tune] : sweeps) {
-            if (only.empty() || only == operation) {
-                tune(tuner);
+        for (const auto& sweep : sweeps) {
+            if (isChosen(sweep)) {
+                sweep.second(tuner);
             }
         }
         return tuner.allCorrect() ? 0 : 1;

@@ -32,19 +32,12 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
     double shortest = 0;
     double peer = 0;
     for (const Candidate& candidate : candidates) {
-        contest.poison();
         if (!candidate.launch()) {
             continue;
         }
+        const Timing time = measure(gpu_.stopwatch(Mode::Cold), plan, contest.poison, [&] { candidate.launch(); });
         const bool correct = contest.isCorrect();
         allCorrect_ = allCorrect_ && correct;
-        if (!correct) {
-            fmt::print("WRONG: {} of {}, n = {}: {}\n", contest.operation, contest.type, contest.n,
-                       describe(candidate));
-            continue;
-        }
-        const Timing time = measure(
-            gpu_.stopwatch(Mode::Cold), plan, [] {}, [&] { candidate.launch(); });
         const double us = time.us.median;
         const auto number = [](double value) { return fmt::format("{:.3f}", value); };
         csv_.append(csvLine(std::vector<std::string>{
@@ -52,8 +45,12 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
             std::string(contest.operation), std::string(contest.type), std::to_string(contest.n), candidate.kernel,
             std::to_string(candidate.threads), std::to_string(candidate.rows), candidate.order,
             std::to_string(time.trials), number(us), number(time.us.min), number(time.us.max),
-            number(static_cast<double>(contest.bytes) / us / 1e3), number(100 * copyUs / us), "true"}));
-        if (&candidate == candidates.data()) {
+            number(static_cast<double>(contest.bytes) / us / 1e3), number(100 * copyUs / us),
+            correct ? "true" : "false"}));
+        if (!correct) {
+            fmt::print("WRONG: {} of {}, n = {}: {}\n", contest.operation, contest.type, contest.n,
+                       describe(candidate));
+        } else if (&candidate == candidates.data()) {
             peer = us;
         } else if (fastest == nullptr || us < shortest) {
             fastest = &candidate;

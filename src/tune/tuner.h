@@ -38,7 +38,8 @@ class Tuner {
     /// Appends a row for each measurement to `csv`. Throws UsageError when it cannot be opened.
     Tuner(Gpu& gpu, const std::filesystem::path& csv);
 
-    /// Measures all candidates and prints the fastest beside the peer, which comes first.
+    /// Measures all candidates, checks what the last trial of each has computed, and prints the fastest of those that
+    /// are right beside the peer, which comes first.
     void run(const Contest& contest, std::span<const Candidate> candidates);
 
     /// Whether every candidate that ran was correct.
