@@ -31,9 +31,9 @@ struct Comparison {
     [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
-/// Pairs the rows of two files. Rows about the same, of the newest commit there, count as one: the median of their
-/// medians, between the fastest and the slowest trial of all. A change is one that is larger than both the threshold, a
-/// fraction, and the noise, or a result that was right and is wrong.
+/// Pairs the rows of two files. Rows of one file with the same subject, of the last commit there, count as one: the
+/// median of their medians, between the fastest and the slowest trial of all. A change is one that is larger than both
+/// the threshold, a fraction, and the noise, or a result that was right and is wrong.
 [[nodiscard]] Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold);
 
 /// The command `compare`: `arguments` without that word. Returns the exit status, 1 when there is a regression. Throws

@@ -169,7 +169,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addFileOption(app, "--csv", options.csv, "Append a row for each measurement to this file; - is standard output");
     addFileOption(app, "--json", options.json, "Write the measurements and where they were made to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
-    app.add_flag("--resume", options.resume, "Leave out what --csv FILE has of this card and commit");
+    app.add_flag("--resume", options.resume, "Leave out what --csv FILE has of this card and commit, of whatever seed");
     app.add_flag("--profile", options.profile,
                  "For ncu --profile-from-start off and the like: one run of each, which alone is\n"
                  "collected; its NVTX range is OPERATION/VARIANT/N");

@@ -23,8 +23,8 @@ struct Machine {
 [[nodiscard]] Machine thisMachine();
 
 /// The whole program: returns its exit status, 0 when all that could run has passed, 1 when a check failed, a
-/// comparison found a regression or a result could not be written, 2 when it was asked for something it cannot do, 130
-/// when it was interrupted.
+/// comparison found a regression or something went wrong on the way, 2 when it was asked for something it cannot do,
+/// 130 when it was interrupted.
 [[nodiscard]] int runProgram(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
                              const Machine& machine, Console console);
 

@@ -12,7 +12,7 @@
 
 namespace Bench {
 
-/// Runs, times and checks variants on this machine.
+/// Runs and times variants on this machine, and checks what the last trial has left.
 class Tester {
   public:
     /// The card must outlive the tester. With `profile` profilers are told to collect the trials on the card alone.
