@@ -15,6 +15,7 @@
 #include <iconv.h>
 
 #include <cerrno>
+#include <cstdint>
 #endif
 #ifdef STREAM_COMPACTION_HAS_SIMDUTF
 #include <simdutf.h>
@@ -114,7 +115,7 @@ class Iconv {
   public:
     /// Throws std::system_error when there is none between them.
     Iconv(const char* to, const char* from) : descriptor_(iconv_open(to, from)) {
-        if (descriptor_ == reinterpret_cast<iconv_t>(-1)) {
+        if (reinterpret_cast<std::intptr_t>(descriptor_) == -1) {
             throw std::system_error(errno, std::generic_category(), "iconv_open");
         }
     }
