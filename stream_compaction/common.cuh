@@ -97,7 +97,8 @@ __device__ inline std::size_t globalThreadIndex() { return std::size_t{blockIdx.
 
 /// bools[i] = 1 where `keep(idata[i])`, else 0.
 template <typename T, typename Bool, typename Predicate = IsNonzero>
-__global__ void kernMapToBoolean(std::size_t n, Bool* bools, const T* idata, Predicate keep = {}) {
+__global__ void __launch_bounds__(powerOfTwoBlockSizes.back())
+    kernMapToBoolean(std::size_t n, Bool* bools, const T* idata, Predicate keep = {}) {
     const std::size_t i = globalThreadIndex();
     if (i < n) {
         bools[i] = keep(idata[i]) ? 1 : 0;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/shared_mem.h"
 
@@ -25,9 +27,10 @@ __host__ __device__ constexpr unsigned padded(unsigned i) {
     return avoidBankConflicts ? i + i / banks : i;
 }
 
-/// Elements a thread: 32 bytes of them, so that a block of 1024 threads fits in the 48 KiB every card has.
+/// Elements a thread: 8, or fewer where they would take more than 32 bytes, so that a block of 1024 threads fits in the
+/// registers and the 48 KiB every card has.
 template <typename T>
-inline constexpr unsigned elementsPerThread = 32 / sizeof(T);
+inline constexpr unsigned elementsPerThread = std::min<std::size_t>(8, 32 / sizeof(T));
 
 /// Exclusive scan of one value a thread, for a power of two of threads, by upsweep and downsweep.
 /// `sums` is their padded array; returns this thread's prefix and leaves the total in `total`.
@@ -126,13 +129,15 @@ __global__ void kernAddTilePrefixes(std::size_t n, T* odata, const T* prefixes) 
     }
 }
 
-/// Device layer; `out` may be `in`. Scratch: one total a tile, and the same for the tiles of the totals, and so on.
+/// Device layer; `out` may be `in`; sums are of at most 8 bytes. Scratch: one total a tile, and the same for the tiles
+/// of the totals, and so on.
 struct Scan {
     int blockSize = defaultBlockSize;
     bool avoidBankConflicts = true;
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        static_assert(sizeof(T) <= 8, "larger sums of 1024 threads take more shared memory than every card has");
         requireBlockSize(blockSize);
         std::size_t bytes = 0;
         for (std::size_t tiles = tileCount<T>(n); tiles > 0; tiles = tiles > 1 ? tileCount<T>(tiles) : 0) {

@@ -18,15 +18,25 @@ class SharedMemScanTest : public DeviceTest {};
 
 TEST_F(SharedMemScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(SharedMem::Scan{}); }
 
-TEST_F(SharedMemScanTest, PaddingChangesNoResult) {
-    const auto in = hostArray(quick() ? 30011 : 1000003, Summand<int>{20});
-    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+template <typename T>
+void expectScannedByEveryBlockSize(bool avoidBankConflicts) {
+    const auto in = hostArray(quick() ? 30011 : 1000003, Summand<T>{20});
+    const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
     for (const int blockSize : powerOfTwoBlockSizes) {
-        const SharedMem::Scan scan{.blockSize = blockSize, .avoidBankConflicts = false};
-        GuardedArray<int> out(in.size());
-        DeviceBuffer<std::byte> scratch(scan.scratchBytes<int>(in.size()));
+        const SharedMem::Scan scan{.blockSize = blockSize, .avoidBankConflicts = avoidBankConflicts};
+        GuardedArray<T> out(in.size());
+        DeviceBuffer<std::byte> scratch(scan.scratchBytes<T>(in.size()));
         scan(deviceIn.data(), out.data(), in.size(), scratch.bytes(), nullptr);
-        EXPECT_TRUE(sameBits(out.read(in.size()), expectedScan<int>(std::span(in))));
+        EXPECT_TRUE(sameBits(out.read(in.size()), expectedScan<T>(std::span(in)))) << blockSize;
+    }
+}
+
+TEST_F(SharedMemScanTest, PaddingChangesNoResult) { expectScannedByEveryBlockSize<int>(false); }
+
+TEST_F(SharedMemScanTest, SmallSumsTakeEveryBlockSize) {
+    for (const bool avoidBankConflicts : {true, false}) {
+        expectScannedByEveryBlockSize<std::uint8_t>(avoidBankConflicts);
+        expectScannedByEveryBlockSize<std::int16_t>(avoidBankConflicts);
     }
 }
 
