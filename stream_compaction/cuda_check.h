@@ -9,7 +9,7 @@
 
 namespace StreamCompaction::Common {
 
-/// Throws CudaError when `status` is a failure; `call` names what returned it.
+/// Throws CudaError when `status` is a failure, and clears CUDA's last error then; `call` names what returned it.
 void checkCUDAError(cudaError_t status, std::string_view call,
                     std::source_location where = std::source_location::current());
 

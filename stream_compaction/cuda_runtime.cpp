@@ -14,6 +14,7 @@ void checkCUDAError(cudaError_t status, std::string_view call, std::source_locat
     if (status == cudaSuccess) {
         return;
     }
+    cudaGetLastError();  // reported by the exception: it must not surface at a later check
     throw CudaError(std::string(call) + " failed at " + where.file_name() + ":" + std::to_string(where.line()) + ": " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }

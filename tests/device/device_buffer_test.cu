@@ -51,5 +51,10 @@ TEST_F(DeviceBufferTest, OutOfMemoryNamesTheBytesAskedForAndFree) {
     EXPECT_THROW(DeviceBuffer<double>(static_cast<std::size_t>(-1)), CudaError);
 }
 
+TEST_F(DeviceBufferTest, AFailureIsReportedOnce) {
+    EXPECT_THROW(Common::checkCUDAError(cudaMemset(nullptr, 0, 1), "cudaMemset of no memory"), CudaError);
+    EXPECT_NO_THROW(Common::checkCUDAError("an unrelated call"));
+}
+
 }  // namespace
 }  // namespace StreamCompaction::Testing
