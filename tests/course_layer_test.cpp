@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "device/device_test.h"
 #include "stream_compaction/cub.h"
 #include "stream_compaction/efficient.h"
 #include "stream_compaction/naive.h"
@@ -72,13 +73,8 @@ std::vector<int> outputOf(Transform call, const std::vector<int>& in) {
     return out;
 }
 
-class CourseLayer : public testing::TestWithParam<Variant> {
+class CourseLayer : public Testing::DeviceTest, public testing::WithParamInterface<Variant> {
   protected:
-    void SetUp() override {
-        if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << "no GPU: " << *reason;
-        }
-    }
     const std::vector<int> sizes{0, 1, 2, 3, 255, 256, 257, 4097, 1 << 16, (1 << 20) - 3};
 };
 
@@ -177,14 +173,7 @@ TEST_P(RadixCourseLayer, SmallKeysTakeFewerPasses) {
 
 INSTANTIATE_TEST_SUITE_P(Variants, RadixCourseLayer, testing::Values(variants.back()), nameOf);
 
-class RowSumCourseLayer : public testing::TestWithParam<RowSum::Rung> {
-  protected:
-    void SetUp() override {
-        if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << "no GPU: " << *reason;
-        }
-    }
-};
+class RowSumCourseLayer : public Testing::DeviceTest, public testing::WithParamInterface<RowSum::Rung> {};
 
 TEST_P(RowSumCourseLayer, AddsUpEachRow) {
     for (const int rows : {0, 1, 5, 300}) {
@@ -218,10 +207,9 @@ INSTANTIATE_TEST_SUITE_P(Rungs, RowSumCourseLayer,
                          testing::Values(BlockPerRow, BlockPerRowFixed, Ilp2, Ilp3, Ilp5, Ilp10, Shuffle, Vectors,
                                          Adaptive));
 
-TEST(RowSumCourseLayerDefault, WritesZerosWithoutColumns) {
-    if (const auto reason = Common::cudaUnavailableReason()) {
-        GTEST_SKIP() << "no GPU: " << *reason;
-    }
+class RowSumCourseLayerDefault : public Testing::DeviceTest {};
+
+TEST_F(RowSumCourseLayerDefault, WritesZerosWithoutColumns) {
     std::vector<float> out(3, -1);
     RowSum::sum(3, 0, out.data(), nullptr);
     EXPECT_EQ(out, std::vector<float>(3, 0.0f));
@@ -249,13 +237,8 @@ struct BlockSizes {
     Transform call;
 };
 
-class BlockSize : public testing::TestWithParam<BlockSizes> {
+class BlockSize : public Testing::DeviceTest, public testing::WithParamInterface<BlockSizes> {
   protected:
-    void SetUp() override {
-        if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << "no GPU: " << *reason;
-        }
-    }
     void TearDown() override {
         if (!IsSkipped()) {
             GetParam().set(GetParam().byDefault);

@@ -10,22 +10,13 @@
 #include <ranges>
 #include <vector>
 
+#include "device_test.h"
 #include "stream_compaction/block_size.h"
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/device_buffer.h"
 
 /// What the tests of the device layers share: random values, guarded arrays, streams, sizes.
 namespace StreamCompaction::Testing {
-
-/// Skips a test, with the reason, on a machine that cannot run it.
-class DeviceTest : public testing::Test {
-  protected:
-    void SetUp() override {
-        if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << "no GPU: " << *reason;
-        }
-    }
-};
 
 /// The i-th of a sequence of well-mixed 64-bit values (SplitMix64, Steele et al. 2014).
 __host__ __device__ inline std::uint64_t randomBits(std::uint64_t seed, std::uint64_t i) {

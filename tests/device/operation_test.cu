@@ -111,14 +111,8 @@ void expectCorrect(const OperationUnderTest<T>& op, const std::vector<T>& in) {
     expectCorrect<T>(op, in, deviceIn.data(), out, workspace);
 }
 
-class OperationTest : public testing::TestWithParam<AnyOperation> {
+class OperationTest : public DeviceTest, public testing::WithParamInterface<AnyOperation> {
   protected:
-    void SetUp() override {
-        if (const auto reason = Common::cudaUnavailableReason()) {
-            GTEST_SKIP() << "no GPU: " << *reason;
-        }
-    }
-
     /// Calls `test` with the operation, of whatever element type.
     template <typename Test>
     static void withOperation(Test test) {
