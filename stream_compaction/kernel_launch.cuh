@@ -2,10 +2,12 @@
 
 #include <cuda_runtime.h>
 
-#include <array>
-#include <atomic>
 #include <cstddef>
-#include <cstdint>
+#include <limits>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <tuple>
 
 #include "stream_compaction/cuda_check.h"
 
@@ -29,26 +31,22 @@ __device__ inline void letLaterKernelsBegin() {
 
 /// What a card makes of a kernel.
 struct KernelOnDevice {
-    bool isKnown = false;
-    bool waitsForEarlier = false;              ///< whether its code for this card has `waitForEarlierKernels` in it
-    std::uint8_t blocksPerMultiprocessor = 0;  ///< 0 where the card has too little shared memory for one
-    std::uint8_t clusterBlocks = 0;            ///< of the largest cluster; 0 where the card has none
-    unsigned residentBlocks = 0;               ///< that the card holds at once
+    bool waitsForEarlier = false;     ///< whether its code for this card has `waitForEarlierKernels` in it
+    int blocksPerMultiprocessor = 0;  ///< 0 where the card has too little shared memory for one
+    unsigned clusterBlocks = 0;       ///< of the largest cluster; 0 where the card has none
+    unsigned residentBlocks = 0;      ///< that the card holds at once
 };
 
 /// For the current device, with so many threads and bytes of dynamic shared memory a block, which the kernel is allowed
-/// from then on; asked once a device.
+/// from then on; asked once a thread of the host. A cudaDeviceReset makes what is remembered wrong.
 template <auto kernel>
 [[nodiscard]] KernelOnDevice onCurrentDevice(int threads, std::size_t sharedBytes = 0) {
-    constexpr int rememberedDevices = 64;
-    static std::array<std::atomic<KernelOnDevice>, rememberedDevices> remembered{};
-
     int device = 0;
     Common::checkCUDAError(cudaGetDevice(&device), "cudaGetDevice");
-    if (device < rememberedDevices) {
-        if (const KernelOnDevice known = remembered[device]; known.isKnown) {
-            return known;
-        }
+    thread_local std::map<std::tuple<int, int, std::size_t>, KernelOnDevice> remembered;
+    const std::tuple question(device, threads, sharedBytes);
+    if (const auto known = remembered.find(question); known != remembered.end()) {
+        return known->second;
     }
     const auto attribute = [device](cudaDeviceAttr which) {
         int value = 0;
@@ -59,17 +57,20 @@ template <auto kernel>
         Common::checkCUDAError(cudaFuncSetAttribute(kernel, which, value), "cudaFuncSetAttribute");
     };
 
-    KernelOnDevice found{.isKnown = true};
+    KernelOnDevice found;
     if (sharedBytes <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) {
-        set(cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(sharedBytes));
+        cudaFuncAttributes attributes{};
+        Common::checkCUDAError(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
+        // What the kernel was allowed for another shape of its blocks stays allowed.
+        if (const int bytes = static_cast<int>(sharedBytes); bytes > attributes.maxDynamicSharedSizeBytes) {
+            set(cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        }
         set(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);  // tiles wait in it
         int perMultiprocessor = 0;
         Common::checkCUDAError(
             cudaOccupancyMaxActiveBlocksPerMultiprocessor(&perMultiprocessor, kernel, threads, sharedBytes),
             "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        cudaFuncAttributes attributes{};
-        Common::checkCUDAError(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-        found.blocksPerMultiprocessor = static_cast<std::uint8_t>(perMultiprocessor);
+        found.blocksPerMultiprocessor = perMultiprocessor;
         found.residentBlocks = static_cast<unsigned>(perMultiprocessor) * attribute(cudaDevAttrMultiProcessorCount);
         found.waitsForEarlier = attributes.ptxVersion >= 90;
         if (attribute(cudaDevAttrClusterLaunch) != 0 && attributes.ptxVersion >= 90 && found.residentBlocks > 0) {
@@ -81,13 +82,10 @@ template <auto kernel>
             int clusterBlocks = 0;
             Common::checkCUDAError(cudaOccupancyMaxPotentialClusterSize(&clusterBlocks, kernel, &config),
                                    "cudaOccupancyMaxPotentialClusterSize");
-            found.clusterBlocks = static_cast<std::uint8_t>(clusterBlocks);
+            found.clusterBlocks = static_cast<unsigned>(clusterBlocks);
         }
     }
-    if (device < rememberedDevices) {
-        remembered[device] = found;
-    }
-    return found;
+    return remembered[question] = found;
 }
 
 /// How blocks of a launch begin.
@@ -105,8 +103,14 @@ struct LaunchShape {
     Begin begin = Begin::InTurn;
 };
 
+/// Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
 template <auto kernel, typename... Arguments>
 void launch(const char* name, const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+    constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
+    if (shape.blocks > mostBlocks) {
+        throw std::invalid_argument(std::string(name) + ": expected work for at most " + std::to_string(mostBlocks) +
+                                    " blocks, got it for " + std::to_string(shape.blocks));
+    }
     cudaLaunchAttribute attribute{};
     if (shape.begin == Begin::Together) {
         attribute.id = cudaLaunchAttributeCooperative;

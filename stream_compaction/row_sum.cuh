@@ -32,7 +32,8 @@ template <typename In, typename Acc>
     return matrix.rows == 0 || matrix.cols == 0;
 }
 
-/// A step of the study; not for shapes of which a block a row makes no sense, which it computes all the same.
+/// A step of the study; not for shapes of which a block a row makes no sense, which it computes all the same, but for
+/// more than 2^31 - 1 rows, which throw std::invalid_argument.
 template <typename Step>
 struct BlockPerRow {
     template <typename T, typename In = T>
