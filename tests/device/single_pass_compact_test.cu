@@ -100,17 +100,16 @@ class SinglePassCompactTest : public DeviceTest {
     }
 
     template <typename T>
-    static void expectPartitioned(const std::vector<T>& in, Fraction fraction) {
+    static void expectPartitioned(const std::vector<T>& in, Fraction fraction, const Partition& partition = {}) {
         const std::size_t n = in.size();
         const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
         const Parts<T> expected = expectedParts(in, fraction);
         Counter count;
-        auto scratch = usedScratch(Partition{}.scratchBytes<T>(n));
+        auto scratch = usedScratch(partition.scratchBytes<T>(n));
 
         GuardedArray<T> out(n, 1);
         out.poison(n, nullptr);
-        Partition{}(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr,
-                    KeepByIndex{fraction});
+        partition(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, KeepByIndex{fraction});
         std::vector<T> both = expected.kept;
         both.insert(both.end(), expected.rejected.begin(), expected.rejected.end());
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
@@ -120,8 +119,8 @@ class SinglePassCompactTest : public DeviceTest {
         GuardedArray<T> rejected(expected.rejected.size(), 3);
         kept.poison(expected.kept.size(), nullptr);
         rejected.poison(expected.rejected.size(), nullptr);
-        Partition{}(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n, scratch.bytes(), nullptr,
-                    KeepByIndex{fraction});
+        partition(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n, scratch.bytes(), nullptr,
+                  KeepByIndex{fraction});
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
         ASSERT_TRUE(sameBits(kept.read(expected.kept.size()), expected.kept)) << "n = " << n;
         ASSERT_TRUE(sameBits(rejected.read(expected.rejected.size()), expected.rejected)) << "n = " << n;
@@ -140,7 +139,7 @@ TEST_F(SinglePassCompactTest, EveryKeptFraction) {
     for (const std::size_t n : sizesOfEveryPath()) {
         for (const Fraction fraction : fractions) {
             expectCompacted(hostArray(n, Numbered<int>{}), fraction);
-            expectCompacted(hostArray(n, Numbered<int>{}), fraction, {.order = TileOrder::BlockIndex});
+            expectCompacted(hostArray(n, Numbered<int>{}), fraction, {.order = TileOrder::Ticket});
         }
     }
 }
@@ -177,6 +176,7 @@ TEST_F(SinglePassCompactTest, PartitionIsStable) {
     for (const std::size_t n : sizesOfEveryPath()) {
         for (const Fraction fraction : fractions) {
             expectPartitioned(hostArray(n, Numbered<int>{}), fraction);
+            expectPartitioned(hostArray(n, Numbered<int>{}), fraction, {.order = TileOrder::Ticket});
         }
     }
     for (const std::size_t n :
