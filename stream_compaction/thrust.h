@@ -5,8 +5,8 @@
 
 /// The same operations by Thrust, on device memory allocated before the timer starts (Thrust allocates more inside).
 /// Course layer: arrays of `n` ints in host memory, copied to the device and back around the timed work; allocates and
-/// synchronises. n < 0 or a null array throws std::invalid_argument, a failing device CudaError. The device layer is in
-/// thrust.cuh.
+/// synchronises. n < 0 or a null array throws std::invalid_argument, a failing device CudaError or, from inside Thrust,
+/// what Thrust throws: thrust::system_error, and std::bad_alloc for want of memory. The device layer is in thrust.cuh.
 namespace StreamCompaction::Thrust {
 
 /// Device time of the last call below, without allocation and copies.
