@@ -51,14 +51,6 @@ class BulkCopy {
         }
     }
 
-    /// By every thread that has used the shared memory, before the barrier after which a next copy may overwrite it:
-    /// the copy engine sees memory by a way of its own.
-    __device__ static void fence() {
-        if constexpr (isAvailable()) {
-            cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
-        }
-    }
-
   private:
     std::uint64_t barrier_;
 };
