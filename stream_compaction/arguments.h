@@ -37,6 +37,13 @@ inline void requireHostArrays(int n, const int* odata, const int* idata) {
     requireArray("idata", idata, static_cast<std::size_t>(n));
 }
 
+/// The lowest bits of an int by which the course layer sorts.
+inline void requireBits(int bits) {
+    if (bits < 1 || bits > 32) {
+        throw std::invalid_argument("bits: expected 1 to 32, got " + std::to_string(bits));
+    }
+}
+
 /// The matrix of the course layer and a place for each of its rows.
 inline void requireHostMatrix(int rows, int cols, const void* out, const void* in) {
     if (rows < 0 || cols < 0) {

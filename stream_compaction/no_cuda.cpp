@@ -103,9 +103,15 @@ Common::PerformanceTimer& timer() {
 void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
 void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
-void sort(int n, int* odata, const int* idata, int /*bits*/) { refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata, int bits) {
+    Arguments::requireBits(bits);
+    refuse(n, odata, idata);
+}
 void splitSort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
-void splitSort(int n, int* odata, const int* idata, int /*bits*/) { refuse(n, odata, idata); }
+void splitSort(int n, int* odata, const int* idata, int bits) {
+    Arguments::requireBits(bits);
+    refuse(n, odata, idata);
+}
 }  // namespace Radix
 
 namespace RowSum {

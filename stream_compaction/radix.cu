@@ -8,13 +8,6 @@ namespace StreamCompaction::Radix {
 
 namespace {
 SharedMem::Scan classic;  // the options that the course layer's calls share
-
-/// Of none at all the device layer would make all.
-void requireBits(int bits) {
-    if (bits < 1) {
-        throw std::invalid_argument("bits: expected 1 to 32, got " + std::to_string(bits));
-    }
-}
 }  // namespace
 
 Common::PerformanceTimer& timer() {
@@ -32,7 +25,7 @@ int blockSize() { return classic.blockSize; }
 void sort(int n, int* odata, const int* idata) { Course::transform(timer(), Sort{}, n, odata, idata); }
 
 void sort(int n, int* odata, const int* idata, int bits) {
-    requireBits(bits);
+    Arguments::requireBits(bits);
     Course::transform(timer(), Sort{.endBit = bits}, n, odata, idata);
 }
 
@@ -41,7 +34,7 @@ void splitSort(int n, int* odata, const int* idata) {
 }
 
 void splitSort(int n, int* odata, const int* idata, int bits) {
-    requireBits(bits);
+    Arguments::requireBits(bits);
     Course::transform(timer(), SplitSort{classic, bits, classic.blockSize}, n, odata, idata);
 }
 

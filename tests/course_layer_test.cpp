@@ -168,6 +168,7 @@ TEST_P(RadixCourseLayer, SmallKeysTakeFewerPasses) {
         EXPECT_EQ(out, expected);
         EXPECT_THROW(sort(1, out.data(), in.data(), 0), std::invalid_argument);
         EXPECT_THROW(sort(1, out.data(), in.data(), 33), std::invalid_argument);
+        EXPECT_THROW(sort(0, out.data(), in.data(), 33), std::invalid_argument);
     }
 }
 

@@ -48,6 +48,14 @@ TEST(NoDevice, EveryCallThrows) {
     EXPECT_EQ(out, untouched);
 }
 
+TEST(NoDevice, SortsRefuseBadNumbersOfBitsAllTheSame) {
+    for (const int bits : {-1, 0, 33}) {
+        EXPECT_THROW(Radix::sort(0, nullptr, nullptr, bits), std::invalid_argument);
+        EXPECT_THROW(Radix::splitSort(0, nullptr, nullptr, bits), std::invalid_argument);
+    }
+    EXPECT_NO_THROW(Radix::sort(0, nullptr, nullptr, 32));
+}
+
 TEST(NoDevice, TheReasonIsOneLine) {
     const auto reason = Common::cudaUnavailableReason();
     if (!reason) {
