@@ -331,7 +331,7 @@ using CompactBlock = typename CompactShape<T>::Block;
 
 /// The sizes below which no tile has to wait, likewise.
 inline constexpr ResidentLimits residentCompactLimits{
-    .tiny = std::size_t{1} << 16, .small = std::size_t{1} << 17, .large = std::size_t{1} << 17};
+    .ofTiny = std::size_t{1} << 16, .ofSmall = std::size_t{1} << 17, .ofLarge = std::size_t{1} << 17};
 
 /// The launches that compaction and partition share.
 template <Rejects rejects>

@@ -44,9 +44,9 @@ using LargeBlock = BlockShape<256, 8>;
 
 /// The largest grids of such blocks, in 16-byte vectors, that beat what comes next; measured on an H200.
 struct ResidentLimits {
-    std::size_t tiny;
-    std::size_t small;
-    std::size_t large;
+    std::size_t ofTiny;
+    std::size_t ofSmall;
+    std::size_t ofLarge;
 };
 
 /// Calls `launch(shape)` with the shape that suits so many vectors, one block where they fit. Returns false where there
@@ -62,21 +62,21 @@ template <typename Launch>
     if (vectors <= MediumBlock::vectors) {
         return launch(MediumBlock{});
     }
-    if (vectors <= most.tiny) {
+    if (vectors <= most.ofTiny) {
         return launch(TinyBlock{});
     }
-    if (vectors <= most.small) {
+    if (vectors <= most.ofSmall) {
         return launch(SmallBlock{});
     }
-    return vectors <= most.large && launch(LargeBlock{});
+    return vectors <= most.ofLarge && launch(LargeBlock{});
 }
 
 /// Blocks that such a grid has at most, each of which needs a place in scratch.
 [[nodiscard]] constexpr std::size_t residentBlocksFor(std::size_t vectors, const ResidentLimits& most) {
-    return vectors <= most.tiny    ? Common::divideRoundUp(vectors, TinyBlock::vectors)
-           : vectors <= most.small ? Common::divideRoundUp(vectors, SmallBlock::vectors)
-           : vectors <= most.large ? Common::divideRoundUp(vectors, LargeBlock::vectors)
-                                   : 0;
+    return vectors <= most.ofTiny    ? Common::divideRoundUp(vectors, TinyBlock::vectors)
+           : vectors <= most.ofSmall ? Common::divideRoundUp(vectors, SmallBlock::vectors)
+           : vectors <= most.ofLarge ? Common::divideRoundUp(vectors, LargeBlock::vectors)
+                                     : 0;
 }
 
 /// Threads that a multiprocessor of the card that is compiled for has room for, at least.

@@ -171,7 +171,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// scripts/tune.sh tried on an H200.
 using ScanBlock = BlockShape<128, 16>;
 inline constexpr ResidentLimits residentScanLimits{
-    .tiny = std::size_t{1} << 14, .small = std::size_t{1} << 16, .large = std::size_t{1} << 20};
+    .ofTiny = std::size_t{1} << 14, .ofSmall = std::size_t{1} << 16, .ofLarge = std::size_t{1} << 20};
 
 /// Prefix sum of `in` with any associative operator, accumulated in the type of `out`, which may be wider.
 ///

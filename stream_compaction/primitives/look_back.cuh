@@ -176,17 +176,17 @@ __device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statu
                               const Op& op) {
     T sum = op.template identity<T>();
     for (int end = tile; end > 0; end -= window) {
-        Status<T> near[window];
+        Status<T> before[window];
         for (int i = 0; i < window; ++i) {
-            near[i] = end - 1 - i < 0 ? Status<T>{State::Prefix, op.template identity<T>()}
-                                      : statuses.read(platform, (end - 1 - i) * columns + column);
+            before[i] = end - 1 - i < 0 ? Status<T>{State::Prefix, op.template identity<T>()}
+                                        : statuses.read(platform, (end - 1 - i) * columns + column);
         }
         for (int i = 0; i < window; ++i) {
-            while (near[i].state == State::Empty) {
-                near[i] = statuses.read(platform, (end - 1 - i) * columns + column);
+            while (before[i].state == State::Empty) {
+                before[i] = statuses.read(platform, (end - 1 - i) * columns + column);
             }
-            sum = op(near[i].value, sum);
-            if (near[i].state == State::Prefix) {
+            sum = op(before[i].value, sum);
+            if (before[i].state == State::Prefix) {
                 return sum;
             }
         }
