@@ -64,10 +64,8 @@ PerformanceTimer::PerformanceTimer() = default;
 PerformanceTimer::~PerformanceTimer() = default;
 
 void PerformanceTimer::startGpuTimer() {
-    if (!events_) {
-        events_ = std::make_unique<EventPair>();
-    }
     gpu_.requireIdle("GPU");
+    events_ = std::make_unique<EventPair>();
     checkCUDAError(cudaEventRecord(events_->start), "cudaEventRecord");
     gpu_.running = true;
 }

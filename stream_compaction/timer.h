@@ -7,7 +7,8 @@
 namespace StreamCompaction::Common {
 
 /// Times one operation at a time: on the host by std::chrono, on the device by a pair of CUDA events on the default
-/// stream. The GPU half creates its events at the first start, so the timer works on a machine that has no GPU.
+/// stream. The GPU half creates its events at each start, so the timer works on whatever device is current then, and
+/// its other half on a machine that has none.
 ///
 /// A start must be followed by its end: starting twice, ending what was not started or reading a time before the
 /// first end throws std::logic_error and leaves the timer usable.
