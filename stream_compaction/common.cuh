@@ -20,7 +20,8 @@
 /// before anything is enqueued.
 namespace StreamCompaction {
 
-/// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider.
+/// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
+/// that the call would refuse, so that what is built on a scan finds out before it enqueues anything.
 template <typename Op>
 concept ScanOperation = requires(const Op scan, std::size_t n, const std::uint8_t* in, std::uint32_t* out,
                                  Scratch scratch, cudaStream_t stream) {

@@ -126,12 +126,12 @@ struct TextbookScan {
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        requireBlockSize(blockSize);
         return n == 0 ? 0 : scratchBytesFor<T>(treeSize(n));
     }
 
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        requireBlockSize(blockSize);
         requireSameOrDisjointArrays(in, out, n);
         ScratchArena arena(scratch, scratchBytes<T, In>(n));
         if (n == 0) {
@@ -170,7 +170,6 @@ struct OptimizedScan {
 
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        requireBlockSize(blockSize);
         requireSameOrDisjointArrays(in, out, n);
         ScratchArena arena(scratch, scratchBytes<T, In>(n));
         if (n == 0) {

@@ -39,12 +39,12 @@ struct Scan {
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        requireBlockSize(blockSize);
         return 2 * scratchBytesFor<T>(n);
     }
 
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        requireBlockSize(blockSize);
         requireSameOrDisjointArrays(in, out, n);
         ScratchArena arena(scratch, scratchBytes<T, In>(n));
         if (n == 0) {

@@ -26,5 +26,15 @@ TEST_F(EfficientScanTest, OptimizedAccumulatesBytesInWiderTypes) {
     expectBytesAccumulateWider(Efficient::OptimizedScan{});
 }
 
+TEST_F(EfficientScanTest, WhatIsBuiltOnTheTextbooksRefusesItsBlockSizeBeforehand) {
+    expectScanRefusedBeforehand<MapScanScatter<Efficient::TextbookScan>>();
+    expectScanRefusedBeforehand<SplitSort<Efficient::TextbookScan>>();
+}
+
+TEST_F(EfficientScanTest, WhatIsBuiltOnTheOptimizedRefusesItsBlockSizeBeforehand) {
+    expectScanRefusedBeforehand<MapScanScatter<Efficient::OptimizedScan>>();
+    expectScanRefusedBeforehand<SplitSort<Efficient::OptimizedScan>>();
+}
+
 }  // namespace
 }  // namespace StreamCompaction::Testing

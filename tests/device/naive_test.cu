@@ -17,5 +17,10 @@ class NaiveScanTest : public DeviceTest {};
 
 TEST_F(NaiveScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(Naive::Scan{}); }
 
+TEST_F(NaiveScanTest, WhatIsBuiltOnItRefusesItsBlockSizeBeforehand) {
+    expectScanRefusedBeforehand<MapScanScatter<Naive::Scan>>();
+    expectScanRefusedBeforehand<SplitSort<Naive::Scan>>();
+}
+
 }  // namespace
 }  // namespace StreamCompaction::Testing

@@ -121,4 +121,28 @@ void expectBytesAccumulateWider(const Op& op) {
     }
 }
 
+struct UnusedScratch {
+    __device__ std::byte operator()(std::size_t) const { return std::byte{0x55}; }
+};
+
+/// A compaction or sort over a scan refuses what the scan would, before anything is enqueued.
+template <typename Op>
+void expectScanRefusedBeforehand() {
+    const std::size_t n = 5000;
+    const DeviceBuffer<int> in = deviceArray(n, Summand<int>{13});
+    DeviceBuffer<int> out(n);
+    DeviceBuffer<std::size_t> count(1);
+    auto scratch = usedScratch(Op{}.template scratchBytes<int>(n));
+    const Op op{.scan = {.blockSize = 33}};
+    const auto call = [&] {
+        if constexpr (CompactOperation<Op>) {
+            op(in.data(), out.data(), count.data(), n, scratch.bytes(), nullptr);
+        } else {
+            op(in.data(), out.data(), n, scratch.bytes(), nullptr);
+        }
+    };
+    EXPECT_THROW(call(), std::invalid_argument);
+    EXPECT_EQ(wrongElements(scratch.size(), scratch.data(), UnusedScratch{}), 0U);
+}
+
 }  // namespace StreamCompaction::Testing
