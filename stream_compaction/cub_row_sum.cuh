@@ -6,6 +6,7 @@
 #include <cub/device/device_segmented_reduce.cuh>
 
 #include "stream_compaction/cub.cuh"
+#include "stream_compaction/row_sum_matrix.cuh"
 
 namespace StreamCompaction::Cub {
 
@@ -27,8 +28,12 @@ struct RowSum {
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
-        runOnScratch("cub::DeviceSegmentedReduce", scratch, scratchBytes<T, In>(rows, cols),
-                     call(in, out, rows, cols, pitch, stream));
+        const StreamCompaction::RowSum::Matrix<In> matrix{in, rows, cols, pitch};
+        requireMatrix(matrix, out);
+        if (!isDoneWithoutColumns(matrix, out, stream)) {
+            runOnScratch("cub::DeviceSegmentedReduce", scratch, scratchBytes<T, In>(rows, cols),
+                         call(in, out, rows, cols, pitch, stream));
+        }
     }
 
   private:

@@ -10,28 +10,6 @@
 /// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap.
 namespace StreamCompaction::RowSum {
 
-/// Throws std::invalid_argument unless `out` has a place for each row, apart from the matrix.
-template <typename In, typename Acc>
-void requireMatrix(const Matrix<In>& matrix, Acc* out) {
-    if (matrix.pitch < matrix.cols) {
-        throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
-                                    std::to_string(matrix.pitch));
-    }
-    const std::size_t n = matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
-    Arguments::requireArray("in", matrix.elements, n);
-    Arguments::requireArray("out", out, matrix.rows);
-    Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.rows * sizeof(Acc));
-}
-
-/// Writes a zero for each row when the matrix has no columns; returns whether there is nothing else to do.
-template <typename In, typename Acc>
-[[nodiscard]] bool isDoneWithoutColumns(const Matrix<In>& matrix, Acc* out, cudaStream_t stream) {
-    if (matrix.rows > 0 && matrix.cols == 0) {
-        Common::checkCUDAError(cudaMemsetAsync(out, 0, matrix.rows * sizeof(Acc), stream), "cudaMemsetAsync");
-    }
-    return matrix.rows == 0 || matrix.cols == 0;
-}
-
 /// A step of the study; not for shapes of which a block a row makes no sense, which it computes all the same, but for
 /// more than 2^31 - 1 rows, which throw std::invalid_argument.
 template <typename Step>
@@ -109,11 +87,11 @@ struct Adaptive {
         return plan.parts > 1 ? scratchBytesFor<T>(rows * plan.parts) : 0;
     }
 
-    /// The matrix begins at any address that its type allows.
+    /// The matrix begins at any address that its type allows. Elements and sums are of 1, 2, 4, 8 or 16 bytes and
+    /// aligned to as many: no struct of two floats, unless it is alignas(8).
     template <typename In, typename Acc>
     void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
-        static_assert(isAccessSize(sizeof(In)), "elements of a power of two of bytes, at most 16");
         const Matrix<In> matrix{in, rows, cols, pitch};
         requireMatrix(matrix, out);
         ScratchArena arena(scratch, scratchBytes<Acc, In>(rows, cols));

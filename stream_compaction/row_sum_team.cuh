@@ -4,17 +4,9 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/row_sum_matrix.cuh"
 
 namespace StreamCompaction::RowSum {
-
-/// A row-major matrix in device memory: row r begins at `elements + r * pitch`.
-template <typename In>
-struct Matrix {
-    const In* elements;
-    std::size_t rows;
-    std::size_t cols;
-    std::size_t pitch;
-};
 
 /// The sum of a power of two of values, added as a tree.
 template <int count, typename T>
@@ -32,6 +24,9 @@ __device__ T sumAsTree(T (&values)[count]) {
 /// A row as vectors of 16 bytes see it: up to the first aligned element, the vectors, and what is left behind them.
 template <typename In>
 class PeeledRow {
+    static_assert(isAccessSize(sizeof(In)) && alignof(In) == sizeof(In),
+                  "elements and sums of 1, 2, 4, 8 or 16 bytes, aligned to as many");
+
   public:
     static constexpr int length = vectorLength<In>;
     static constexpr int mostEdges = 2 * (length - 1);

@@ -5,6 +5,7 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
 
+#include "stream_compaction/row_sum_matrix.cuh"
 #include "stream_compaction/thrust.cuh"
 
 namespace StreamCompaction::Thrust {
@@ -34,6 +35,11 @@ struct RowSum {
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch /*scratch*/,
                     cudaStream_t stream) const {
+        const StreamCompaction::RowSum::Matrix<In> matrix{in, rows, cols, pitch};
+        requireMatrix(matrix, out);
+        if (isDoneWithoutColumns(matrix, out, stream)) {
+            return;
+        }
         const auto indices = thrust::make_counting_iterator(std::size_t{0});
         const auto keys = thrust::make_transform_iterator(indices, RowOf{cols});
         const auto values = thrust::make_transform_iterator(indices, ElementOf<In, T>{in, cols, pitch});

@@ -304,20 +304,39 @@ TEST_F(RowSumTest, TakesARowOfMoreThanTwoToThe31Floats) {
     EXPECT_NEAR(sumsOf(ones.data(), {1, n}, n).at(0), static_cast<double>(n), 2 * 31 * 1.2e-7 * n);
 }
 
-TEST_F(RowSumTest, RefusesBadArguments) {
+template <typename Op>
+class RowSumOperationTest : public DeviceTest {};
+
+using RowSumOperations = testing::Types<Adaptive, RowSum::OneAccumulator, Cub::RowSum, Thrust::RowSum>;
+TYPED_TEST_SUITE(RowSumOperationTest, RowSumOperations);
+
+TYPED_TEST(RowSumOperationTest, RefusesBadArguments) {
     DeviceBuffer<float> memory(100);
     DeviceBuffer<float> out(10);
     float* const in = memory.data();
     float* const none = nullptr;
-    const Adaptive sum;
-    EXPECT_THROW(sum(in, out.data(), 10, 10, 9, {}, nullptr), std::invalid_argument);
-    EXPECT_THROW(sum(none, out.data(), 10, 10, 10, {}, nullptr), std::invalid_argument);
-    EXPECT_THROW(sum(in, none, 10, 10, 10, {}, nullptr), std::invalid_argument);
-    EXPECT_THROW(sum(in, in + 99, 10, 10, 10, {}, nullptr), std::invalid_argument);
-    EXPECT_THROW(sum(in, out.data(), 1, 1 << 20, 1 << 20, {}, nullptr), std::invalid_argument) << "too little scratch";
-    EXPECT_THROW(RowSum::CompiledFor<2048>{}(in, out.data(), 10, 10, 10, {}, nullptr), std::invalid_argument);
-    EXPECT_NO_THROW(sum(none, none, 0, 10, 10, {}, nullptr));
-    EXPECT_NO_THROW(sum(none, out.data(), 10, 0, 0, {}, nullptr));
+    const TypeParam sum;
+    auto scratch = usedScratch(sum.template scratchBytes<float>(10, 10));
+    const auto expectRefused = [&](const float* matrix, float* sums, std::size_t pitch) {
+        EXPECT_THROW(sum(matrix, sums, 10, 10, pitch, scratch.bytes(), nullptr), std::invalid_argument);
+    };
+    expectRefused(in, out.data(), 9);
+    expectRefused(none, out.data(), 10);
+    expectRefused(in, none, 10);
+    expectRefused(in, in + 99, 10);
+    EXPECT_NO_THROW(sum(none, none, 0, 10, 10, scratch.bytes(), nullptr));
+}
+
+TYPED_TEST(RowSumOperationTest, WritesZerosWithoutColumns) {
+    const float* const none = nullptr;
+    EXPECT_EQ(sumsOf(none, {10, 0}, 0, TypeParam{}), std::vector<float>(10, 0.0f));
+}
+
+TEST_F(RowSumTest, RefusesTooLittleScratchAndOtherColumnsThanItIsCompiledFor) {
+    const DeviceBuffer<float> in(100);
+    DeviceBuffer<float> out(10);
+    EXPECT_THROW(Adaptive{}(in.data(), out.data(), 1, 1 << 20, 1 << 20, {}, nullptr), std::invalid_argument);
+    EXPECT_THROW(RowSum::CompiledFor<2048>{}(in.data(), out.data(), 10, 10, 10, {}, nullptr), std::invalid_argument);
 }
 
 }  // namespace

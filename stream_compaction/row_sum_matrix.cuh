@@ -1,0 +1,42 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+#include "stream_compaction/common.cuh"
+
+/// What the device layers of all row sums share.
+namespace StreamCompaction::RowSum {
+
+/// A row-major matrix in device memory: row r begins at `elements + r * pitch`.
+template <typename In>
+struct Matrix {
+    const In* elements;
+    std::size_t rows;
+    std::size_t cols;
+    std::size_t pitch;
+};
+
+/// Throws std::invalid_argument unless `out` has a place for each row, apart from the matrix.
+template <typename In, typename Acc>
+void requireMatrix(const Matrix<In>& matrix, Acc* out) {
+    if (matrix.pitch < matrix.cols) {
+        throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
+                                    std::to_string(matrix.pitch));
+    }
+    const std::size_t n = matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
+    Arguments::requireArray("in", matrix.elements, n);
+    Arguments::requireArray("out", out, matrix.rows);
+    Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.rows * sizeof(Acc));
+}
+
+/// Writes a zero for each row when the matrix has no columns; returns whether there is nothing else to do.
+template <typename In, typename Acc>
+[[nodiscard]] bool isDoneWithoutColumns(const Matrix<In>& matrix, Acc* out, cudaStream_t stream) {
+    if (matrix.rows > 0 && matrix.cols == 0) {
+        Common::checkCUDAError(cudaMemsetAsync(out, 0, matrix.rows * sizeof(Acc), stream), "cudaMemsetAsync");
+    }
+    return matrix.rows == 0 || matrix.cols == 0;
+}
+
+}  // namespace StreamCompaction::RowSum
