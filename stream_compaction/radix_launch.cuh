@@ -97,10 +97,8 @@ struct Launcher {
         auto* const counters = rest.take<Counters>(1);
         const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
         auto* const plan = rest.take<Plan>(1);
-        auto* const clearedEnd = reinterpret_cast<std::byte*>(statuses.words + DigitStatuses::wordsPerSet(tiles));
-        Common::checkCUDAError(
-            cudaMemsetAsync(counters, 0, clearedEnd - reinterpret_cast<std::byte*>(counters), stream),
-            "cudaMemsetAsync");
+        const Scratch cleared(reinterpret_cast<std::byte*>(counters),
+                              reinterpret_cast<std::byte*>(statuses.words + DigitStatuses::wordsPerSet(tiles)));
 
         SortArrays<Bits, Value> arrays{in, out, {}};
         if (mayDestroyInput) {
@@ -108,7 +106,7 @@ struct Launcher {
         } else {
             arrays.spare = takeElements<Bits, Value>(rest, n);
         }
-        if (!launchCount<128>(plan, counters) && !launchCount<32>(plan, counters)) {
+        if (!launchCount<128>(plan, counters, cleared) && !launchCount<32>(plan, counters, cleared)) {
             return false;
         }
         if (mayDestroyInput) {
@@ -144,9 +142,9 @@ struct Launcher {
         return true;
     }
 
-    /// Takes the histograms, in so much shared memory, if the card has as much.
+    /// Clears the scratch that has to be, then takes the histograms, in so much shared memory, if the card has as much.
     template <std::size_t kibibytes>
-    [[nodiscard]] bool launchCount(Plan* plan, Counters* counters) const {
+    [[nodiscard]] bool launchCount(Plan* plan, Counters* counters, Scratch cleared) const {
         using Shape = TileShape<1024, 4, vectorLength<Bits>>;
         constexpr std::size_t bytesOfAReplica = sizeof(Bits) * digitValues * sizeof(std::uint32_t);
         constexpr int replicas = static_cast<int>(std::min<std::size_t>(32, (kibibytes << 10) / bytesOfAReplica));
@@ -156,6 +154,7 @@ struct Launcher {
         if (resident == 0) {
             return false;
         }
+        Common::checkCUDAError(cudaMemsetAsync(cleared.data(), 0, cleared.size(), stream), "cudaMemsetAsync");
         const auto blocks = std::min<std::size_t>(resident, Common::divideRoundUp(n, Shape::elements));
         launch<kernel>("kernCountDigits", {blocks, Shape::threads, sharedBytes}, stream, n, plan, counters, in.keys,
                        range, coding, mayDestroyInput);
