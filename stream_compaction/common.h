@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+/// The calls of a variant's course layer (its .h) share one timer and one set of settings: only one thread at a time
+/// may be in them. Those of the device layers share nothing.
 namespace StreamCompaction {
 
 /// A CUDA call that failed: what was called, where, and CUDA's own words.

@@ -11,7 +11,8 @@ __global__ void kernCountKept(std::size_t n, std::size_t* count, const Bool* boo
 }
 
 /// Stream compaction over any scan (Horn, GPU Gems 2, ch. 36; GPU Gems 3, ch. 39.3.1): map each element to whether it
-/// is kept, scan the booleans, which tells every kept element its place, and scatter them there.
+/// is kept, scan the booleans, which tells every kept element its place, and scatter them there. Work O(n), steps O(1),
+/// and the scan's.
 ///
 /// Device layer: keeps in order the elements for which `keep` holds, by default the nonzero ones, and writes how many
 /// to `count` in device memory; writes nothing past them. Not in place. Scratch: a byte and a 4-byte index an element
