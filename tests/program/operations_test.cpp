@@ -1,5 +1,6 @@
 #include "operations.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "usage_error.h"
@@ -29,7 +30,9 @@ TEST(BytesPerElement, CountsInputAndResult) {
 }
 
 TEST(RequireCheckable, RefusesSumsOfArbitraryFloats) {
-    EXPECT_THROW(requireCheckable(Operation::Scan, ElementType::Float, {Kind::Uniform}, 10), UsageError);
+    EXPECT_THAT(
+        [] { requireCheckable(Operation::Scan, ElementType::Float, {Kind::Uniform}, 10); },
+        testing::ThrowsMessage<UsageError>(testing::HasSubstr("overflow and cancel so that none can be checked")));
     EXPECT_THROW(requireCheckable(Operation::Scan, ElementType::Double, {Kind::And, 2}, 10), UsageError);
     EXPECT_NO_THROW(requireCheckable(Operation::Scan, ElementType::Float, {Kind::Modulo, 50}, 10));
     EXPECT_NO_THROW(requireCheckable(Operation::Scan, ElementType::Int64, {Kind::Uniform}, 10));
