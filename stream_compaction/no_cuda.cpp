@@ -17,7 +17,7 @@
 namespace StreamCompaction {
 
 namespace {
-constexpr const char* reason = "built without a CUDA compiler";
+constexpr const char* reason = "built without a CUDA compiler, 12.9 or newer";
 
 [[noreturn]] void unavailable() { throw CudaError(reason); }
 
