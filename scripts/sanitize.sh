@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Runs the GPU tests, at small sizes, under the four tools of compute-sanitizer; exit status 0 when none finds anything.
-#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER]]
+# The tests are dealt out to several processes of each tool, all at once, since a tool keeps one core of the CPU busy.
+#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_A_TOOL]]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 program=${1:-build/release/tests/device_layer_tests}
 logs=${2:-build/sanitizers-gpu}
+processes=${3:-4}
 mkdir -p "$logs"
 
 # Every scan and compaction at small sizes and alignments, the single-pass kernels, the radix sort, the row sums and the
@@ -15,13 +17,30 @@ filter='*EverySmallSize*:*UnalignedPointers*:*InPlace*:*SharedMemScanTest*:*Spli
 filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:ElementCopy*:RadixSortTest*:DigitRank*:*RowSumTest*:Utf8Test*'
 filter+='-*thrust*:*Thrust*:*cub*:*Cub*:*_sort_*:*Recursively*'
 
-status=0
+# check TOOL PROCESS
+check() {
+    GTEST_TOTAL_SHARDS=$processes GTEST_SHARD_INDEX=$2 \
+        compute-sanitizer --tool "$1" --error-exitcode 99 --kernel-regex-exclude kns=cub --check-api-memory-access no \
+        "$program" --gtest_brief=1 --gtest_filter="$filter" >"$logs/$1.$2.log" 2>&1
+    local result=$?
+    echo "exit status $result" >>"$logs/$1.$2.log"
+    return $result
+}
+
+checks=()
 for tool in memcheck racecheck initcheck synccheck; do
-    log=$logs/$tool.log
-    compute-sanitizer --tool "$tool" --error-exitcode 99 --kernel-regex-exclude kns=cub --check-api-memory-access no \
-        "$program" --gtest_brief=1 --gtest_filter="$filter" >"$log" 2>&1
-    result=$?
-    echo "$tool: exit status $result, $(grep -E 'ERROR SUMMARY|RACECHECK SUMMARY' "$log" | tail -n 1)"
-    [ $result -eq 0 ] || status=1
+    for ((process = 0; process < processes; ++process)); do
+        check $tool $process &
+        checks+=($!)
+    done
+done
+status=0
+for check in "${checks[@]}"; do
+    wait "$check" || status=1
+done
+for tool in memcheck racecheck initcheck synccheck; do
+    cat "$logs/$tool".*.log >"$logs/$tool.log"
+    rm "$logs/$tool".*.log
+    echo "$tool: $(grep -E '^exit status|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool.log" | sort | uniq -c | sort -n | tr -s ' \n' ' ')"
 done
 exit $status
