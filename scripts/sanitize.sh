@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Runs the GPU tests, at small sizes, under the four tools of compute-sanitizer; exit status 0 when none finds anything.
-# The tests are dealt out to several processes of each tool, all at once, since a tool keeps one core of the CPU busy.
-#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_A_TOOL]]]
+# Runs the GPU tests, at small sizes, under the four tools of compute-sanitizer or some of them; exit status 0 when none
+# finds anything. The tests are dealt out to several processes of each tool, all at once, since a tool keeps one core of
+# the CPU busy.
+#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_A_TOOL [TOOL...]]]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 program=${1:-build/release/tests/device_layer_tests}
 logs=${2:-build/sanitizers-gpu}
 processes=${3:-4}
+tools=("${@:4}")
+[ ${#tools[@]} -gt 0 ] || tools=(memcheck racecheck initcheck synccheck)
 mkdir -p "$logs"
 
 # Every scan and compaction at small sizes and alignments, the single-pass kernels, the radix sort, the row sums and the
@@ -28,7 +31,7 @@ check() {
 }
 
 checks=()
-for tool in memcheck racecheck initcheck synccheck; do
+for tool in "${tools[@]}"; do
     for ((process = 0; process < processes; ++process)); do
         check $tool $process &
         checks+=($!)
@@ -38,7 +41,7 @@ status=0
 for check in "${checks[@]}"; do
     wait "$check" || status=1
 done
-for tool in memcheck racecheck initcheck synccheck; do
+for tool in "${tools[@]}"; do
     cat "$logs/$tool".*.log >"$logs/$tool.log"
     rm "$logs/$tool".*.log
     echo "$tool: $(grep -E '^exit status|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool.log" | sort | uniq -c | sort -n | tr -s ' \n' ' ')"
