@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
@@ -35,7 +36,8 @@ namespace {
     return inputs.empty() ? std::vector{defaultInput(operation)} : inputs;
 }
 
-/// Throws UsageError when there is nothing to run, or an option that makes no difference to what there is.
+/// Throws UsageError when there is nothing to run, an option that makes no difference to what there is, or no file of
+/// text where one is asked for.
 void requireEffect(std::span<const Variant> chosen, const Options& options) {
     if (chosen.empty()) {
         throw UsageError(fmt::format("--type: none of the chosen operations takes it; those on text go with {}",
@@ -54,6 +56,9 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     }
     for (const InputPattern input : options.inputs) {
         require("--input", toString(input), [&](Operation operation) { return takesInput(operation, input, options); });
+    }
+    if (options.utf8File && !std::filesystem::exists(*options.utf8File)) {
+        throw UsageError(fmt::format("--utf8-file: cannot read {}, which is not there", options.utf8File->string()));
     }
 }
 

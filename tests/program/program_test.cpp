@@ -221,8 +221,9 @@ TEST(Program, RefusesOptionsWithoutEffect) {
 
 TEST(Program, RefusesAFileOfTextThatIsNotThere) {
     const Result result =
-        run({"--op", "utf8-validate", "--utf8-file", "no such file"}, machineWithoutGpu(allVariants()));
+        run({"--op", "scan,utf8-validate", "--utf8-file", "no such file"}, machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.out, Not(HasSubstr("SCAN TESTS"))) << "before anything has run";
     EXPECT_THAT(result.err, HasSubstr("--utf8-file: cannot read no such file"));
 }
 
