@@ -66,15 +66,16 @@ using WideBlock = TeamShape<512, 4, 512>;
 /// tiles (onCurrentDevice), which would leave little cache for the loads of a matrix.
 using PartsBlock = TeamShape<1024, 2, 1024>;
 
-/// The sums of all rows, whatever the shape, in one launch as long as rows are no longer than 256 KiB and not too few
-/// to fill the card; else in two, the second of which begins early. Nothing is allocated, the scratch may hold
-/// anything; can be captured in a graph.
+/// The sums of all rows, whatever the shape, in one launch as long as rows are no longer than 256 KiB, or fewer than
+/// multiprocessors and as long as planFor() leaves to a block each; else in two, the second of which begins early.
+/// Nothing is allocated, the scratch may hold anything; can be captured in a graph.
 ///
 /// Rounding: a sum of n terms whose additions form a tree of depth d is off by at most d epsilon / 2 times the sum of
 /// the absolute values, and d <= 4 log2 n, for which 2 log2 n epsilon stands, holds for every mapping:
 ///   a thread      n / 4 + 1 for up to 96 columns, and never more than n - 1;
 ///   a team        3 of a turn's tree, 3 of the places in a vector, 5 + 4 of warp and block, one for the row's ends and
-///                 one a turn, of which there are 32 for rows of 2^14 vectors: 48 <= 4 * 15, even for doubles;
+///                 one a turn, of which there are 32 for rows of 2^14 vectors: 48 <= 4 * 15, even for doubles; where
+///                 rows are few, longer ones take no more turns of a wide block (row_sum_plan_test.cpp);
 ///   several blocks  the same twice over, with at most 16 and 64 turns for as many elements as memory holds
 ///                 (row_sum_plan_test.cpp).
 struct Adaptive {

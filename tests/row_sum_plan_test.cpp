@@ -25,6 +25,8 @@ TEST(RowSumPlan, GivesLongerRowsToMoreThreads) {
     EXPECT_EQ(planOf(10000, 100000).mapping, Mapping::Blocks);
 }
 
+TEST(RowSumPlan, LeavesFewShortRowsToABlockEach) { EXPECT_EQ(planOf(10, 10000).mapping, Mapping::WideBlock); }
+
 TEST(RowSumPlan, SplitsFewLongRows) {
     EXPECT_EQ(planOf(1, 1 << 14).mapping, Mapping::WideBlock);
     EXPECT_EQ(planOf(1, 1 << 16).mapping, Mapping::Blocks);
@@ -78,6 +80,12 @@ TEST(RowSumPlan, RoundsWithinTheBoundHoweverLongTheRow) {
                                   levelsOfAWideBlock(Common::divideRoundUp(plan.parts, length), length);
             EXPECT_LE(levels, 4 * std::log2(static_cast<double>(cols))) << cols << " elements of " << bytes;
         }
+        // The longest rows that a block each adds up.
+        const std::size_t rows = h200.multiprocessors - 1;
+        const std::size_t length = planVectorBytes / bytes;
+        const std::size_t cols = (fewestVectorsToSplit + moreVectorsARow * rows - 1) * length;
+        ASSERT_EQ(planOf(rows, cols, bytes).mapping, Mapping::WideBlock);
+        EXPECT_LE(levelsOfAWideBlock(cols / length, length), 4 * std::log2(static_cast<double>(cols)));
     }
 }
 
