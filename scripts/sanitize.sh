@@ -11,6 +11,7 @@ processes=${3:-4}
 tools=("${@:4}")
 [ ${#tools[@]} -gt 0 ] || tools=(memcheck racecheck initcheck synccheck)
 mkdir -p "$logs"
+rm -f "$logs"/*.[0-9]*.log  # of a run that was broken off
 
 # Every scan and compaction at small sizes and alignments, the single-pass kernels, the radix sort, the row sums and the
 # conversions of UTF-8 also at larger ones; the split sort over one scan, since its passes are the same over any and slow
@@ -38,8 +39,8 @@ for tool in "${tools[@]}"; do
     done
 done
 status=0
-for check in "${checks[@]}"; do
-    wait "$check" || status=1
+for process in "${checks[@]}"; do
+    wait "$process" || status=1
 done
 for tool in "${tools[@]}"; do
     cat "$logs/$tool".*.log >"$logs/$tool.log"

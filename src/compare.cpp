@@ -217,8 +217,7 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     if (comparison.changes.empty()) {
         throw UsageError(
             fmt::format("nothing to compare: no row of {} and {} agrees in operation, variant, type, size, input, "
-                        "block size, mode, "
-                        "shape and card",
+                        "block size, mode, shape and card",
                         request.before.string(), request.after.string()));
     }
     const Table table = tableOf(comparison);

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
+#include <system_error>
 
 #include "problems.h"
 #include "text.h"
@@ -57,7 +58,7 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     for (const InputPattern input : options.inputs) {
         require("--input", toString(input), [&](Operation operation) { return takesInput(operation, input, options); });
     }
-    if (options.utf8File && !std::filesystem::exists(*options.utf8File)) {
+    if (std::error_code ignored; options.utf8File && !std::filesystem::exists(*options.utf8File, ignored)) {
         throw UsageError(fmt::format("--utf8-file: cannot read {}, which is not there", options.utf8File->string()));
     }
 }

@@ -18,6 +18,7 @@ namespace StreamCompaction::Utf8 {
 
 /// How two elements side by side are decoded, units or surrogates. Of either, in the lower half, which of eight bytes
 /// it has, the last one first, as selectBytes() takes it; in the upper half what its sum of bytes lacks, in 128ths.
+/// Aligned, so that one access reads both.
 struct alignas(2 * sizeof(std::uint32_t)) TwoElementsRule {
     std::uint32_t first;
     std::uint32_t second;
