@@ -91,7 +91,7 @@ class Writer {
 
 /// Fills the span; where the last character would not fit, with spaces.
 template <typename Element>
-void fill(std::span<Element> text, Writer writer) {
+void fill(std::span<Element> text, Writer& writer) {
     std::size_t at = 0;
     while (at < text.size()) {
         if (writer.failsNext()) {
@@ -112,19 +112,28 @@ void fill(std::span<Element> text, Writer writer) {
 }  // namespace
 
 template <typename Element>
-Array<Element> makeText(InputPattern pattern, std::size_t n, std::uint64_t seed) {
+Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed) {
     constexpr std::size_t chunkSize = std::size_t{3} << 16;  // characters of any one length fill it exactly
+    const std::size_t n = std::ranges::max(sizes);
     Array<Element> text(n);
     tbb::parallel_for(std::size_t{0}, StreamCompaction::Common::divideRoundUp(n, chunkSize), [&](std::size_t chunk) {
-        const std::size_t begin = chunk * chunkSize;
-        fill(std::span(text).subspan(begin, std::min(chunkSize, n - begin)), Writer(pattern, randomAt(seed, chunk)));
+        Writer writer(pattern, randomAt(seed, chunk));
+        const std::size_t endOfChunk = std::min((chunk + 1) * chunkSize, n);
+        for (std::size_t begin = chunk * chunkSize; begin < endOfChunk;) {
+            std::size_t end = endOfChunk;
+            for (const std::size_t size : sizes) {
+                end = begin < size ? std::min(end, size) : end;
+            }
+            fill(std::span(text).subspan(begin, end - begin), writer);
+            begin = end;
+        }
     });
     return text;
 }
 
-template Array<std::uint8_t> makeText(InputPattern, std::size_t, std::uint64_t);
-template Array<char16_t> makeText(InputPattern, std::size_t, std::uint64_t);
-template Array<char32_t> makeText(InputPattern, std::size_t, std::uint64_t);
+template Array<std::uint8_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t);
+template Array<char16_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t);
+template Array<char32_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t);
 
 Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n) {
     std::ifstream file(path, std::ios::binary);

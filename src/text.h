@@ -12,10 +12,11 @@
 /// Text for the conversions between encodings.
 namespace Bench {
 
-/// n elements of text, of UTF-8, UTF-16 or UTF-32: the same on every platform, on all cores. Well-formed but for the
-/// pattern that says otherwise. Throws UsageError for a pattern that is not of text.
+/// As many elements of text as the largest of the sizes, of UTF-8, UTF-16 or UTF-32: the same on every platform, on all
+/// cores. Well-formed but for the pattern that says otherwise, and so are its first elements, as many as any of the
+/// sizes: characters end there. Throws UsageError for a pattern that is not of text.
 template <typename Element>
-[[nodiscard]] Array<Element> makeText(InputPattern pattern, std::size_t n, std::uint64_t seed);
+[[nodiscard]] Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed);
 
 /// The first n bytes of a file; where it has fewer, those again and again. Throws UsageError when it cannot be read or
 /// is empty.

@@ -192,14 +192,13 @@ template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<c
 
 std::vector<std::unique_ptr<Problem>> makeTextProblems(Operation operation, InputPattern pattern,
                                                        std::span<const std::size_t> sizes, std::uint64_t seed) {
-    const std::size_t n = std::ranges::max(sizes);
     switch (operation) {
         case Operation::Utf32ToUtf8:
-            return textProblemsOn(operation, makeText<char32_t>(pattern, n, seed), sizes);
+            return textProblemsOn(operation, makeText<char32_t>(pattern, sizes, seed), sizes);
         case Operation::Utf16ToUtf8:
-            return textProblemsOn(operation, makeText<char16_t>(pattern, n, seed), sizes);
+            return textProblemsOn(operation, makeText<char16_t>(pattern, sizes, seed), sizes);
         default:
-            return textProblemsOn(operation, makeText<std::uint8_t>(pattern, n, seed), sizes);
+            return textProblemsOn(operation, makeText<std::uint8_t>(pattern, sizes, seed), sizes);
     }
 }
 

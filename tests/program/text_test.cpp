@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <stream_compaction/utf8_cpu.h>
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
@@ -29,25 +30,41 @@ constexpr std::array textPatterns{InputPattern{Kind::Ascii}, InputPattern{Kind::
                                   InputPattern{Kind::Cjk},   InputPattern{Kind::Emoji},
                                   InputPattern{Kind::Mixed}, InputPattern{Kind::IllFormed, 10}};
 
+/// Text of one size.
+template <typename Element>
+[[nodiscard]] Array<Element> textOf(InputPattern pattern, std::size_t n) {
+    return makeText<Element>(pattern, std::array{n}, 42);
+}
+
 TEST(MakeText, IsWellFormedButWhereItIsNot) {
     for (const InputPattern pattern : textPatterns) {
-        const auto text = makeText<std::uint8_t>(pattern, 200'000, 42);
+        const auto text = textOf<std::uint8_t>(pattern, 200'000);
         EXPECT_EQ(StreamCompaction::CPU::validateUtf8(text).isWellFormed(), pattern.kind != Kind::IllFormed)
             << toString(pattern);
     }
 }
 
 TEST(MakeText, KeepsToItsScript) {
-    EXPECT_THAT(makeText<char32_t>({Kind::Ascii}, 1000, 42), Each(AllOf(Ge(U'!'), Le(U'~'))));
-    EXPECT_THAT(makeText<char32_t>({Kind::Cyrillic}, 1000, 42), Each(AllOf(Ge(char32_t{0x410}), Le(char32_t{0x44F}))));
-    EXPECT_THAT(makeText<char32_t>({Kind::Emoji}, 1000, 42), Each(Ge(char32_t{0x1F300})));
-    EXPECT_THROW((void)makeText<char32_t>({Kind::Zeros}, 1, 42), UsageError);
+    EXPECT_THAT(textOf<char32_t>({Kind::Ascii}, 1000), Each(AllOf(Ge(U'!'), Le(U'~'))));
+    EXPECT_THAT(textOf<char32_t>({Kind::Cyrillic}, 1000), Each(AllOf(Ge(char32_t{0x410}), Le(char32_t{0x44F}))));
+    EXPECT_THAT(textOf<char32_t>({Kind::Emoji}, 1000), Each(Ge(char32_t{0x1F300})));
+    EXPECT_THROW((void)textOf<char32_t>({Kind::Zeros}, 1), UsageError);
 }
 
 TEST(MakeText, IsTheSameForEveryLength) {
-    const auto longText = makeText<std::uint8_t>({Kind::Mixed}, 200'000, 42);
-    const auto shortText = makeText<std::uint8_t>({Kind::Mixed}, 100'000, 42);
+    const auto longText = textOf<std::uint8_t>({Kind::Mixed}, 200'000);
+    const auto shortText = textOf<std::uint8_t>({Kind::Mixed}, 100'000);
     EXPECT_TRUE(std::equal(shortText.begin(), shortText.end() - 4, longText.begin()));
+}
+
+TEST(MakeText, EndsNoSizeWithinACharacter) {
+    std::vector<std::size_t> sizes(300);
+    std::ranges::generate(sizes, [n = std::size_t{0}]() mutable { return n += 997; });
+    const auto text = makeText<std::uint8_t>({Kind::Mixed}, sizes, 42);
+    ASSERT_EQ(text.size(), sizes.back());
+    for (const std::size_t n : sizes) {
+        EXPECT_TRUE(StreamCompaction::CPU::validateUtf8(std::span(text).first(n)).isWellFormed()) << n;
+    }
 }
 
 TEST(ReadText, RepeatsAFile) {
@@ -73,8 +90,7 @@ TEST(AbridgedText, ShowsTheBeginning) {
     const std::string_view text = "Grüße\n\xFF";
     EXPECT_EQ(abridgedText(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())),
               "\"Grüße \uFFFD\"");
-    EXPECT_THAT(abridgedText(std::span<const char32_t>(makeText<char32_t>({Kind::Ascii}, 1000, 42))),
-                HasSubstr(" ...\""));
+    EXPECT_THAT(abridgedText(std::span<const char32_t>(textOf<char32_t>({Kind::Ascii}, 1000))), HasSubstr(" ...\""));
 }
 
 /// Every operation on every text, on enough of it for several chunks, solved by the CPU.
