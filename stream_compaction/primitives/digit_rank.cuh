@@ -73,8 +73,8 @@ struct DigitRange {
 /// the table's entry on. Counting first costs a shared-memory access a key more than ranking within the warp first, and
 /// returns it twice: no rank waits in a register, and the tile's totals are known early, for other tiles to build on.
 ///
-/// A warp's 32 keys take about 25 instructions on the integer pipe and four accesses to shared memory, whose bank
-/// conflicts make 3.5 accesses of each for random digits and none for equal ones.
+/// A warp's 32 keys take about 25 instructions on the integer pipe and three accesses to shared memory, each of which
+/// bank conflicts make 3.5 for random digits; for equal ones there are none.
 ///
 /// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each
 /// key, the keys in the same order as before.
