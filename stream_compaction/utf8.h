@@ -33,7 +33,7 @@ Result validate(std::span<const std::uint8_t> in);
 
 /// `decode` in chunks, for text that is larger than the device's memory: chunks are copied in, decoded and copied out
 /// on three streams, so that the three overlap where both arrays are page-locked (cudaMallocHost). `out` must have room
-/// for an element a byte. Not timed.
+/// for an element a byte, and a chunk has at least 4 bytes, or std::invalid_argument is thrown. Not timed.
 Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
                       Bom bom = Bom::Keep, std::size_t chunkBytes = std::size_t{1} << 26);
 

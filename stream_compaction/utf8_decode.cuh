@@ -286,10 +286,10 @@ void withErrors(Errors errors, Work&& work) {
 /// text: in strict mode `result->count` is what stands before the first error, and elements of `out` behind it are
 /// unspecified.
 ///
-/// `in` holds n bytes at any address; `out` must have room for what comes out, which is at most n elements, and is not
-/// written past it, but in strict mode for n. Not in place. Allocates nothing, does not synchronise; the scratch may
-/// hold anything and keeps nothing from call to call. n == 0 is valid. Null or overlapping arrays and too little
-/// scratch throw std::invalid_argument.
+/// `in` holds n bytes at any address; `out` must have room for what comes out, at most n elements, and nothing is
+/// written past that; in strict mode, which converts what stands behind the error as well, for n. Not in place.
+/// Allocates nothing, does not synchronise; the scratch may hold anything and keeps nothing from call to call. n == 0
+/// is valid. Null arrays, an output that begins inside the input and too little scratch throw std::invalid_argument.
 struct Decode {
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;

@@ -387,8 +387,8 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 /// what lies above U+10FFFF become U+FFFD, are dropped, or end the text: in strict mode `result->count` is what stands
 /// before the first error, and bytes of `out` behind it are unspecified.
 ///
-/// `out` must have room for what comes out, at most 4 bytes an element of UTF-32 and 3 of UTF-16; in everything else
-/// like Decode.
+/// `out` must have room for what comes out, at most 4 bytes an element of UTF-32 and 3 of UTF-16, in strict mode for as
+/// many; in everything else like Decode.
 struct Encode {
     Errors errors = Errors::Replace;
 
