@@ -26,8 +26,8 @@ int parallelCompact(int n, int* odata, const int* idata);
 
 /// Ascending, by std::sort; `odata` may be `idata`.
 void sort(int n, int* odata, const int* idata);
-/// Ascending, by Highway's vectorised quicksort where the build found it, else by oneTBB on all cores; `odata` may
-/// be `idata`.
+/// Ascending, by Highway's vectorised quicksort, on one core, where the build found it, else by oneTBB on all cores;
+/// `odata` may be `idata`.
 void parallelSort(int n, int* odata, const int* idata);
 
 }  // namespace StreamCompaction::CPU

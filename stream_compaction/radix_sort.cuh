@@ -26,7 +26,9 @@ using Carried =
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Of floating-point keys -0 precedes +0, and NaNs are last, the
 /// positive before the negative ones; descending order is the exact reverse. Values are trivially copyable, of 1 to 16
-/// bytes. No array may overlap another. The scratch may hold anything and keeps nothing from call to call.
+/// bytes. No array may overlap another. A range of bits that the key has not throws std::invalid_argument. The scratch
+/// may hold anything and keeps nothing from call to call; it takes another array of keys and of values, two up to 2^20
+/// elements, and the blocks' counts.
 struct Sort {
     bool descending = false;
 
@@ -35,8 +37,8 @@ struct Sort {
     int beginBit = 0;
     int endBit = 0;
 
-    /// Whether the call may write to its input, whose contents are undefined then: saves scratch for a copy of the
-    /// array, at the price of copying it where the number of passes turns out even.
+    /// Whether the call may write to its input, whose contents are undefined then: saves, beyond 2^20 elements, scratch
+    /// for a copy of the array, at the price of copying it where the number of passes turns out even.
     bool mayDestroyInput = false;
 
     template <typename K, typename V = NoValue>

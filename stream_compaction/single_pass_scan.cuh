@@ -173,7 +173,8 @@ using ScanBlock = BlockShape<128, 16>;
 inline constexpr ResidentLimits residentScanLimits{
     .ofTiny = std::size_t{1} << 14, .ofSmall = std::size_t{1} << 16, .ofLarge = std::size_t{1} << 20};
 
-/// Prefix sum of `in` with any associative operator, accumulated in the type of `out`, which may be wider.
+/// Prefix sum of `in` with any associative operator that has an identity (primitives/operators.cuh), accumulated in the
+/// type of `out`, which may be wider.
 ///
 /// Elements and sums are trivially copyable, of 1 to 16 bytes, at any address their type allows; `out` may be `in`.
 /// Integer sums wrap. The scratch may hold anything and keeps nothing from call to call.
