@@ -16,8 +16,9 @@
 ///
 /// An operation is a small value: its tuning options are public members, `scratchBytes` says how much scratch a call
 /// needs and the call operator enqueues the work on a stream. A call neither allocates nor synchronises, so it can be
-/// captured in a CUDA graph. n == 0 is valid; scratch that is too small, or a null array, throws std::invalid_argument
-/// before anything is enqueued.
+/// captured in a CUDA graph. n == 0 is valid. Scratch that is too small or not aligned, a null array, arrays that
+/// overlap where they may not, or a block size that is not allowed throws std::invalid_argument before anything is
+/// enqueued; a failing CUDA call throws CudaError.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
