@@ -7,11 +7,12 @@
 #include "stream_compaction/row_sum_tile.cuh"
 
 /// Row sums of a matrix in device memory, `pitch` elements from one row to the next, accumulated in the type of `out`,
-/// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap.
+/// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap;
+/// rows without columns sum to 0. Not in place; a pitch of less than the columns throws std::invalid_argument.
 namespace StreamCompaction::RowSum {
 
-/// A step of the study; not for shapes of which a block a row makes no sense, which it computes all the same, but for
-/// more than 2^31 - 1 rows, which throw std::invalid_argument.
+/// A step of the study. It computes any shape, also those for which a block a row makes no sense, of up to 2^31 - 1
+/// rows; more throw std::invalid_argument, as do columns other than those it is compiled for. Uses no scratch.
 template <typename Step>
 struct BlockPerRow {
     template <typename T, typename In = T>
@@ -66,8 +67,8 @@ using WideBlock = TeamShape<512, 4, 512>;
 /// tiles (onCurrentDevice), which would leave little cache for the loads of a matrix.
 using PartsBlock = TeamShape<1024, 2, 1024>;
 
-/// The sums of all rows, whatever the shape, in one launch as long as rows are no longer than 256 KiB, or fewer than
-/// multiprocessors and as long as planFor() leaves to a block each; else in two, the second of which begins early.
+/// The sums of all rows, whatever the shape, in one launch where rows are no longer than 256 KiB or, if there are fewer
+/// of them than multiprocessors, than planFor() leaves to a block each; else in two, the second of which begins early.
 /// Nothing is allocated, the scratch may hold anything; can be captured in a graph.
 ///
 /// Rounding: a sum of n terms whose additions form a tree of depth d is off by at most d epsilon / 2 times the sum of
