@@ -80,7 +80,8 @@ struct SelectBy {
     [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, cudaStream_t stream,
                                    Predicate keep) {
         return [=](void* storage, std::size_t& bytes) {
-            return Algorithm::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
+            return withNarrowSize(
+                n, [&](auto size) { return Algorithm::If(storage, bytes, in, out, count, size, keep, stream); });
         };
     }
 };
