@@ -26,7 +26,8 @@ void scan(int n, int* odata, const int* idata);
 /// The same with threads remapped so that only those with work are launched.
 void optimizedScan(int n, int* odata, const int* idata);
 
-/// Keeps the nonzero elements in order and returns how many there are; writes nothing past them.
+/// Keeps the nonzero elements in order and returns how many there are; writes nothing past them. `odata` may be
+/// `idata`.
 int compact(int n, int* odata, const int* idata);
 /// The same over `optimizedScan`.
 int optimizedCompact(int n, int* odata, const int* idata);

@@ -15,7 +15,8 @@ Common::PerformanceTimer& timer();
 /// Exclusive prefix sum; sums wrap. `odata` may be `idata`.
 void scan(int n, int* odata, const int* idata);
 
-/// Keeps the nonzero elements in order and returns how many there are; writes nothing past them.
+/// Keeps the nonzero elements in order and returns how many there are; writes nothing past them. `odata` may be
+/// `idata`.
 int compact(int n, int* odata, const int* idata);
 
 /// Ascending. `odata` may be `idata`.

@@ -106,6 +106,9 @@ TEST_P(CourseLayer, CompactKeepsTheNonzeroInOrder) {
             EXPECT_TRUE(std::all_of(out.begin() + count, out.end(), [](int x) { return x == poison; }));
             out.resize(count);
             EXPECT_EQ(out, expected) << "n = " << n;
+            std::vector<int> inPlace = in;
+            inPlace.resize(compact(n, inPlace.data(), inPlace.data()));
+            EXPECT_EQ(inPlace, expected) << "in place, n = " << n;
         }
     }
 }
@@ -121,6 +124,9 @@ TEST_P(CourseLayer, SortTakesEveryInt) {
         std::ranges::sort(expected);
         for (const Transform sort : GetParam().sorts) {
             EXPECT_EQ(outputOf(sort, in), expected) << "n = " << n;
+            std::vector<int> inPlace = in;
+            sort(n, inPlace.data(), inPlace.data());
+            EXPECT_EQ(inPlace, expected) << "in place, n = " << n;
         }
     }
 }
