@@ -3,7 +3,9 @@
 #include <string>
 #include <vector>
 
+#include "stream_compaction/cuda_stream.h"
 #include "stream_compaction/device_buffer.h"
+#include "stream_compaction/pinned_array.h"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/utf8.cuh"
 #include "stream_compaction/utf8.h"
@@ -60,54 +62,43 @@ Result encodeFrom(std::span<const From> in, std::span<std::uint8_t> out, Errors 
                     });
 }
 
+/// Stores a result in page-locked memory. A copy would wait for the longer one of the chunk before.
+__global__ void kernTell(const Result* result, Result* told) { *told = *result; }
+
 /// A stream, and the memory of the chunk that is on it.
 class Slot {
   public:
-    Slot(std::size_t chunkBytes, std::size_t scratchBytes)
-        : in_(chunkBytes), out_(chunkBytes), result_(1), scratch_(scratchBytes) {
-        Common::checkCUDAError(cudaMallocHost(&fetched_, sizeof(Result)), "cudaMallocHost");
-        const cudaError_t status = cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking);
-        if (status != cudaSuccess) {
-            cudaFreeHost(fetched_);
-            Common::checkCUDAError(status, "cudaStreamCreateWithFlags");
-        }
-    }
-    ~Slot() {
-        cudaStreamSynchronize(stream_);
-        cudaStreamDestroy(stream_);
-        cudaFreeHost(fetched_);
-    }
-    Slot(const Slot&) = delete;
-    Slot& operator=(const Slot&) = delete;
+    /// `told` is page-locked.
+    Slot(std::size_t chunkBytes, std::size_t scratchBytes, Result& told)
+        : in_(chunkBytes), out_(chunkBytes), scratch_(scratchBytes), told_(told) {}
 
     /// Behind what the slot was used for before.
     void decode(std::span<const std::uint8_t> chunk, const Decode& operation) {
         Common::checkCUDAError(cudaMemcpyAsync(in_.data(), chunk.data(), chunk.size(), cudaMemcpyHostToDevice, stream_),
                                "cudaMemcpyAsync to the device");
         operation(in_.data(), out_.data(), result_.data(), chunk.size(), scratch_.bytes(), stream_);
-        Common::checkCUDAError(
-            cudaMemcpyAsync(fetched_, result_.data(), sizeof(Result), cudaMemcpyDeviceToHost, stream_),
-            "cudaMemcpyAsync of the result");
+        kernTell<<<1, 1, 0, stream_>>>(result_.data(), &told_);
+        Common::checkCUDAError("kernTell");
     }
     /// Waits for the decoding.
     [[nodiscard]] Result result() const {
-        Common::checkCUDAError(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
-        return *fetched_;
+        stream_.synchronize();
+        return told_;
     }
     void fetch(std::span<char32_t> to) {
         Common::checkCUDAError(
             cudaMemcpyAsync(to.data(), out_.data(), to.size_bytes(), cudaMemcpyDeviceToHost, stream_),
             "cudaMemcpyAsync to the host");
     }
-    void wait() const { Common::checkCUDAError(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
+    void wait() const { stream_.synchronize(); }
 
   private:
     DeviceBuffer<std::uint8_t> in_;
     DeviceBuffer<char32_t> out_;
-    DeviceBuffer<Result> result_;
+    DeviceBuffer<Result> result_{1};
     DeviceBuffer<std::byte> scratch_;
-    Result* fetched_ = nullptr;
-    cudaStream_t stream_ = nullptr;
+    Result& told_;
+    CudaStream stream_;  // last, so that it is waited for before its memory is freed
 };
 
 }  // namespace
@@ -153,8 +144,11 @@ Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t> out,
     }
     const std::size_t largest = std::min(chunkBytes, in.size());
     const std::size_t scratchBytes = Decode{}.scratchBytes(largest);
-    Slot slots[] = {{largest, scratchBytes}, {largest, scratchBytes}, {largest, scratchBytes}};
-    constexpr std::size_t slotCount = std::size(slots);
+    constexpr std::size_t slotCount = 3;
+    const PinnedArray<Result> told(slotCount);
+    Slot slots[slotCount] = {{largest, scratchBytes, told.elements()[0]},
+                             {largest, scratchBytes, told.elements()[1]},
+                             {largest, scratchBytes, told.elements()[2]}};
 
     // Where the chunks begin: none cuts a sequence in two.
     std::vector<std::size_t> begins{0};

@@ -35,6 +35,6 @@ Result validate(std::span<const std::uint8_t> in);
 /// on three streams, so that the three overlap where both arrays are page-locked (cudaMallocHost). `out` must have room
 /// for an element a byte, and a chunk has at least 4 bytes, or std::invalid_argument is thrown. Not timed.
 Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
-                      Bom bom = Bom::Keep, std::size_t chunkBytes = std::size_t{1} << 26);
+                      Bom bom = Bom::Keep, std::size_t chunkBytes = std::size_t{1} << 23);
 
 }  // namespace StreamCompaction::Utf8

@@ -13,6 +13,7 @@
 #include "device_test.h"
 #include "stream_compaction/block_size.h"
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/cuda_stream.h"
 #include "stream_compaction/device_buffer.h"
 
 /// What the tests of the device layers share: random values, guarded arrays, streams, sizes.
@@ -166,25 +167,11 @@ class GuardedArray {
     DeviceBuffer<T> memory_;
 };
 
-/// Owns a stream.
-class Stream {
-  public:
-    Stream() { Common::checkCUDAError(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreate"); }
-    ~Stream() { cudaStreamDestroy(stream_); }
-    Stream(const Stream&) = delete;
-    Stream& operator=(const Stream&) = delete;
-    operator cudaStream_t() const { return stream_; }
-    void synchronize() const { Common::checkCUDAError(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
-
-  private:
-    cudaStream_t stream_ = nullptr;
-};
-
 /// Captures what `enqueue(stream)` does in a CUDA graph and replays it, once all that was asked of the device is done,
 /// for the stream does not wait for the default one.
 template <typename Enqueue>
 void replay(int times, Enqueue enqueue) {
-    const Stream stream;
+    const CudaStream stream;
     Common::checkCUDAError(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal), "begin capture");
     enqueue(static_cast<cudaStream_t>(stream));
     cudaGraph_t graph = nullptr;

@@ -223,7 +223,7 @@ TEST_P(OperationTest, TwoStreamsAtOnce) {
             DeviceBuffer<T> deviceIn;
             GuardedArray<T> out;
             Workspace workspace;
-            Stream stream;
+            CudaStream stream;
 
             Lane(std::vector<T> input, std::size_t scratchBytes)
                 : in(std::move(input)), deviceIn(std::span<const T>(in)), out(in.size()), workspace(scratchBytes) {}

@@ -244,7 +244,7 @@ TEST_F(SinglePassScanTest, FourStreamsAtOnce) {
         DeviceBuffer<std::uint32_t> in;
         DeviceBuffer<std::uint32_t> out;
         DeviceBuffer<std::byte> scratch;
-        Stream stream;
+        CudaStream stream;
     };
     std::array<Lane, 4> lanes;
     for (Lane& lane : lanes) {

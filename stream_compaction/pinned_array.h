@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+
+#include "stream_compaction/cuda_check.h"
+
+namespace StreamCompaction {
+
+/// Owns page-locked host memory, uninitialised: copies between it and the device overlap with all else, and kernels can
+/// reach it.
+template <typename T>
+class PinnedArray {
+  public:
+    explicit PinnedArray(std::size_t size) : size_(size) {
+        Common::checkCUDAError(cudaMallocHost(&data_, std::max<std::size_t>(1, size) * sizeof(T)), "cudaMallocHost");
+    }
+    ~PinnedArray() { cudaFreeHost(data_); }
+    PinnedArray(const PinnedArray&) = delete;
+    PinnedArray& operator=(const PinnedArray&) = delete;
+
+    [[nodiscard]] std::span<T> elements() const { return {data_, size_}; }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t size_;
+};
+
+}  // namespace StreamCompaction
