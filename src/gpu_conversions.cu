@@ -1,3 +1,5 @@
+#include <stream_compaction/cuda_stream.h>
+#include <stream_compaction/pinned_array.h>
 #include <stream_compaction/utf8.h>
 #include <stream_compaction/utf8_serial.h>
 
@@ -6,6 +8,7 @@
 #include <stream_compaction/utf8.cuh>
 
 #include "gpu_ladder.cuh"
+#include "gpu_probe.h"
 #include "gpu_run.cuh"
 #include "gpu_variants.h"
 #include "text_problems.h"
@@ -14,7 +17,10 @@ namespace Bench {
 namespace {
 
 namespace Utf8 = StreamCompaction::Utf8;
+using StreamCompaction::CudaStream;
 using StreamCompaction::DeviceBuffer;
+using StreamCompaction::PinnedArray;
+using StreamCompaction::Common::checkCUDAError;
 
 /// The result, in device memory.
 class ResultMemory {
@@ -112,25 +118,6 @@ class ValidationMemory {
     ResultMemory result_;
 };
 
-/// Page-locked host memory, uninitialised.
-template <typename T>
-class PinnedArray {
-  public:
-    explicit PinnedArray(std::size_t size) : size_(size) {
-        StreamCompaction::Common::checkCUDAError(cudaMallocHost(&data_, std::max<std::size_t>(1, size) * sizeof(T)),
-                                                 "cudaMallocHost");
-    }
-    ~PinnedArray() { cudaFreeHost(data_); }
-    PinnedArray(const PinnedArray&) = delete;
-    PinnedArray& operator=(const PinnedArray&) = delete;
-
-    [[nodiscard]] std::span<T> elements() const { return {data_, size_}; }
-
-  private:
-    T* data_ = nullptr;
-    std::size_t size_;
-};
-
 struct DecodeFromHost {};
 
 /// Text in host memory, decoded in chunks: what the bus lets through.
@@ -165,6 +152,45 @@ class HostMemory {
     Utf8::Result result_{};
 };
 
+/// Copies over the bus, so many bytes each way at the same time.
+class BusCopy {
+  public:
+    BusCopy(std::size_t toDevice, std::size_t toHost)
+        : hostIn_(toDevice), hostOut_(toHost), deviceIn_(toDevice), deviceOut_(toHost) {
+        std::ranges::fill(hostIn_.elements(), std::byte{0x47});
+        fillWithNoise(deviceOut_.bytes());
+    }
+
+    /// Between what is on the default stream before and behind.
+    void enqueue() {
+        checkCUDAError(cudaMemcpyAsync(deviceIn_.data(), hostIn_.elements().data(), deviceIn_.byteCount(),
+                                       cudaMemcpyHostToDevice, toDevice_),
+                       "cudaMemcpyAsync to the device");
+        checkCUDAError(cudaMemcpyAsync(hostOut_.elements().data(), deviceOut_.data(), deviceOut_.byteCount(),
+                                       cudaMemcpyDeviceToHost, toHost_),
+                       "cudaMemcpyAsync to the host");
+    }
+
+  private:
+    PinnedArray<std::byte> hostIn_;
+    PinnedArray<std::byte> hostOut_;
+    DeviceBuffer<std::byte> deviceIn_;
+    DeviceBuffer<std::byte> deviceOut_;
+    CudaStream toDevice_{cudaStreamDefault};
+    CudaStream toHost_{cudaStreamDefault};
+};
+
+/// The conversion of text in host memory, compared with copies over the bus.
+[[nodiscard]] Implementation fromHost() {
+    Implementation implementation =
+        implement<HostMemory>(Operation::Utf8ToUtf32, "single-pass-from-host", fixed<DecodeFromHost>);
+    implementation.prepareCopy = [](const Problem& problem) -> Work {
+        const std::size_t toDevice = problem.size();
+        return [copy = std::make_shared<BusCopy>(toDevice, problem.bytesMoved() - toDevice)] { copy->enqueue(); };
+    };
+    return implementation;
+}
+
 [[nodiscard]] Utf8::TextbookDecode<StreamCompaction::SharedMem::Scan> textbook(int blockSize) {
     return {.scan = sharedScan(blockSize), .blockSize = blockSize};
 }
@@ -176,7 +202,7 @@ Implementations gpuConversions() {
     return {
         implement<ConversionMemory<std::uint8_t, char32_t>>(Utf8ToUtf32, "textbook", textbook),
         implement<ConversionMemory<std::uint8_t, char32_t>>(Utf8ToUtf32, "single-pass", fixed<Utf8::Decode>),
-        implement<HostMemory>(Utf8ToUtf32, "single-pass-from-host", fixed<DecodeFromHost>),
+        fromHost(),
         implement<ConversionMemory<std::uint8_t, char16_t>>(Operation::Utf8ToUtf16, "single-pass", fixed<Utf8::Decode>),
         implement<ValidationMemory>(Operation::Utf8Validate, "single-pass", fixed<Utf8::Validate>),
         implement<ConversionMemory<char32_t, std::uint8_t>>(Operation::Utf32ToUtf8, "single-pass", fixed<Utf8::Encode>),

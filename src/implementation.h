@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure.h"
 #include "operations.h"
 #include "prepared_run.h"
 #include "problem.h"
@@ -27,6 +28,9 @@ struct Implementation {
     std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
     /// Why it cannot be run on a problem, or nothing; absent where it can be on all.
     std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip = {};
+    /// The copy that it is compared with, ready to be enqueued; of GPU variants that are not compared with one within
+    /// the device.
+    std::function<Work(const Problem& problem)> prepareCopy = {};
 };
 
 using Implementations = std::vector<Implementation>;

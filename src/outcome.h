@@ -29,7 +29,7 @@ struct Outcome : Measurement {
     // Only of what has passed.
     Timing time;
     std::size_t bytes = 0;
-    std::optional<double> copyUs;    ///< what a device-to-device copy of as many bytes takes
+    std::optional<double> copyUs;    ///< what a copy of as many bytes takes
     std::optional<double> clockMHz;  ///< of the card, right after it
 
     [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }

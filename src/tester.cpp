@@ -81,7 +81,7 @@ void Tester::run(Outcome& outcome, Problem& problem) {
     outcome.bytes = problem.bytesMoved();
     if (onGpu && !profile_) {
         // First, while the variant's own memory is not yet taken.
-        outcome.copyUs = copyMedianUs(outcome.bytes, outcome.mode);
+        outcome.copyUs = copyMedianUs(outcome, problem);
     }
     const auto prepared = variant.prepare(problem, variant.defaultBlockSize);
     const auto time = [&](Stopwatch& stopwatch) {
@@ -106,12 +106,17 @@ void Tester::run(Outcome& outcome, Problem& problem) {
     }
 }
 
-double Tester::copyMedianUs(std::size_t bytes, Mode mode) {
-    const auto known = copyMedianUs_.find({bytes, mode});
+double Tester::copyMedianUs(const Outcome& outcome, const Problem& problem) {
+    Gpu& gpu = *access_.gpu;
+    if (outcome.variant.prepareCopy) {
+        const auto nothing = [] {};
+        return measure(gpu.stopwatch(outcome.mode), plan_, nothing, outcome.variant.prepareCopy(problem)).us.median;
+    }
+    const auto known = copyMedianUs_.find({outcome.bytes, outcome.mode});
     if (known != copyMedianUs_.end()) {
         return known->second;
     }
-    return copyMedianUs_[{bytes, mode}] = access_.gpu->measureCopy(bytes, mode, plan_).us.median;
+    return copyMedianUs_[{outcome.bytes, outcome.mode}] = gpu.measureCopy(outcome.bytes, outcome.mode, plan_).us.median;
 }
 
 }  // namespace Bench

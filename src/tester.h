@@ -24,7 +24,7 @@ class Tester {
   private:
     [[nodiscard]] std::optional<std::string> reasonToSkip(const Variant& variant, const Problem& problem) const;
     void run(Outcome& outcome, Problem& problem);
-    [[nodiscard]] double copyMedianUs(std::size_t bytes, Mode mode);
+    [[nodiscard]] double copyMedianUs(const Outcome& outcome, const Problem& problem);
 
     const GpuAccess& access_;
     TrialPlan plan_;

@@ -153,7 +153,7 @@ constexpr std::array rows{
     if (row.defaultBlockSize != noBlockSize) {
         blockSizes = powerOfTwoBlockSizes;
     }
-    return {row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize, {}, {}, {}};
+    return {row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize, {}, {}, {}, {}};
 }
 
 /// Gives each variant its implementation, where this build has them.
@@ -171,6 +171,7 @@ void attachImplementations(std::span<Variant> variants) {
         variant->deviceBytes = std::move(implementation.deviceBytes);
         variant->prepare = std::move(implementation.prepare);
         variant->reasonToSkip = std::move(implementation.reasonToSkip);
+        variant->prepareCopy = std::move(implementation.prepareCopy);
     }
 }
 

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "measure.h"
 #include "operations.h"
 #include "prepared_run.h"
 #include "problem.h"
@@ -33,6 +34,7 @@ struct Variant {
     std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
     std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
     std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip;
+    std::function<Work(const Problem& problem)> prepareCopy;
 };
 
 /// What other variants' speed is compared with.

@@ -67,6 +67,18 @@ TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
 }
 
+TEST_F(TesterTest, MeasuresAGpuVariantAgainstItsOwnCopy) {
+    int copies = 0;
+    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
+    measurement.variant.prepareCopy = [&copies](const Problem& problem) -> Work {
+        return [&copies, n = problem.size()] { copies += static_cast<int>(n); };
+    };
+    const Outcome outcome =
+        Tester(access_, {.warmup = 1, .trials = 3}).test(measurement, *problemOn(Operation::Scan, input));
+    EXPECT_EQ(outcome.percentOfCopy(), 100);
+    EXPECT_EQ(copies, 4 * 4);
+}
+
 TEST_F(TesterTest, SkipsWhatTheVariantCannotDo) {
     Variant variant = fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan);
     variant.reasonToSkip = [](const Problem& problem) {
