@@ -41,7 +41,12 @@ while [ $# -gt 0 ]; do
         *) echo "reproduce.sh: unknown option $1; the first lines of the script say which there are" >&2; exit 2 ;;
     esac
 done
-[ ${#topics[@]} -gt 0 ] || mapfile -t topics < <(list | cut -d ' ' -f 1)
+mapfile -t known < <(list | cut -d ' ' -f 1)
+[ ${#topics[@]} -gt 0 ] || topics=("${known[@]}")
+for topic in "${topics[@]}"; do
+    [[ " ${known[*]} " = *" $topic "* ]] ||
+        { echo "reproduce.sh: there is no topic '$topic'; --list names them" >&2; exit 2; }
+done
 
 if [ -z "$program" ]; then
     source scripts/setup.sh

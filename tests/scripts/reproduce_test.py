@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -58,6 +59,12 @@ class MeasureTest(unittest.TestCase):
         self.assertIn("'typos'", done.stderr)
         self.assertFalse((self.folder / "calls").exists())
 
+    def test_an_unknown_topic_is_not_taken_for_one_that_needs_a_card(self):
+        done = self.call("reproduce.sh", "--program", self.program, "--only", "row_sum_study,typos")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("'typos'", done.stderr)
+        self.assertFalse((self.folder / "reproduced").exists())
+
     def test_without_a_card_the_rest_is_named(self):
         done = self.call("reproduce.sh", "--program", self.program, "--only", "types,row_sum_study")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -72,8 +79,10 @@ class MeasureTest(unittest.TestCase):
         for name in ("scripts", "data", "docs"):
             shutil.copytree(ROOT / name, tree / name)
         shutil.copy(ROOT / "README.md", tree)
+        # With the Python that has matplotlib, which need not be the first that there is.
+        path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
         done = subprocess.run([tree / "scripts" / "reproduce.sh", "--program", self.program, "--only", "pages"],
-                              capture_output=True, text=True, check=False)
+                              capture_output=True, text=True, check=False, env=os.environ | {"PATH": path})
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue((tree / "build" / "report.html").exists())
         self.assertEqual({path.name for path in (tree / "img").iterdir()},
