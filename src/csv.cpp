@@ -8,6 +8,7 @@
 #include <istream>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <variant>
 
@@ -99,6 +100,10 @@ enum class Contents { Empty, WholeLines, BrokenLine };
 
 /// Throws UsageError when the file holds something other than rows under the header.
 [[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
+    // What is no file, such as a pipe, is written to alone: reading it could wait forever.
+    if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
+        return Contents::Empty;
+    }
     std::ifstream file(path);
     std::string found;
     if (!readLine(file, found)) {

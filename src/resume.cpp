@@ -1,6 +1,7 @@
 #include "resume.h"
 
 #include <set>
+#include <system_error>
 
 #include "csv.h"
 
@@ -8,7 +9,7 @@ namespace Bench {
 
 std::size_t leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv,
                              const RunContext& context) {
-    if (!std::filesystem::exists(csv) || std::filesystem::is_empty(csv)) {
+    if (std::error_code ignored; !std::filesystem::is_regular_file(csv, ignored) || std::filesystem::is_empty(csv)) {
         return 0;
     }
     const CsvContents contents = readCsv(csv);

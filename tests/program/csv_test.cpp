@@ -7,7 +7,12 @@
 #include <algorithm>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
+
+#ifndef _WIN32
+#include <sys/stat.h>
+#endif
 
 #include "outcomes.h"
 #include "usage_error.h"
@@ -211,6 +216,17 @@ TEST_F(CsvFileTest, IsNotReadWhenItIsSomethingElse) {
     fill("");
     EXPECT_THROW((void)readCsv(path_), UsageError);
 }
+
+#ifndef _WIN32
+TEST_F(CsvFileTest, MayBeAPipeToAnotherProgram) {
+    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+    std::string got;
+    std::thread reader([&] { got = contents(); });
+    CsvFile(path_).append("row");
+    reader.join();
+    EXPECT_EQ(got, header_ + "row\n");
+}
+#endif
 
 TEST_F(CsvFileTest, RefusesAPathThatCannotBeWritten) {
     EXPECT_THROW(CsvFile(path_ / "below" / "a.csv"), UsageError);

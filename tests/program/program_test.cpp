@@ -501,6 +501,16 @@ TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
                 AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
 }
 
+TEST(Program, ResumesWithWhatCannotBeRead) {
+    const char* const null = "/dev/null";
+    if (!std::filesystem::exists(null)) {
+        GTEST_SKIP() << "needs " << null;
+    }
+    const Result result = run({"--op", "scan", "--csv", null, "--resume"}, machineWithGpu(workingVariants()));
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.out, HasSubstr("Note: 0 measurements"));
+}
+
 TEST(Program, ResumesAFileThatBreaksOff) {
     const TemporaryFile csv("program_test_broken.csv");
     const Machine machine = machineWithGpu(workingVariants());
