@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs Nsight Compute on one variant alone, prints what its kernels wait for and keeps the report for the GUI.
-#   scripts/profile.sh OPERATION/VARIANT [N [options of the program]]
+#   scripts/profile.sh OPERATION/VARIANT [N or ROWSxCOLUMNS [options of the program]]
 #   scripts/profile.sh scan/naive 2^24
+#   scripts/profile.sh row-sum/adaptive 24000x2048 --type float
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -14,6 +15,7 @@ die() {
 operation=${1%%/*}
 variant=${1#*/}
 size=${2:-2^24}
+[[ $size = *[0-9]x* ]] && extent=--shape || extent=--sweep
 program=${PROGRAM:-build/release/bin/stream_compaction_test}
 [ -x "$program" ] || die "$program is missing: scripts/run.sh builds it"
 command -v ncu >/dev/null || die "ncu is missing: it comes with the CUDA toolkit (Nsight Compute)"
@@ -23,5 +25,5 @@ no_gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU
 mkdir -p build/profiles
 report=build/profiles/$operation-$variant-${size//^/pow}.ncu-rep
 scripts/profile.py --program "$program" --report "$report" -- \
-    --op "$operation" --variant "$variant" --sweep "$size" "${@:3}"
+    --op "$operation" --variant "$variant" "$extent" "$size" "${@:3}"
 echo "For the GUI: ncu-ui $report"

@@ -183,6 +183,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     if (!size->empty() && !sweep->empty()) {
         throw UsageError("--sweep: takes the place of --size; leave out one of them");
     }
+    options.asksForSizes = !size->empty() || !sweep->empty();
     requireConsistent(options);
     if (options.profile) {
         options.modes = {Mode::Cold};

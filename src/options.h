@@ -20,6 +20,7 @@ inline const std::filesystem::path standardOutput = "-";
 
 struct Options {
     std::vector<std::size_t> sizes;  ///< of the arrays
+    bool asksForSizes = false;       ///< whether --size or --sweep was given
     std::vector<Shape> shapes;       ///< of the matrices of row sums; from the sizes, when empty
     std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
     std::vector<ElementType> types{ElementType::Int32};

@@ -52,6 +52,9 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     if (!options.shapes.empty()) {
         require("--shape", "matrices", [](Operation operation) { return operation == Operation::RowSum; });
     }
+    if (!options.shapes.empty() && options.asksForSizes) {
+        require("--shape", "a size beside it", [](Operation operation) { return operation != Operation::RowSum; });
+    }
     if (options.utf8File) {
         require("--utf8-file", "UTF-8", [&options](Operation operation) { return isOnFile(operation, options); });
     }

@@ -203,6 +203,10 @@ TEST(Program, GivesTextToTheOperationsOnText) {
 TEST(Program, RefusesOptionsWithoutEffect) {
     const std::pair<std::vector<const char*>, const char*> cases[] = {
         {{"--shape", "3x4", "--op", "scan"}, "--shape: none of the chosen operations takes matrices"},
+        {{"--shape", "3x4", "--op", "row-sum", "--size", "8"},
+         "--shape: none of the chosen operations takes a size beside it"},
+        {{"--shape", "3x4", "--variant", "cpu", "--op", "row-sum", "--sweep", "8"},
+         "--shape: none of the chosen operations takes a size beside it"},
         {{"--utf8-file", "text", "--op", "scan"}, "--utf8-file: none of the chosen operations takes UTF-8"},
         {{"--utf8-file", "text", "--op", "utf32-to-utf8"}, "--utf8-file: none of the chosen operations takes UTF-8"},
         {{"--utf8-file", "text", "--op", "utf8-validate", "--input", "cjk"},
@@ -242,6 +246,14 @@ TEST(Program, MeasuresWhatIsTheSameOnce) {
         all.insert(all.end(), arguments.begin(), arguments.end());
         EXPECT_THAT(run(all, machineWithoutGpu(allVariants())).out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
     }
+}
+
+TEST(Program, GivesShapesToMatricesAndSizesToArrays) {
+    const Result result = run({"--op", "scan,row-sum", "--variant", "cpu", "--shape", "3x4", "--size", "16"},
+                              machineWithoutGpu(allVariants()));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("    16 elements, "), HasSubstr("    3x4 elements, ")));
+    EXPECT_THAT(result.out, EndsWith("\n3 passed, 0 failed, 0 skipped\n"));
 }
 
 TEST(Program, TellsSizesApart) {
