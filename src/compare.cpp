@@ -160,6 +160,11 @@ struct Request {
         app, "--markdown", "FILE", [&request](const std::string& path) { request.markdown = path; },
         "Write the table to this file, or -");
     request.help = parseCommandLine(app, arguments);
+    for (const auto& compared : {request.before, request.after}) {
+        if (request.markdown && isSameFile(compared, *request.markdown)) {
+            throw UsageError(fmt::format("--markdown: {} is to be read and cannot be written to", compared.string()));
+        }
+    }
     return request;
 }
 

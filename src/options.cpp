@@ -7,6 +7,7 @@
 #include <array>
 #include <iterator>
 #include <limits>
+#include <system_error>
 #include <utility>
 
 #include "command_line.h"
@@ -51,16 +52,14 @@ template <typename Value>
     return values;
 }
 
-/// Equal for a file that is named in two ways.
-[[nodiscard]] std::filesystem::path normalized(const std::filesystem::path& path) {
-    return std::filesystem::absolute(path).lexically_normal();
-}
-
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
     const std::array files{options.csv, options.json, options.markdown};
     for (const auto& file : files) {
-        const auto isSame = [&file](const auto& other) { return other && normalized(*other) == normalized(*file); };
+        const auto isSame = [&file](const auto& other) { return other && isSameFile(*other, *file); };
+        if (file && isSame(options.utf8File)) {
+            throw UsageError(fmt::format("--utf8-file: {} is to be read and cannot be written to", file->string()));
+        }
         if (file && std::ranges::count_if(files, isSame) > 1) {
             throw UsageError(fmt::format("only one of --csv, --json and --markdown can go to {}",
                                          file == standardOutput ? "standard output" : file->string()));
@@ -82,6 +81,12 @@ void requireConsistent(const Options& options) {
 }
 
 }  // namespace
+
+bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(a, b, ignored) || std::filesystem::absolute(a, ignored).lexically_normal() ==
+                                                             std::filesystem::absolute(b, ignored).lexically_normal();
+}
 
 Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes) {
     Options options;

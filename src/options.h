@@ -18,6 +18,9 @@ namespace Bench {
 /// As the name of a file to write.
 inline const std::filesystem::path standardOutput = "-";
 
+/// Whether both names are those of one file, which need not be there.
+[[nodiscard]] bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b);
+
 struct Options {
     std::vector<std::size_t> sizes;  ///< of the arrays
     bool asksForSizes = false;       ///< whether --size or --sweep was given

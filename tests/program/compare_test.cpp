@@ -175,6 +175,15 @@ TEST_F(CompareFiles, WriteMarkdown) {
     EXPECT_THAT(line, testing::StartsWith("| operation | variant |"));
 }
 
+TEST_F(CompareFiles, AreNotWrittenTo) {
+    const std::string before = file("before.csv", {row("a", 100)});
+    const std::string after = file("after.csv", {row("a", 100)});
+    for (const std::string& compared : {before, after}) {
+        EXPECT_THROW((void)run({before, after, "--markdown", compared}), UsageError);
+        EXPECT_EQ(readCsv(compared).rows.size(), 1u);
+    }
+}
+
 TEST_F(CompareFiles, RefuseWhatIsNoRun) {
     const std::string good = file("good.csv", {row("a", 100)});
     const std::string broken = file("broken.csv", {row("a", 100)});

@@ -144,6 +144,7 @@ TEST(ParseOptions, RefusesWhatContradictsItself) {
         {"--profile", "--json", "out.json"},
         {"--csv", "same", "--json", "same"},
         {"--csv", "same", "--markdown", "./same"},
+        {"--utf8-file", "same", "--json", "./same"},
     };
     for (const auto& arguments : cases) {
         EXPECT_THROW((void)parse(arguments), UsageError) << testing::PrintToString(arguments);

@@ -430,6 +430,19 @@ TEST(Program, LeavesOtherFilesAloneWhereTheCsvIsNone) {
     EXPECT_EQ(json.contents(), "good");
 }
 
+TEST(Program, DoesNotWriteToTheFileOfTextThatItReads) {
+    const TemporaryFile text("program_test.txt");
+    text.fill("text");
+    const std::string another = (std::filesystem::path(text.name()).parent_path() / "." / "program_test.txt").string();
+    for (const char* option : {"--json", "--markdown", "--csv"}) {
+        const Result result =
+            run({"--op", "utf8-validate", "--variant", "cpu", "--utf8-file", text.name(), option, another.c_str()},
+                machineWithoutGpu(allVariants()));
+        EXPECT_EQ(result.status, 2) << option;
+        EXPECT_EQ(text.contents(), "text") << option;
+    }
+}
+
 TEST(Program, NoticesAFullDisk) {
     const char* const full = "/dev/full";
     if (!std::filesystem::exists(full)) {
