@@ -17,7 +17,10 @@ extern "C" void noteInterrupt(int signal) {
 
 InterruptGuard::InterruptGuard() {
     noted = 0;
-    previous_ = std::signal(SIGINT, noteInterrupt);
+    previous_ = std::signal(SIGINT, SIG_IGN);
+    if (previous_ != SIG_IGN) {
+        std::signal(SIGINT, noteInterrupt);
+    }
 }
 
 InterruptGuard::~InterruptGuard() { std::signal(SIGINT, previous_); }

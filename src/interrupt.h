@@ -2,7 +2,8 @@
 
 namespace Bench {
 
-/// While one lives, the first Ctrl-C is noted and the program goes on; a second one ends it as usual.
+/// While one lives, the first Ctrl-C is noted and the program goes on; a second one ends it as usual. Where they are
+/// ignored, as shells have it for what runs in the background, they still are.
 class InterruptGuard {
   public:
     InterruptGuard();
