@@ -92,6 +92,17 @@ TEST(Cpu, CompactWithoutScanWorksInPlace) {
     EXPECT_EQ(array, (std::vector<int>{1, 2, 3}));
 }
 
+TEST(Cpu, ParallelCompactWritesTheKeptElementsOnly) {
+    constexpr int n = 1000001;  // the last elements are not kept
+    std::vector<int> in(n);
+    for (int i = 0; i < n; i += 3) {
+        in[i] = i + 1;
+    }
+    std::vector<int> out(n, -1);
+    const int kept = CPU::parallelCompact(n, out.data(), in.data());
+    EXPECT_TRUE(std::all_of(out.begin() + kept, out.end(), [](int x) { return x == -1; }));
+}
+
 TEST(Cpu, RefusesBadArguments) {
     int array[4]{};
     for (const Transform call : {CPU::scan, CPU::parallelScan, CPU::sort, CPU::parallelSort}) {

@@ -63,6 +63,8 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "18446744073709551615",
                                    "--input",
                                    "mod:7,kept:0.5,mod:7",
+                                   "--utf8-file",
+                                   "text",
                                    "--block-size",
                                    "128,64",
                                    "--device",
@@ -94,6 +96,7 @@ TEST(ParseOptions, ReadsEveryOption) {
     EXPECT_EQ(options.seed, 18446744073709551615u);
     EXPECT_THAT(options.inputs, ElementsAre(InputPattern{InputPattern::Kind::Modulo, 7},
                                             InputPattern{InputPattern::Kind::Kept, 0, 0.5}));
+    EXPECT_EQ(options.utf8File, "text");
     EXPECT_THAT(options.blockSizes, ElementsAre(128, 64));
     EXPECT_THAT(options.modes, ElementsAre(Mode::Cold, Mode::Batched));
     EXPECT_DOUBLE_EQ(options.plan.maxNoise, 0.025);
