@@ -28,13 +28,14 @@ Table::Table(std::vector<Column> columns) : columns_(std::move(columns)) {
 }
 
 std::vector<std::string> Table::lines() const {
+    const std::vector<std::size_t> widths = this->widths();
     std::vector<std::string> lines;
     for (const auto& row : rows_) {
         std::string line;
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string_view gap = i == 0 ? "" : "  ";
-            line += columns_[i].align == Align::Left ? fmt::format("{}{:<{}}", gap, row[i], width(i))
-                                                     : fmt::format("{}{:>{}}", gap, row[i], width(i));
+            line += columns_[i].align == Align::Left ? fmt::format("{}{:<{}}", gap, row[i], widths[i])
+                                                     : fmt::format("{}{:>{}}", gap, row[i], widths[i]);
         }
         line.erase(line.find_last_not_of(' ') + 1);
         lines.push_back(std::move(line));
@@ -59,12 +60,14 @@ std::vector<std::string> Table::markdownLines() const {
     return lines;
 }
 
-std::size_t Table::width(std::size_t column) const {
-    std::size_t widest = 0;
+std::vector<std::size_t> Table::widths() const {
+    std::vector<std::size_t> widths(columns_.size());
     for (const auto& row : rows_) {
-        widest = std::max(widest, row[column].size());
+        for (std::size_t i = 0; i < row.size(); ++i) {
+            widths[i] = std::max(widths[i], row[i].size());
+        }
     }
-    return widest;
+    return widths;
 }
 
 }  // namespace Bench

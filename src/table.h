@@ -28,7 +28,8 @@ class Table {
     [[nodiscard]] std::vector<std::string> markdownLines() const;
 
   private:
-    [[nodiscard]] std::size_t width(std::size_t column) const;
+    /// Of the widest cell of each column.
+    [[nodiscard]] std::vector<std::size_t> widths() const;
 
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
