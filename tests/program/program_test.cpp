@@ -377,6 +377,20 @@ TEST(Program, ShowsItsProgressOnATerminalOnly) {
     EXPECT_THAT(err.str(), AllOf(StartsWith("[1/4] scan cpu 16"), HasSubstr("[4/4] scan naive 13, "), EndsWith(" \r")));
 }
 
+TEST(Program, PaintsWhatItWritesToATerminalUnlessToldNotTo) {
+    const auto written = [](const std::vector<const char*>& arguments, bool isTerminal) {
+        std::ostringstream out;
+        std::ostringstream err;
+        EXPECT_EQ(runProgram(arguments, {16, 13}, machineWithGpu(workingVariants()), {out, err, isTerminal}), 0);
+        return out.str() + err.str();
+    };
+    const auto isPainted = HasSubstr("\x1b[");
+    EXPECT_THAT(written({"--op", "scan"}, true), isPainted);
+    EXPECT_THAT(written({"--op", "scan"}, false), Not(isPainted));
+    EXPECT_THAT(written({"--op", "scan", "--no-color"}, true), Not(isPainted));
+    EXPECT_THAT(written({"--op", "scan", "--csv", "-"}, true), Not(isPainted));
+}
+
 TEST(Program, WritesJson) {
     const TemporaryFile json("program_test.json");
     EXPECT_EQ(run({"--op", "scan", "--json", json.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
