@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <nvtx3/nvtx3.hpp>
 #include <utility>
-#include <vector>
 
 #include "gpu_probe.h"
 #include "usage_error.h"

@@ -5,7 +5,6 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
-#include <limits>
 #include <optional>
 
 #include "usage_error.h"

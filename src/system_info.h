@@ -4,7 +4,6 @@
 #include <istream>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace Bench {
 

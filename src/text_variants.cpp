@@ -4,7 +4,6 @@
 #include <stream_compaction/utf8_serial.h>
 
 #include <cstring>
-#include <stdexcept>
 #include <system_error>
 #include <type_traits>
 #include <utility>
