@@ -555,7 +555,7 @@ def odd_sizes():
 
 def sample():
     """The head, the first tests, the table of the first operation and the verdict."""
-    lines = (DATA / "report_2pow20.txt").read_text().splitlines()
+    lines = (DATA / "report_2pow20.txt").read_text(encoding="utf-8").splitlines()
     start = next(i for i, line in enumerate(lines) if line.startswith("operation "))
     end = lines.index("", start)
     return "\n".join(["```", *lines[:21], "...", "", *lines[start:end], "...", "", lines[-1], "```"])
@@ -593,13 +593,13 @@ def main():
     parser.add_argument("--check", action="store_true", help="only tell whether the pages are up to date")
     arguments = parser.parse_args()
     for page in BLOCKS:
-        old = (ROOT / page).read_text()
+        old = (ROOT / page).read_text(encoding="utf-8")
         new = generate(page, old)
         if arguments.check:
             if new != old:
                 sys.exit(f"{page} is out of date: run scripts/update_figures.py")
         else:
-            (ROOT / page).write_text(new)
+            (ROOT / page).write_text(new, encoding="utf-8")
 
 
 if __name__ == "__main__":

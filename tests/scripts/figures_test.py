@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """README.md, docs/ and img/ show what is in data/."""
 
+import os
 import unittest
 
 from sample_data import run  # which tells Python where the scripts are
@@ -13,6 +14,11 @@ from plot import is_current  # isort: skip
 class FiguresTest(unittest.TestCase):
     def test_tables(self):
         done = run("update_figures.py", "--check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_tables_whatever_the_locale(self):
+        ascii_only = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
+        done = run("update_figures.py", "--check", env=ascii_only)
         self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_charts(self):

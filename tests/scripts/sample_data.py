@@ -64,7 +64,7 @@ def write_all(folder):
         write_csv(folder / name, rows())
 
 
-def run(script, *arguments):
+def run(script, *arguments, env=None):
     """A script of scripts/, by this interpreter."""
     return subprocess.run([sys.executable, SCRIPTS / script, *map(str, arguments)], capture_output=True, text=True,
-                          check=False)
+                          check=False, env=env)
