@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
@@ -37,6 +38,15 @@ namespace {
     return inputs.empty() ? std::vector{defaultInput(operation)} : inputs;
 }
 
+/// As far as can be told without a read that a pipe would miss.
+[[nodiscard]] bool mayHaveText(const std::filesystem::path& path) {
+    std::error_code ignored;
+    if (std::filesystem::is_regular_file(path, ignored)) {
+        return std::ifstream(path).peek() != std::ifstream::traits_type::eof();
+    }
+    return std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
+}
+
 /// Throws UsageError when there is nothing to run, an option that makes no difference to what there is, or no file of
 /// text where one is asked for.
 void requireEffect(std::span<const Variant> chosen, const Options& options) {
@@ -61,8 +71,8 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     for (const InputPattern input : options.inputs) {
         require("--input", toString(input), [&](Operation operation) { return takesInput(operation, input, options); });
     }
-    if (std::error_code ignored; options.utf8File && !std::filesystem::exists(*options.utf8File, ignored)) {
-        throw UsageError(fmt::format("--utf8-file: cannot read {}, which is not there", options.utf8File->string()));
+    if (options.utf8File && !mayHaveText(*options.utf8File)) {
+        throw UsageError(fmt::format("--utf8-file: cannot read {}, or it is empty", options.utf8File->string()));
     }
 }
 
