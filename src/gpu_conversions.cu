@@ -134,7 +134,7 @@ class HostMemory {
     [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (1 + sizeof(char32_t)); }
 
     void call(const DecodeFromHost&, StreamCompaction::Scratch) {
-        result_ = Utf8::decodeInChunks(input_.elements(), output_.elements());
+        result_ = decoder_.decode(input_.elements(), output_.elements());
     }
     void poison() {
         std::ranges::fill(output_.elements(), char32_t{0xCDCDCDCD});
@@ -149,6 +149,7 @@ class HostMemory {
   private:
     PinnedArray<std::uint8_t> input_;
     PinnedArray<char32_t> output_;
+    Utf8::ChunkDecoder decoder_;
     Utf8::Result result_{};
 };
 

@@ -168,7 +168,11 @@ Result decode(std::span<const std::uint8_t> in, std::span<char16_t>, Errors, Bom
 Result encode(std::span<const char32_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
 Result encode(std::span<const char16_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
 Result validate(std::span<const std::uint8_t> in) { return refuse(in.size()); }
-Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom, std::size_t) {
+
+class ChunkDecoder::Slot {};
+ChunkDecoder::ChunkDecoder(std::size_t /*chunkBytes*/) { unavailable(); }
+ChunkDecoder::~ChunkDecoder() = default;
+Result ChunkDecoder::decode(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom) {
     return refuse(in.size());
 }
 }  // namespace Utf8

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 
 #include "stream_compaction/common.h"
@@ -31,10 +34,26 @@ Result encode(std::span<const char16_t> in, std::span<std::uint8_t> out, Errors 
 /// Counts code points, U+FFFD for each ill-formed unit among them, and finds the first error.
 Result validate(std::span<const std::uint8_t> in);
 
-/// `decode` in chunks, for text that is larger than the device's memory: chunks are copied in, decoded and copied out
-/// on three streams, so that the three overlap where both arrays are page-locked (cudaMallocHost). `out` must have room
-/// for an element a byte, and a chunk has at least 4 bytes, or std::invalid_argument is thrown. Not timed.
-Result decodeInChunks(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
-                      Bom bom = Bom::Keep, std::size_t chunkBytes = std::size_t{1} << 23);
+/// Decodes text in chunks, so that it may be larger than the device's memory: they are copied in, decoded and copied
+/// out on three streams, which overlap where both arrays are page-locked (pinned_array.h).
+class ChunkDecoder {
+  public:
+    /// Allocates three times the memory for a chunk, 16 MiB for each of its MiB in all. A chunk has at least 4 bytes,
+    /// or std::invalid_argument is thrown.
+    explicit ChunkDecoder(std::size_t chunkBytes = std::size_t{1} << 23);
+    ~ChunkDecoder();
+    ChunkDecoder(const ChunkDecoder&) = delete;
+    ChunkDecoder& operator=(const ChunkDecoder&) = delete;
+
+    /// What Utf8::decode does, not timed, without allocations on the device. `out` must have room for an element a
+    /// byte, or std::invalid_argument is thrown.
+    Result decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
+                  Bom bom = Bom::Keep);
+
+  private:
+    class Slot;
+
+    std::array<std::unique_ptr<Slot>, 3> slots_;
+};
 
 }  // namespace StreamCompaction::Utf8

@@ -643,13 +643,18 @@ TEST_F(Utf8Test, CourseLayerAndChunks) {
         expectSame(out, whole);
         for (const std::size_t chunk : {std::size_t{1000}, std::size_t{65536}, text.size() * 2}) {
             std::ranges::fill(out, 0);
-            const Result result = decodeInChunks(text, out, errors, Bom::Drop, chunk);
+            ChunkDecoder decoder(chunk);
+            const Result result = decoder.decode(text, out, errors, Bom::Drop);
             expectSame(out, result);
+            const Bytes start(text.begin(), text.begin() + text.size() / 2);
+            EXPECT_EQ(decoder.decode(start, out, errors).count, decodedByCpu<char32_t>(start, errors).result.count)
+                << "once more";
         }
     }
     std::vector<char32_t> little(10);
     EXPECT_THROW(decode(text, std::span<char32_t>(little)), std::invalid_argument);
-    EXPECT_THROW(decodeInChunks(text, little), std::invalid_argument);
+    EXPECT_THROW(ChunkDecoder().decode(text, little), std::invalid_argument);
+    EXPECT_THROW(ChunkDecoder(3), std::invalid_argument);
     EXPECT_EQ(validate(text).count, CPU::validateUtf8(text).count);
     const std::vector<char16_t> utf16 = decodedByCpu<char16_t>(text, Errors::Replace).elements;
     Bytes out(utf16.size() * 3);

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "stream_compaction/cuda_stream.h"
+#include "stream_compaction/device_buffer.h"
+#include "stream_compaction/pinned_array.h"
+#include "stream_compaction/utf8.cuh"
+#include "stream_compaction/utf8.h"
+
+namespace StreamCompaction::Utf8 {
+
+namespace {
+
+/// Stores a result in page-locked memory. A copy would wait for the longer one of the chunk before.
+__global__ void kernTell(const Result* result, Result* told) { *told = *result; }
+
+/// Where the chunks of a text begin, and the last one ends: none cuts a sequence in two.
+[[nodiscard]] std::vector<std::size_t> bordersOf(std::span<const std::uint8_t> text, std::size_t chunkBytes) {
+    std::vector<std::size_t> borders{0};
+    while (borders.back() < text.size()) {
+        const auto rest = text.subspan(borders.back());
+        borders.push_back(borders.back() +
+                          (rest.size() <= chunkBytes ? rest.size() : completeBytes(rest.first(chunkBytes))));
+    }
+    return borders;
+}
+
+}  // namespace
+
+/// A stream, and the memory of the chunk that is on it.
+class ChunkDecoder::Slot {
+  public:
+    explicit Slot(std::size_t chunkBytes)
+        : in_(chunkBytes), out_(chunkBytes), scratch_(Decode{}.scratchBytes(chunkBytes)) {}
+
+    [[nodiscard]] std::size_t chunkBytes() const { return in_.size(); }
+
+    /// Behind what the slot was used for before.
+    void decode(std::span<const std::uint8_t> chunk, const Decode& operation) {
+        Common::checkCUDAError(cudaMemcpyAsync(in_.data(), chunk.data(), chunk.size(), cudaMemcpyHostToDevice, stream_),
+                               "cudaMemcpyAsync to the device");
+        operation(in_.data(), out_.data(), result_.data(), chunk.size(), scratch_.bytes(), stream_);
+        kernTell<<<1, 1, 0, stream_>>>(result_.data(), told_.elements().data());
+        Common::checkCUDAError("kernTell");
+    }
+    /// Waits for the decoding.
+    [[nodiscard]] Result result() const {
+        stream_.synchronize();
+        return told_.elements().front();
+    }
+    void fetch(std::span<char32_t> to) {
+        Common::checkCUDAError(
+            cudaMemcpyAsync(to.data(), out_.data(), to.size_bytes(), cudaMemcpyDeviceToHost, stream_),
+            "cudaMemcpyAsync to the host");
+    }
+    void wait() const { stream_.synchronize(); }
+
+  private:
+    DeviceBuffer<std::uint8_t> in_;
+    DeviceBuffer<char32_t> out_;
+    DeviceBuffer<Result> result_{1};
+    DeviceBuffer<std::byte> scratch_;
+    PinnedArray<Result> told_{1};
+    CudaStream stream_;  // last, so that it is waited for before its memory is freed
+};
+
+ChunkDecoder::ChunkDecoder(std::size_t chunkBytes) {
+    if (chunkBytes < 4) {
+        throw std::invalid_argument("chunkBytes: expected at least 4, got " + std::to_string(chunkBytes));
+    }
+    for (auto& slot : slots_) {
+        slot = std::make_unique<Slot>(chunkBytes);
+    }
+}
+
+ChunkDecoder::~ChunkDecoder() = default;
+
+Result ChunkDecoder::decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors, Bom bom) {
+    if (out.size() < in.size()) {
+        throw std::invalid_argument("out: expected room for " + std::to_string(in.size()) + " elements, got " +
+                                    std::to_string(out.size()));
+    }
+    const std::vector<std::size_t> borders = bordersOf(in, slots_.front()->chunkBytes());
+    const std::size_t chunks = borders.size() - 1;
+    const auto slotOf = [this](std::size_t chunk) -> Slot& { return *slots_[chunk % slots_.size()]; };
+    const auto enqueue = [&](std::size_t chunk) {
+        slotOf(chunk).decode(in.subspan(borders[chunk], borders[chunk + 1] - borders[chunk]),
+                             {errors, chunk == 0 ? bom : Bom::Keep});
+    };
+
+    // While a chunk is decoded the next is copied in and the one before copied out, to where its length tells.
+    const std::size_t ahead = slots_.size() - 1;
+    for (std::size_t chunk = 0; chunk < std::min(chunks, ahead); ++chunk) {
+        enqueue(chunk);
+    }
+    Result all{0, Result::noError};
+    for (std::size_t chunk = 0; chunk < chunks; ++chunk) {
+        if (chunk + ahead < chunks) {
+            enqueue(chunk + ahead);
+        }
+        const Result result = slotOf(chunk).result();
+        slotOf(chunk).fetch(out.subspan(all.count, result.count));
+        all.count += result.count;
+        if (all.isWellFormed() && !result.isWellFormed()) {
+            all.firstError = Result::errorAt(borders[chunk] + result.errorOffset(), result.errorKind());
+            if (errors == Errors::Strict) {
+                break;
+            }
+        }
+    }
+    for (const auto& slot : slots_) {
+        slot->wait();
+    }
+    return all;
+}
+
+}  // namespace StreamCompaction::Utf8
