@@ -33,6 +33,8 @@ struct Together {
             *result = {count, Result::noError};
         }
     }
+    /// The earliest error that is known to have been reported.
+    [[nodiscard]] __device__ std::uint64_t knownError() const { return Result::noError; }
     /// Returns once the result has been begun.
     __device__ void synchronize() const {
         if (gridDim.x == 1) {
@@ -58,6 +60,10 @@ struct InTurn {
     Result* result;
 
     __device__ void begin(std::uint64_t) const {}
+    [[nodiscard]] __device__ std::uint64_t knownError() const {
+        waitForEarlierKernels();
+        return *static_cast<volatile std::uint64_t*>(&result->firstError);
+    }
     __device__ void synchronize() const { waitForEarlierKernels(); }
     /// As soon as the tile's count is known, by one warp, before any calls before().
     __device__ void publish(std::uint32_t mine) const {
@@ -139,11 +145,12 @@ void requireConversionArrays(const From* in, To* out, Result* result, std::size_
     Arguments::requireDisjoint(in, n * sizeof(From), out, n > 0 ? 1 : 0);
 }
 
-/// Keeps the earliest of the errors that are reported.
-__device__ inline void reportError(Result* result, std::size_t offset, ErrorKind kind) {
-    const std::uint64_t error = Result::errorAt(offset, kind);
-    if (error < *static_cast<volatile std::uint64_t*>(&result->firstError)) {
-        atomicMin(reinterpret_cast<unsigned long long*>(&result->firstError), error);
+/// Keeps the earliest of the errors that are reported; what kind this one is, `kindOf()` is asked only if it is. All
+/// who report ask for the same word, so that it should be few: one a tile.
+template <typename KindOf>
+__device__ void reportError(Result* result, std::size_t offset, const KindOf& kindOf) {
+    if (Result::errorAt(offset, ErrorKind::None) < *static_cast<volatile std::uint64_t*>(&result->firstError)) {
+        atomicMin(reinterpret_cast<unsigned long long*>(&result->firstError), Result::errorAt(offset, kindOf()));
     }
 }
 

@@ -151,16 +151,21 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         }
     }
 
+    // Behind an error that is known there is none to report. By a warp that has time, for another looks back.
+    if (threadIdx.x == Shape::threads - 1 && !isWellFormed()) {
+        shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
+    }
+
     counts.scan();  // not before others may know the sum
     const std::uint64_t before = chain.before(emitted);
 
     const auto rankOf = [&](int row) { return place.before + counts.before(row); };
 
     // Report: the first error of the tile, and by the last tile the number of elements.
-    if (illFormedAt < Tile::bytes && illFormedAt == shared.firstIllFormed) {
+    if (illFormedAt < Tile::bytes && illFormedAt == shared.firstIllFormed && !shared.isBehindError) {
         const std::size_t offset = tile.offsetOf(illFormedAt);
-        const std::uint32_t window = text.windowAt(offset);  // in the tile it may have been marked
-        reportError(chain.result, offset, errorIn(window));
+        // In the tile it may have been marked.
+        reportError(chain.result, offset, [&] { return errorIn(text.windowAt(offset)); });
         if constexpr (errors == Errors::Strict) {
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
@@ -241,7 +246,11 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
     using Tile = typename Shape::Tile;
     __shared__ typename Tile::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
+    __shared__ int firstIllFormedOfTile;
     chain.begin(0);
+    if (threadIdx.x == 0) {
+        firstIllFormedOfTile = Tile::bytes;
+    }
     Tile tile(storage, text, static_cast<int>(blockIdx.x));
     tile.finish();
 
@@ -256,14 +265,18 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
             firstIllFormed = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
         }
     }
+    if (firstIllFormed < Tile::bytes) {
+        atomicMin(&firstIllFormedOfTile, firstIllFormed);
+    }
     const std::uint32_t warpCount = Warp::reduce(count, Sum{});
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
     chain.synchronize();
     if (threadIdx.x == 0) {
         atomicAdd(reinterpret_cast<unsigned long long*>(&chain.result->count), place.all);
     }
-    if (firstIllFormed < Tile::bytes) {
-        reportError(chain.result, tile.offsetOf(firstIllFormed), errorIn(windowAt(tile, firstIllFormed)));
+    if (firstIllFormed < Tile::bytes && firstIllFormed == firstIllFormedOfTile) {
+        reportError(chain.result, tile.offsetOf(firstIllFormed),
+                    [&] { return errorIn(windowAt(tile, firstIllFormed)); });
     }
 }
 

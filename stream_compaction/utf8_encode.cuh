@@ -370,7 +370,8 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     if (result.illFormedAt != INT_MAX && warp * Shape::warpBytes + result.illFormedAt == shared.firstIllFormed) {
         const auto in = reinterpret_cast<const From*>(text.base + text.lead);
         const std::size_t index = tile.offsetOf(result.illFormedAt) / sizeof(From);
-        reportError(chain.result, index, isSurrogate(in[index]) ? ErrorKind::Surrogate : ErrorKind::AboveLast);
+        reportError(chain.result, index,
+                    [&] { return isSurrogate(in[index]) ? ErrorKind::Surrogate : ErrorKind::AboveLast; });
         if constexpr (errors == Errors::Strict) {
             reportCount(chain.result, begin + result.bytesBeforeError);
         }

@@ -105,6 +105,7 @@ struct DecodeMemory {
     int firstIllFormed;
     int isAscii;
     int hasPairs;
+    int isBehindError;
     int middleRank;  ///< of the first element of the tile's second half
 
     /// Where units begin from a position on.

@@ -28,7 +28,7 @@ static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result
     const bool begins = (insideOf(windowAround(text, n, i, -4), window) & 1) == 0;
     const Unit unit = unitAt(window);
     if (begins && !unit.isWellFormed) {
-        reportError(result, i, errorIn(window));
+        reportError(result, i, [window] { return errorIn(window); });
     }
     const bool isMark = bom == Bom::Drop && i == 0 && beginsWithMark(window);
     emits[i] = begins && !isMark && (unit.isWellFormed || errors != Errors::Skip) ? 1 : 0;
