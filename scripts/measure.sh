@@ -21,7 +21,7 @@ declare -A files=(
     [row_sum_study]=row_sum_study.csv                # 8 s
     [utf8]=utf8.csv                                  # 69 s
     [utf8_small]=utf8_small.csv                      # 1 s
-    [utf8_variants]=utf8_variants.csv                # 27 s
+    [utf8_variants]=utf8_variants.csv                # 34 s
     [reports]="report_2pow12.txt report_2pow20.txt"  # 10 s
     [two_cores]=two_cores.csv                        # 13 s
     [profiles]=profile.csv                           # 73 s
@@ -111,8 +111,8 @@ utf8() {
 }
 
 utf8_small() {
-    measure utf8_small.csv --sweep 2^10:2^16,npot --op utf8-to-utf32,utf8-validate,utf32-to-utf8 --variant single-pass \
-        --input mixed
+    measure utf8_small.csv --sweep 2^10:2^16,npot --variant single-pass --input mixed \
+        --op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
 }
 
 utf8_variants() {
