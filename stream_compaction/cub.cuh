@@ -80,8 +80,8 @@ struct SelectBy {
     [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, cudaStream_t stream,
                                    Predicate keep) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(
-                n, [&](auto size) { return Algorithm::If(storage, bytes, in, out, count, size, keep, stream); });
+            // The compaction takes no other n; the partition would, but was slower with an int for large n.
+            return Algorithm::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
         };
     }
 };
