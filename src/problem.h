@@ -42,7 +42,7 @@ class ProblemOn : public Problem {
     /// Shared by problems that differ in size only: the first touch of fresh memory takes longer than the checks.
     struct Memory {
         Array<In> input;
-        Out result;
+        Out result{};
     };
 
     ProblemOn(std::shared_ptr<Memory> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}

@@ -17,7 +17,7 @@ namespace Bench {
 template <typename To>
 struct Converted {
     Array<To> elements;
-    StreamCompaction::Utf8::Result result;
+    StreamCompaction::Utf8::Result result{};
 };
 
 template <typename From, typename To>
