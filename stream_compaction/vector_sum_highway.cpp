@@ -6,6 +6,8 @@
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>
 
+#include <array>
+
 #include "stream_compaction/common.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -40,8 +42,8 @@ T sum(std::span<const T> elements) {
     const auto all = hn::Add(hn::Add(a, b), hn::Add(c, d));
     if constexpr (std::is_integral_v<T>) {
         // SumOfLanes may overflow.
-        T lane[HWY_MAX_BYTES / sizeof(T)];
-        hn::StoreU(all, tag, lane);
+        std::array<T, HWY_MAX_BYTES / sizeof(T)> lane{};
+        hn::StoreU(all, tag, lane.data());
         for (std::size_t k = 0; k < lanes; ++k) {
             rest = Common::wrappingAdd(rest, lane[k]);
         }
