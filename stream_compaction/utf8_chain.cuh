@@ -23,6 +23,11 @@ static __global__ void kernBegin(std::uint64_t* words, std::size_t n, Result* re
     }
 }
 
+/// The earliest error that has been reported by now.
+[[nodiscard]] __device__ inline std::uint64_t reportedError(const Result* result) {
+    return *static_cast<const volatile std::uint64_t*>(&result->firstError);
+}
+
 /// In blocks that are all resident: the tiles exchange their counts around a barrier of the grid.
 struct Together {
     std::uint32_t* counts;
@@ -62,7 +67,7 @@ struct InTurn {
     __device__ void begin(std::uint64_t) const {}
     [[nodiscard]] __device__ std::uint64_t knownError() const {
         waitForEarlierKernels();
-        return *static_cast<volatile std::uint64_t*>(&result->firstError);
+        return reportedError(result);
     }
     __device__ void synchronize() const { waitForEarlierKernels(); }
     /// As soon as the tile's count is known, by one warp, before any calls before().
@@ -149,7 +154,7 @@ void requireConversionArrays(const From* in, To* out, Result* result, std::size_
 /// who report ask for the same word, so that it should be few: one a tile.
 template <typename KindOf>
 __device__ void reportError(Result* result, std::size_t offset, const KindOf& kindOf) {
-    if (Result::errorAt(offset, ErrorKind::None) < *static_cast<volatile std::uint64_t*>(&result->firstError)) {
+    if (Result::errorAt(offset, ErrorKind::None) < reportedError(result)) {
         atomicMin(reinterpret_cast<unsigned long long*>(&result->firstError), Result::errorAt(offset, kindOf()));
     }
 }
