@@ -131,7 +131,10 @@ class HostMemory {
     }
 
     [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, std::size_t) { return 0; }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (1 + sizeof(char32_t)); }
+    /// What the copies take that it is compared with, or after them the three chunks.
+    [[nodiscard]] static std::size_t bytes(std::size_t n) {
+        return std::max(n, 3 * Utf8::ChunkDecoder::defaultChunkBytes) * (1 + sizeof(char32_t));
+    }
 
     void call(const DecodeFromHost&, StreamCompaction::Scratch) {
         result_ = decoder_.decode(input_.elements(), output_.elements());

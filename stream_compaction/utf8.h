@@ -38,9 +38,11 @@ Result validate(std::span<const std::uint8_t> in);
 /// out on three streams, which overlap where both arrays are page-locked (pinned_array.h).
 class ChunkDecoder {
   public:
-    /// Allocates three times the memory for a chunk, 16 MiB for each of its MiB in all. A chunk has at least 4 bytes,
-    /// or std::invalid_argument is thrown.
-    explicit ChunkDecoder(std::size_t chunkBytes = std::size_t{1} << 23);
+    static constexpr std::size_t defaultChunkBytes = std::size_t{1} << 23;
+
+    /// Allocates device memory for three chunks, in all 15 bytes for each of a chunk's and some scratch. A chunk has at
+    /// least 4 bytes, or std::invalid_argument is thrown.
+    explicit ChunkDecoder(std::size_t chunkBytes = defaultChunkBytes);
     ~ChunkDecoder();
     ChunkDecoder(const ChunkDecoder&) = delete;
     ChunkDecoder& operator=(const ChunkDecoder&) = delete;
