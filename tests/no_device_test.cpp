@@ -1,10 +1,6 @@
 // What the GPU variants do on a machine without a device: say why, and touch nothing.
 #include <gtest/gtest.h>
 
-#include <array>
-#include <cstdint>
-#include <span>
-
 #include "stream_compaction/cub.h"
 #include "stream_compaction/efficient.h"
 #include "stream_compaction/naive.h"
@@ -13,7 +9,6 @@
 #include "stream_compaction/shared_mem.h"
 #include "stream_compaction/single_pass.h"
 #include "stream_compaction/thrust.h"
-#include "stream_compaction/utf8.h"
 
 namespace StreamCompaction {
 namespace {
@@ -68,24 +63,6 @@ TEST(NoDevice, TheReasonIsOneLine) {
     }
     EXPECT_FALSE(reason->empty());
     EXPECT_EQ(reason->find('\n'), std::string::npos);
-}
-
-TEST(NoDevice, EveryConversionThrows) {
-    if (!Common::cudaUnavailableReason()) {
-        GTEST_SKIP() << "there is a device";
-    }
-    const std::array<std::uint8_t, 1> utf8{'a'};
-    const std::array<char16_t, 1> utf16{u'a'};
-    const std::array<char32_t, 1> utf32{U'a'};
-    std::array<std::uint8_t, 4> toUtf8{};
-    std::array<char16_t, 1> toUtf16{};
-    std::array<char32_t, 1> toUtf32{};
-    EXPECT_THROW(Utf8::decode(utf8, std::span<char16_t>(toUtf16)), CudaError);
-    EXPECT_THROW(Utf8::decode(utf8, std::span<char32_t>(toUtf32)), CudaError);
-    EXPECT_THROW(Utf8::encode(std::span<const char16_t>(utf16), toUtf8), CudaError);
-    EXPECT_THROW(Utf8::encode(std::span<const char32_t>(utf32), toUtf8), CudaError);
-    EXPECT_THROW(Utf8::validate(utf8), CudaError);
-    EXPECT_THROW(Utf8::ChunkDecoder(), CudaError);
 }
 
 }  // namespace

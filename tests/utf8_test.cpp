@@ -734,6 +734,10 @@ TEST(Utf8Course, WithoutADeviceThrows) {
     EXPECT_THROW(validate(text), CudaError);
     Bytes bytes(4);
     EXPECT_THROW(encode(std::span<const char32_t>(out), bytes), CudaError);
+    std::vector<char16_t> utf16(1);
+    EXPECT_THROW(decode(text, std::span<char16_t>(utf16)), CudaError);
+    EXPECT_THROW(encode(std::span<const char16_t>(utf16), bytes), CudaError);
+    EXPECT_THROW(ChunkDecoder(), CudaError);
 }
 
 }  // namespace
