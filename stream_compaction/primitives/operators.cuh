@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <cuda/std/limits>
 #include <limits>
 #include <type_traits>
 #include <utility>
@@ -27,14 +28,27 @@ struct Sum {
     }
 };
 
-/// The greater of two; its identity is the least value of the type, minus infinity where there is one.
+/// The numeric limits of T: the standard library's or, as for __half and __nv_bfloat16, CUDA's.
+template <typename T>
+using Limits =
+    std::conditional_t<std::numeric_limits<T>::is_specialized, std::numeric_limits<T>, cuda::std::numeric_limits<T>>;
+
+/// Whether Max and Min have an identity among the values of T.
+template <typename T>
+inline constexpr bool hasLimits = Limits<T>::is_specialized;
+
+/// The greater of two. Its identity is the least value of the type, minus infinity where there is one; a type without
+/// numeric limits does not compile.
+///
+/// The input must hold no NaN: every comparison with a NaN is false, so that Max and Min are not associative then, and
+/// which elements the result leaves out is unspecified. Of -0 and +0, which are equal, either may come out.
 struct Max {
     static constexpr bool isCommutative = true;
 
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
-        using Limits = std::numeric_limits<T>;
-        return Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+        static_assert(hasLimits<T>, "no identity: specialise std::numeric_limits, or use AssociativeOperator");
+        return Limits<T>::has_infinity ? -Limits<T>::infinity() : Limits<T>::lowest();
     }
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
@@ -42,14 +56,15 @@ struct Max {
     }
 };
 
-/// The lesser of two; its identity is the greatest value of the type, infinity where there is one.
+/// The lesser of two, like Max in everything else; its identity is the greatest value of the type, infinity where there
+/// is one.
 struct Min {
     static constexpr bool isCommutative = true;
 
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
-        using Limits = std::numeric_limits<T>;
-        return Limits::has_infinity ? Limits::infinity() : Limits::max();
+        static_assert(hasLimits<T>, "no identity: specialise std::numeric_limits, or use AssociativeOperator");
+        return Limits<T>::has_infinity ? Limits<T>::infinity() : Limits<T>::max();
     }
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {

@@ -1,3 +1,6 @@
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
 #include <array>
 #include <memory>
 
@@ -78,6 +81,29 @@ TEST_F(SinglePassScanTest, Extremes) {
     expectRight<int, int>(Max{});
     expectRight<float, float>(Min{});
     expectRight<std::int64_t, std::int8_t>(Max{});
+}
+
+/// The extremes of whole numbers of one sign, which are the same in every floating-point type that holds them; an
+/// identity of 0 would be more extreme than any.
+template <typename T, typename Op>
+void expectExtremesAsOfFloats(float sign, const Op& op) {
+    for (const std::size_t n : sizesOfEveryPath()) {
+        const auto floats =
+            hostArray(n, [=](std::size_t i) { return sign * static_cast<float>(1 + randomBits(34, i) % 100); });
+        const std::vector<T> in(floats.begin(), floats.end());
+        for (const ScanKind kind : {ScanKind::Exclusive, ScanKind::Inclusive}) {
+            const auto expected = expectedSums<float>(floats, kind, op);
+            ASSERT_TRUE(sameBits(scanned<T>(Scan{.kind = kind}, in, op), {expected.begin(), expected.end()}))
+                << "n = " << n;
+        }
+    }
+}
+
+TEST_F(SinglePassScanTest, ExtremesOfHalves) {
+    expectExtremesAsOfFloats<__half>(-1, Max{});
+    expectExtremesAsOfFloats<__half>(1, Min{});
+    expectExtremesAsOfFloats<__nv_bfloat16>(-1, Max{});
+    expectExtremesAsOfFloats<__nv_bfloat16>(1, Min{});
 }
 
 TEST_F(SinglePassScanTest, SumsWiderThanElements) {
