@@ -1,7 +1,13 @@
-# Decides whether the GPU variants are built and for which cards; sets STREAM_COMPACTION_HAS_CUDA.
+# Decides whether the GPU variants are built and for which cards; sets STREAM_COMPACTION_HAS_CUDA, and
+# STREAM_COMPACTION_SIMULATED where the card is the simulator's.
 
 set(STREAM_COMPACTION_HAS_CUDA OFF)
-if(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
+set(STREAM_COMPACTION_SIMULATED OFF)
+if(STREAM_COMPACTION_CUDA STREQUAL "SIMULATED")
+    set(STREAM_COMPACTION_HAS_CUDA ON)
+    set(STREAM_COMPACTION_SIMULATED ON)
+    include(simulator/LaunchSyntax.cmake)
+elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
     # A compiler that was missing when this build was first configured may be there by now.
     if(DEFINED CMAKE_CUDA_COMPILER AND NOT CMAKE_CUDA_COMPILER)
         unset(CMAKE_CUDA_COMPILER CACHE)

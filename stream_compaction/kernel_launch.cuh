@@ -16,7 +16,7 @@ namespace StreamCompaction {
 
 /// In a kernel that begins early: waits until all before it in the stream is done and visible.
 __device__ inline void waitForEarlierKernels() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
     cudaGridDependencySynchronize();
 #endif
 }
@@ -24,7 +24,7 @@ __device__ inline void waitForEarlierKernels() {
 /// Lets the kernel that comes next in the stream begin, if it is to begin early, as soon as there is room for its
 /// blocks.
 __device__ inline void letLaterKernelsBegin() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
     cudaTriggerProgrammaticLaunchCompletion();
 #endif
 }

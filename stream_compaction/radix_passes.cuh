@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(Shape::threads)
     constexpr int mostDigitsHere = sizeof(Bits) * 8 / digitBits;
     constexpr int length = Shape::vectorLength;
     using Counts = std::uint32_t[mostDigitsHere][digitValues][replicas];
-    auto& counts = sharedStorage<Counts>();
+    auto& counts = dynamicShared<Counts>();
     const int digits = range.count();
 
     // Clear.
@@ -218,7 +218,9 @@ __device__ void prefetchToL2(const T* elements, int size) {
     const auto* const bytes = reinterpret_cast<const std::byte*>(elements);
     const int end = size * static_cast<int>(sizeof(T));
     for (int at = static_cast<int>(threadIdx.x) * line; at < end; at += static_cast<int>(blockDim.x) * line) {
+#if defined(__CUDA_ARCH__)
         asm volatile("prefetch.global.L2 [%0];" : : "l"(bytes + at));
+#endif
     }
 }
 
@@ -250,7 +252,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     if (!pass.isNeeded) {
         return;
     }
-    auto& storage = sharedStorage<TileStorage<Shape, Bits, Value>>();
+    auto& storage = dynamicShared<TileStorage<Shape, Bits, Value>>();
     const auto from = arrays.source(pass.from);
     const auto to = arrays.target(pass.to);
     __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
@@ -279,17 +281,17 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     }
 
     // Pack the tile; the values are on their way while the block looks back.
-    constexpr bool copiesValues = hasElementCopy<Value>();
+    const bool copiesValues = hasElementCopy<Value>();
     const std::uint32_t firstRank = ranks.begin(total);
     keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
-        if constexpr (copiesValues) {
-            if (placeIn<Shape>(row) < size) {
+        if constexpr (isElementCopySize<Value>) {
+            if (copiesValues && placeIn<Shape>(row) < size) {
                 copyElement(storage.values[place], from.values[begin + placeIn<Shape>(row)]);
             }
         }
     });
     Value values[Shape::items];
-    if constexpr (hasValues<Value> && !copiesValues) {
+    if (hasValues<Value> && !copiesValues) {
         loadRows<Shape>(values, from.values + begin, size, Value{});
     }
 
@@ -301,7 +303,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         set.publish(platform, tile * digitValues + column, State::Prefix, Count{before.value + total});
         storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
     }
-    if constexpr (copiesValues) {
+    if (copiesValues) {
         awaitElementCopies();
     } else {
         keys.packValues(values, storage);

@@ -19,7 +19,7 @@ __global__ void __launch_bounds__(Shape::threads)
     kernSortBlock(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
                   KeyCoding<Bits> coding) {
     using Place = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
-    auto& storage = sharedStorage<TileStorage<Shape, Bits, Place>>();
+    auto& storage = dynamicShared<TileStorage<Shape, Bits, Place>>();
     const int size = static_cast<int>(n);
 
     TileKeys<Shape, Bits> keys;
@@ -71,7 +71,7 @@ struct Grid {
 
 /// or of one cluster, whose barrier is the quicker one; from compute capability 9.0 on.
 struct Cluster {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
     [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_cluster(); }
 #else
     [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_grid(); }
@@ -137,7 +137,7 @@ __global__ void __launch_bounds__(Shape::threads)
                      Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
                      DigitRange range, KeyCoding<Bits> coding) {
     const auto blocks = Blocks::group();
-    auto& storage = sharedStorage<ResidentStorage<Shape, Bits, Value>>();
+    auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
     const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
     const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
 

@@ -9,6 +9,7 @@
 #include "stream_compaction/primitives/digit_rank.cuh"
 #include "stream_compaction/primitives/element_copy.cuh"
 #include "stream_compaction/primitives/ordered_bits.cuh"
+#include "stream_compaction/primitives/target.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
 /// A tile on its way through one pass of a radix sort: loaded, ranked by a digit, packed in order in shared memory.
@@ -45,14 +46,6 @@ struct TileStorage {
     Bits keys[Shape::elements];
     Value values[hasValues<Value> ? Shape::elements : 1];
 };
-
-/// The dynamic shared memory of a kernel as one object.
-template <typename Storage>
-[[nodiscard]] __device__ Storage& sharedStorage() {
-    extern __shared__ uint4 sharedMemory[];
-    static_assert(alignof(Storage) <= alignof(uint4));
-    return *reinterpret_cast<Storage*>(sharedMemory);
-}
 
 /// This thread's place in a row of its warp. A warp owns consecutive rows of a tile, a row being an element a lane.
 template <typename Shape>

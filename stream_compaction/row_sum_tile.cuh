@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/primitives/bulk_copy.cuh"
+#include "stream_compaction/primitives/target.cuh"
 #include "stream_compaction/row_sum_team.cuh"
 
 namespace StreamCompaction::RowSum {
@@ -95,14 +96,13 @@ template <typename In, typename Acc>
 __global__ void __launch_bounds__(tileThreads) kernSumByTile(Matrix<In> matrix, unsigned rowsOfTile, Acc* out) {
     constexpr unsigned banks = 32;
     constexpr int accumulators = 4;
-    extern __shared__ __align__(128) std::byte tileMemory[];
     __shared__ BulkCopy copy;
     const auto cols = static_cast<unsigned>(matrix.cols);
     const std::size_t firstRow = std::size_t{blockIdx.x} * rowsOfTile;
     const auto rows = static_cast<unsigned>(min(std::size_t{rowsOfTile}, matrix.rows - firstRow));
 
     const RunLoader<In> loader(matrix.elements, matrix.rows * cols, firstRow * cols, rows * cols);
-    const In* const tile = loader.load(tileMemory, copy);
+    const In* const tile = loader.load(&dynamicShared<std::byte>(), copy);
 
     // Of the lanes, as many as the largest power of two in `cols` says have the same column in the same bank.
     const unsigned firstColumn = Warp::lane() * min(cols & -cols, banks) / banks;

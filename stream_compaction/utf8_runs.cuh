@@ -146,6 +146,7 @@ struct TileOutput {
 /// If a bit is set, stores `base` and the number of the highest one as 16 bits at an address in shared memory, and
 /// moves the address on. Without a branch, for neighbouring lanes differ.
 __device__ inline void putHighestBit(std::uint32_t& address, std::uint32_t bits, int base) {
+#if defined(__CUDA_ARCH__)
     asm volatile(
         "{\n\t"
         ".reg .pred isThere;\n\t"
@@ -159,6 +160,13 @@ __device__ inline void putHighestBit(std::uint32_t& address, std::uint32_t bits,
         : "+r"(address)
         : "r"(bits), "r"(base)
         : "memory");
+#else
+    if (bits != 0) {
+        const auto entry = static_cast<std::uint16_t>(31 - std::countl_zero(bits) + base);
+        memcpy(__cvta_shared_to_generic(address), &entry, sizeof(entry));
+        address += sizeof(entry);
+    }
+#endif
 }
 
 /// Lists the runs, the first in the list being number `firstRun`, that begin in the group at a position: of those that

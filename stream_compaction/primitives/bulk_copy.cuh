@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <cuda/ptx>
 
+#include "stream_compaction/primitives/target.cuh"
+
 /// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread orders a copy; the copy
 /// engine carries it out past registers and the load/store pipes and counts the bytes that have arrived in a barrier,
 /// at which all threads wait.
@@ -12,14 +14,8 @@ namespace StreamCompaction {
 
 class BulkCopy {
   public:
-    /// Whether the code is compiled for a card that can; if not, the other functions do nothing.
-    [[nodiscard]] __device__ static constexpr bool isAvailable() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
-        return true;
-#else
-        return false;
-#endif
-    }
+    /// Whether the card can; if not, the other functions do nothing.
+    [[nodiscard]] __device__ static bool isAvailable() { return isOnCapability(capability); }
 
     /// Of both addresses and the number of bytes. Fastest where the addresses are the same modulo 128: each line of 128
     /// bytes becomes two transfers otherwise.
@@ -27,7 +23,7 @@ class BulkCopy {
 
     /// By one thread; the others may wait only after a barrier of the block.
     __device__ void initialize() {
-        if constexpr (isAvailable()) {
+        if constexpr (mayRunOnCapability(capability)) {
             cuda::ptx::mbarrier_init(&barrier_, 1);
             cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
         }
@@ -35,7 +31,7 @@ class BulkCopy {
 
     /// By one thread.
     __device__ void start(void* shared, const void* global, unsigned bytes) {
-        if constexpr (isAvailable()) {
+        if constexpr (mayRunOnCapability(capability)) {
             cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
                                                  &barrier_, bytes);
             cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, shared, global, bytes,
@@ -45,13 +41,15 @@ class BulkCopy {
 
     /// By all threads: waits until the copy has arrived; `parity` is 0 for the first, 1 for the second, 0 again ...
     __device__ void wait(unsigned parity) {
-        if constexpr (isAvailable()) {
+        if constexpr (mayRunOnCapability(capability)) {
             while (!cuda::ptx::mbarrier_try_wait_parity(&barrier_, parity)) {
             }
         }
     }
 
   private:
+    static constexpr int capability = 90;
+
     std::uint64_t barrier_;
 };
 

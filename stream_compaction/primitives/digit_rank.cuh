@@ -43,6 +43,7 @@ struct DigitRange {
 /// and joining three words at a time keeps half of the work off the pipe that carries votes and logic, which is the one
 /// this saturates. `allLanes` has to be ~0 without the compiler knowing it, or it would turn that back into logic.
 [[nodiscard]] __device__ inline std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
+#if defined(__CUDA_ARCH__)
     std::uint32_t votes[digitBits];
 #pragma unroll
     for (int bit = 0; bit < digitBits; ++bit) {
@@ -62,6 +63,15 @@ struct DigitRange {
         return a;
     };
     return all(all(votes[0], votes[1], votes[2]), all(votes[3], votes[4], votes[5]), votes[6]) & votes[7];
+#else
+    std::uint32_t peers = allLanes;
+    for (int bit = 0; bit < digitBits; ++bit) {
+        const bool isSet = (digit >> bit & 1) != 0;
+        const std::uint32_t votes = __ballot_sync(Warp::allLanes, isSet);
+        peers &= isSet ? votes : ~votes;
+    }
+    return peers;
+#endif
 }
 
 /// Ranks the keys of a tile by a digit, stably: a key's rank is the number of keys with a lesser digit plus that of

@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include "stream_compaction/primitives/target.cuh"
+
 /// Copies of single elements from global to shared memory that pass through no register and for which nobody waits
 /// until they are needed (cp.async), so that each element of a row can go to a place of its own.
 namespace StreamCompaction {
@@ -15,12 +17,8 @@ inline constexpr bool isElementCopySize = (sizeof(T) == 4 || sizeof(T) == 8 || s
 
 /// from compute capability 8.0 on.
 template <typename T>
-[[nodiscard]] __device__ constexpr bool hasElementCopy() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
-    return isElementCopySize<T>;
-#else
-    return false;
-#endif
+[[nodiscard]] __device__ bool hasElementCopy() {
+    return isElementCopySize<T> && isOnCapability(80);
 }
 
 /// Begins a copy; other threads see it after `awaitElementCopies` and a barrier.

@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
+#include <cstring>
 
 /// Places in shared memory as numbers of 32 bits, for inner loops: the compiler computes what is reached through
 /// pointers from the beginning of shared memory on, every time.
@@ -14,20 +15,32 @@ namespace StreamCompaction::SharedAddress {
 
 [[nodiscard]] __device__ inline std::uint32_t loadWord(std::uint32_t address) {
     std::uint32_t word;
+#if defined(__CUDA_ARCH__)
     asm volatile("ld.shared.u32 %0, [%1];" : "=r"(word) : "r"(address) : "memory");
+#else
+    memcpy(&word, __cvta_shared_to_generic(address), sizeof(word));
+#endif
     return word;
 }
 
 /// Two words from a multiple of 8 bytes on.
 [[nodiscard]] __device__ inline uint2 loadTwoWords(std::uint32_t address) {
     uint2 words;
+#if defined(__CUDA_ARCH__)
     asm volatile("ld.shared.v2.u32 {%0, %1}, [%2];" : "=r"(words.x), "=r"(words.y) : "r"(address) : "memory");
+#else
+    memcpy(&words, __cvta_shared_to_generic(address), sizeof(words));
+#endif
     return words;
 }
 
 /// Stores the lowest byte.
 __device__ inline void storeByte(std::uint32_t address, std::uint32_t byte) {
+#if defined(__CUDA_ARCH__)
     asm volatile("st.shared.u8 [%0], %1;" ::"r"(address), "r"(byte) : "memory");
+#else
+    *static_cast<std::uint8_t*>(__cvta_shared_to_generic(address)) = static_cast<std::uint8_t>(byte);
+#endif
 }
 
 }  // namespace StreamCompaction::SharedAddress

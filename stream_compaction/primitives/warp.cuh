@@ -71,6 +71,7 @@ __device__ T reduce(T x, const Op& op) {
 /// One step of a scan of words by Sum, in two instructions: the shuffle itself tells whether there is a lane so far
 /// before.
 __device__ inline std::uint32_t addFromBefore(std::uint32_t x, int distance) {
+#if defined(__CUDA_ARCH__)
     asm volatile(
         "{\n\t"
         ".reg .pred isThere;\n\t"
@@ -80,6 +81,10 @@ __device__ inline std::uint32_t addFromBefore(std::uint32_t x, int distance) {
         "}"
         : "+r"(x)
         : "r"(distance));
+#else
+    const std::uint32_t before = shiftUp(x, distance);
+    x += lane() >= distance ? before : 0;
+#endif
     return x;
 }
 

@@ -1,5 +1,6 @@
 #include "device_fixture.cuh"
 #include "stream_compaction/kernel_launch.cuh"
+#include "stream_compaction/primitives/target.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -7,7 +8,7 @@ namespace {
 class KernelLaunchTest : public DeviceTest {};
 
 __global__ void kernMarkTheLast(int* marks, unsigned words) {
-    extern __shared__ int memory[];
+    int* const memory = &dynamicShared<int>();
     if (words > 0) {
         memory[words - 1] = 1;
         marks[blockIdx.x] = memory[words - 1];

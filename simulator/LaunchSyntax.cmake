@@ -1,0 +1,61 @@
+# Kernels are launched by kernel<<<shape>>>(arguments), which g++ does not know. A source with such launches is copied
+# with each of them turned into Simulator::chevrons(name, [=](auto... a) { kernel(a...); }, shape)(arguments); lines keep
+# their numbers and their file.
+
+set(simulatedSources ${PROJECT_BINARY_DIR}/simulated_sources)
+
+function(stream_compaction_rewrite_launches source)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
+    file(READ ${source} text)
+    # A list of CMake ends elements at semicolons and counts brackets; the text is one string here, in quotes.
+    string(REGEX REPLACE "([A-Za-z_][A-Za-z_0-9:]*(<[A-Za-z_0-9:, ]*>)?)([ \n]*)<<<([^;]*)>>>[(]"
+           "Simulator::chevrons(\"\\1\", [=](auto... a) { \\1(a...); },\\3\\4)(" text "${text}")
+    set(copy ${simulatedSources}/${relative})
+    if(copy MATCHES "[.]cu$")
+        string(APPEND copy ".cpp")
+    endif()
+    file(CONFIGURE OUTPUT ${copy} CONTENT "#line 1 \"${source}\"\n@text@" @ONLY)
+endfunction()
+
+# Kernels are compiled with as much optimisation as compile time allows. Before each access to memory g++ calls a
+# function of the executor, or a sanitizer watches; kernels store to arrays by wider types, as the card does.
+set(STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -O1 -g1 -Wno-unused-function)
+if(STREAM_COMPACTION_SIMULATOR_WATCHES STREQUAL "RACES")
+    list(APPEND STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -fsanitize=thread)
+elseif(STREAM_COMPACTION_SIMULATOR_WATCHES STREQUAL "ADDRESSES")
+    list(APPEND STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -fsanitize=address,undefined -fno-sanitize-recover=all)
+else()
+    list(APPEND STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS
+         -fsanitize=kernel-address --param=asan-instrumentation-with-call-threshold=0
+         --param=asan-stack=0 --param=asan-globals=0)
+endif()
+
+# Every header and source that may have launches.
+file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stream_compaction/*.cu*
+     ${PROJECT_SOURCE_DIR}/src/*.cu* ${PROJECT_SOURCE_DIR}/tests/*.cu* ${PROJECT_SOURCE_DIR}/examples/*.cu*)
+foreach(source IN LISTS sources)
+    stream_compaction_rewrite_launches(${source})
+endforeach()
+
+# Gives a target the copies in place of its sources in CUDA C++, and what these are compiled with.
+function(stream_compaction_simulate target)
+    get_target_property(sources ${target} SOURCES)
+    get_target_property(folder ${target} SOURCE_DIR)
+    cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    set(replaced "")
+    foreach(source IN LISTS sources)
+        if(source MATCHES "[.]cu$")
+            set(copy ${simulatedSources}/${relative}/${source}.cpp)
+            cmake_path(GET source PARENT_PATH subfolder)
+            set_source_files_properties(${copy} PROPERTIES
+                COMPILE_OPTIONS "${STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS}"
+                INCLUDE_DIRECTORIES "${folder}/${subfolder};${folder}")
+            list(APPEND replaced ${copy})
+        else()
+            list(APPEND replaced ${source})
+        endif()
+    endforeach()
+    set_target_properties(${target} PROPERTIES SOURCES "${replaced}")
+    target_include_directories(${target} BEFORE PRIVATE ${simulatedSources})
+endfunction()

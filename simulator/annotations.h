@@ -1,0 +1,55 @@
+#pragma once
+
+/// What ThreadSanitizer is told, if it watches: that each thread of a kernel is a thread, and what orders their
+/// accesses to memory. The executor itself is not compiled for it.
+namespace Simulator {
+
+#if defined(STREAM_COMPACTION_SIMULATED_RACES)
+
+extern "C" {
+void* __tsan_get_current_fiber();
+void* __tsan_create_fiber(unsigned flags);
+void __tsan_switch_to_fiber(void* fiber, unsigned flags);
+void __tsan_acquire(void* address);
+void __tsan_release(void* address);
+}
+
+inline constexpr bool watchesRaces = true;
+
+/// What has been released before is ordered before what comes after an acquisition.
+struct Order {
+    void release() { __tsan_release(this); }
+    void acquire() { __tsan_acquire(this); }
+};
+
+/// A thread in the eyes of the detector.
+class Watched {
+  public:
+    static Watched current() { return Watched(__tsan_get_current_fiber()); }
+    static Watched create() { return Watched(__tsan_create_fiber(0)); }
+    void enter() const {
+        constexpr unsigned withoutOrder = 1;
+        __tsan_switch_to_fiber(fiber_, withoutOrder);
+    }
+
+  private:
+    explicit Watched(void* fiber) : fiber_(fiber) {}
+    void* fiber_;
+};
+
+#else
+
+inline constexpr bool watchesRaces = false;
+struct Order {
+    void release() {}
+    void acquire() {}
+};
+struct Watched {
+    static Watched current() { return {}; }
+    static Watched create() { return {}; }
+    void enter() const {}
+};
+
+#endif
+
+}  // namespace Simulator

@@ -1,0 +1,934 @@
+#include "executor.h"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <boost/context/fiber.hpp>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <limits>
+#include <memory>
+#include <numeric>
+#include <random>
+#include <semaphore>
+
+#include "annotations.h"
+#include "cuda_runtime.h"
+#include "memory.h"
+#include "simulator.h"
+#include "trace.h"
+
+namespace Simulator {
+
+namespace {
+
+using boost::context::fiber;
+
+[[noreturn]] void giveUp() {
+    std::fprintf(stderr, "simulator: repeat it with STREAM_COMPACTION_SIMULATOR=seed=%llu\n",
+                 static_cast<unsigned long long>(seed()));
+    std::abort();
+}
+
+/// What all that is free is drawn from; nothing is while the seed is 0.
+class Adversary {
+  public:
+    void begin() { random_.seed(seed()); }
+    [[nodiscard]] static bool isThere() { return seed() != 0; }
+    /// One of `n` numbers, of equal chance.
+    [[nodiscard]] unsigned draw(std::size_t n) { return static_cast<unsigned>(random_() % n); }
+    /// Once in `n` times.
+    [[nodiscard]] bool happens(unsigned n) { return isThere() && draw(n) == 0; }
+
+  private:
+    std::mt19937_64 random_;
+};
+
+/// Stacks of fibers, each behind a page that must not be touched. They are used in turn, so that the race detector,
+/// which takes each for a thread, does not take threads of different blocks for one.
+struct Stack {
+    char* top;
+    Watched watched;
+};
+class Stacks {
+  public:
+    static constexpr std::size_t bytes = std::size_t{128} << 10;
+    static constexpr std::size_t guard = 4096;
+
+    Stack take() {
+        if (free_.size() < fewest) {
+            auto* const memory = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+            if (memory == MAP_FAILED || mprotect(memory, guard, PROT_NONE) != 0) {
+                std::perror("simulator: no memory for stacks");
+                std::abort();
+            }
+            return {memory + bytes, Watched::create()};
+        }
+        const Stack stack = free_.front();
+        free_.pop_front();
+        return stack;
+    }
+    void giveBack(const Stack& stack) { free_.push_back(stack); }
+
+  private:
+    static constexpr std::size_t fewest = watchesRaces ? 1024 : 1;
+    std::deque<Stack> free_;
+};
+
+/// Lends a fiber its stack.
+struct LentStack {
+    const Stack& stack;
+    boost::context::stack_context allocate() const {
+        boost::context::stack_context context;
+        context.size = Stacks::bytes - Stacks::guard;
+        context.sp = stack.top;
+        return context;
+    }
+    void deallocate(boost::context::stack_context&) const {}
+};
+
+class Block;
+
+/// A grid while it runs.
+struct Run {
+    Run(const Grid& grid, Run* before) : grid(grid), before(before), order(grid.blocks) {
+        std::iota(order.begin(), order.end(), 0U);
+    }
+
+    Grid grid;
+    Run* before;                     ///< in the stream, if this one may begin early
+    std::vector<unsigned> order;     ///< in which blocks begin
+    unsigned begun = 0;
+    unsigned lettingLaterBegin = 0;  ///< blocks that have, by saying so or by ending
+    unsigned ended = 0;
+    unsigned arrivals = 0;  ///< of threads at the grid's barrier
+    unsigned phase = 0;
+    std::vector<StoreBuffer> unseen;  ///< writes of blocks that have ended
+    Order launched, atBarrier[2], done;
+
+    [[nodiscard]] bool hasEnded() const { return ended == grid.blocks; }
+    [[nodiscard]] unsigned residentBlocks() const {
+        const int perMultiprocessor =
+            card().blocksPerMultiprocessor(static_cast<int>(grid.threads), grid.sharedBytes);
+        return static_cast<unsigned>(std::max(1, perMultiprocessor) * card().multiprocessors);
+    }
+    [[nodiscard]] bool mayBegin() const {
+        return begun < grid.blocks && (before == nullptr || before->hasEnded() ||
+                                       (grid.isEarly && before->lettingLaterBegin == before->grid.blocks));
+    }
+};
+
+/// A thread of the host, on which one block after another runs.
+struct Worker {
+    std::binary_semaphore baton{0};
+    Block* block = nullptr;
+};
+
+struct Copy {
+    void* to;
+    const void* from;
+    std::size_t bytes;
+    std::uint64_t* barrier;
+
+    void operator()() const { std::memcpy(to, from, bytes); }
+};
+
+/// A fiber: it runs one thread of its block after another, until one waits. Then another fiber goes on with the rest.
+struct Runner {
+    fiber context;
+    fiber scheduler;
+    Stack stack;
+    unsigned thread = 0;
+    std::vector<Copy> copies;
+};
+
+/// The card at work: whose turn it is.
+class Machine {
+  public:
+    void run(const std::vector<Grid>& grids);
+
+    /// Hands on the baton; returns when it has come back.
+    void yield(Block& block);
+    /// Notes that a worker's block has ended. Returns whether the worker has another one, which goes on at once.
+    bool end(Worker& worker);
+
+    Stack takeStack() { return stacks_.take(); }
+    void giveBack(const Stack& stack) { stacks_.giveBack(stack); }
+
+    /// What an endless wait never gets to.
+    void noteProgress() { pollsInVain_ = 0; }
+    void notePoll();
+
+    std::vector<Block*>& blocks() { return blocks_; }
+
+    Block* current = nullptr;
+    Adversary adversary;
+
+  private:
+    [[nodiscard]] Run* beginnable();
+    [[nodiscard]] Block* chooseOther(Block* from);
+    Block* begin(Run& run, Worker& worker);
+    Worker& idleWorker();
+    void give(Block* to);
+    void commitSomeWrites();
+    [[noreturn]] void serve(Worker& self);
+
+    Stacks stacks_;
+    std::vector<std::unique_ptr<Run>> runs_;
+    std::vector<Block*> blocks_;
+    std::deque<Worker> workers_;
+    std::vector<Worker*> idle_;
+    std::binary_semaphore finished_{0};
+    unsigned long long pollsInVain_ = 0;
+    unsigned long long turns_ = 0;
+};
+
+Machine& machine() {
+    static auto& only = *new Machine;  // outlives its workers
+    return only;
+}
+
+class Block {
+  public:
+    Block(Run& run, unsigned index, Worker& worker)
+        : run(run),
+          worker(worker),
+          index_(index),
+          live_(run.grid.threads),
+          warps_((run.grid.threads + 31) / 32),
+          order_(run.grid.threads),
+          dynamicShared_(run.grid.sharedBytes) {
+        std::iota(order_.begin(), order_.end(), 0U);
+        if (Adversary::isThere()) {
+            shuffle(order_);
+        }
+        std::ranges::fill(dynamicShared_, std::byte{0x5A});
+    }
+    Block(const Block&) = delete;
+    Block& operator=(const Block&) = delete;
+    ~Block() {
+        for (Runner& runner : runners_) {
+            machine().giveBack(runner.stack);
+        }
+    }
+
+    static void shuffle(std::vector<unsigned>& order) {
+        for (std::size_t i = order.size(); i > 1; --i) {
+            std::swap(order[i - 1], order[machine().adversary.draw(i)]);
+        }
+    }
+
+    /// Runs the block to its end, with the baton in hand.
+    void operator()() {
+        self_ = Watched::current();
+        takeOver();
+        while (live_ > 0) {
+            if (!canGoOn() || yields_) {
+                yields_ = false;
+                machine().yield(*this);
+                continue;
+            }
+            Runner& next = choose();
+            next.context = std::move(next.context).resume();
+            if (!next.context) {
+                isFree(next);
+            }
+        }
+    }
+
+    /// Whether a thread of it can go on by itself.
+    [[nodiscard]] bool canGoOn() const { return !ready_.empty() || begun_ < run.grid.threads; }
+
+    /// Makes the card's registers this block's.
+    void takeOver() const {
+        blockIdx = {index_, 0, 0};
+        blockDim = {run.grid.threads};
+        gridDim = {run.grid.blocks};
+        machine().current = const_cast<Block*>(this);
+    }
+
+    unsigned sync(bool yes) {
+        const unsigned phase = phase_;
+        barrier_[phase % 2].release();
+        const InExecutor here(*this);
+        ++arrived_;
+        votes_ += yes ? 1 : 0;
+        if (arrived_ == live_) {
+            completeBarrier();
+            step();
+        } else {
+            suspendAt(atBarrier_);
+        }
+        here.leave();
+        barrier_[phase % 2].acquire();
+        return result_[phase % 2];
+    }
+    [[nodiscard]] unsigned live() const { return live_; }
+
+    const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+        const unsigned warp = threadIdx.x / 32;
+        const unsigned lane = threadIdx.x % 32;
+        const unsigned lanes = std::min(32U, run.grid.threads - warp * 32);
+        mask &= lanes == 32 ? ~0U : (1U << lanes) - 1;
+        if ((mask >> lane & 1) == 0) {
+            fail(operation, "is called by a lane that its mask does not name");
+        }
+        const InExecutor here(*this);
+        WarpMeeting& meeting = meetingOf(warps_[warp], mask, operation);
+        if (ordersMemory) {
+            here.leave();
+            meeting.order.release();
+            here.enter();
+        }
+        meeting.values[lane] = value;
+        meeting.arrived |= 1U << lane;
+        meeting.nonzero |= value != 0 ? 1U << lane : 0;
+        if (meeting.arrived == mask) {
+            ready_.insert(ready_.end(), meeting.waiting.begin(), meeting.waiting.end());
+            meeting.waiting.clear();
+            step();
+        } else {
+            suspendAt(meeting.waiting);
+        }
+        if (ordersMemory) {
+            here.leave();
+            meeting.order.acquire();
+        }
+        return meeting;
+    }
+
+    /// Lets others run; the block itself hands on the baton when all of its threads have come here in vain.
+    void poll() {
+        machine().notePoll();
+        yields_ = ++polls_ > live_ || machine().adversary.happens(4);
+        polls_ = yields_ ? 0 : polls_;
+        goLast();
+    }
+    /// A point at which the adversary may let others run.
+    void step() {
+        if (machine().adversary.happens(4)) {
+            yields_ = machine().adversary.happens(2);
+            goLast();
+        }
+    }
+    /// The same at an access to memory, of which there are many.
+    void stepAtAccess() {
+        if (stepsLeft_ == 0) {
+            stepsLeft_ = 1 + machine().adversary.draw(64);
+        }
+        if (--stepsLeft_ == 0) {
+            step();
+        }
+    }
+
+    unsigned arriveAtGrid() {
+        const unsigned phase = run.phase;
+        if (++arrivedAtGrid_ == run.grid.threads) {
+            arrivedAtGrid_ = 0;
+            writes.commitAll();
+        }
+        run.atBarrier[phase % 2].release();
+        const InExecutor here(*this);
+        if (++run.arrivals == run.grid.blocks * run.grid.threads) {
+            run.arrivals = 0;
+            ++run.phase;
+            machine().noteProgress();
+            for (Block* const block : machine().blocks()) {
+                if (&block->run == &run) {
+                    block->ready_.insert(block->ready_.end(), block->atGrid_.begin(), block->atGrid_.end());
+                    block->atGrid_.clear();
+                }
+            }
+        }
+        return phase;
+    }
+    void waitForGrid(unsigned arrival) {
+        {
+            const InExecutor here(*this);
+            if (run.phase == arrival) {
+                suspendAt(atGrid_);
+            }
+        }
+        run.atBarrier[arrival % 2].acquire();
+    }
+
+    void letLaterGridBegin() {
+        if (!letsLaterBegin_) {
+            letsLaterBegin_ = true;
+            ++run.lettingLaterBegin;
+            yields_ = true;
+            goLast();
+        }
+    }
+
+    void copyInBulk(const Copy& copy) { bulkCopies_.push_back(copy); }
+    /// The copies that a barrier counts, which are over now.
+    [[nodiscard]] std::vector<Copy> takeBulkCopies(const std::uint64_t* barrier) {
+        std::vector<Copy> taken;
+        std::erase_if(bulkCopies_, [&](const Copy& copy) {
+            if (copy.barrier == barrier) {
+                taken.push_back(copy);
+            }
+            return copy.barrier == barrier;
+        });
+        return taken;
+    }
+    void copyLater(const Copy& copy) { runner_->copies.push_back(copy); }
+    [[nodiscard]] std::vector<Copy> takeCopies() { return std::exchange(runner_->copies, {}); }
+
+    std::byte* dynamicShared() { return dynamicShared_.data(); }
+    [[nodiscard]] unsigned index() const { return index_; }
+
+    [[noreturn]] void fail(const char* operation, const char* what) const {
+        std::fprintf(stderr, "simulator: %s, block %u, thread %u: %s %s\n", run.grid.name, index_, threadIdx.x,
+                     operation, what);
+        giveUp();
+    }
+    void describeWaits() const {
+        std::fprintf(stderr, "  block %u: %u threads have not ended, %zu wait at a barrier of the block, %zu at one of the grid\n",
+                     index_, live_, atBarrier_.size(), atGrid_.size());
+        for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
+            for (const WarpMeeting& meeting : warps_[warp]) {
+                if (meeting.left != meeting.mask && meeting.arrived != meeting.mask) {
+                    std::fprintf(stderr, "    warp %zu: %s of lanes %08x, to which only %08x came\n", warp,
+                                 meeting.operation, meeting.mask, meeting.arrived);
+                }
+            }
+        }
+    }
+
+    Run& run;
+    Worker& worker;
+    StoreBuffer writes;
+    unsigned long long asleepUntil = 0;  ///< a late block: the turn before which others go first
+    bool letsLaterBegin() const { return letsLaterBegin_; }
+
+  private:
+    struct WarpMeeting : Meeting {
+        std::vector<Runner*> waiting;
+        Order order;
+    };
+
+    /// While a thread is in the executor, the race detector takes it for the executor.
+    class InExecutor {
+      public:
+        explicit InExecutor(Block& block) : block_(block), runner_(*block.runner_) { enter(); }
+        ~InExecutor() { leave(); }
+        InExecutor(const InExecutor&) = delete;
+        InExecutor& operator=(const InExecutor&) = delete;
+        void enter() const { block_.self_.enter(); }
+        void leave() const { runner_.stack.watched.enter(); }
+
+      private:
+        Block& block_;
+        Runner& runner_;
+    };
+
+    Runner& choose() {
+        Adversary& adversary = machine().adversary;
+        const bool canBegin = begun_ < run.grid.threads;
+        if (canBegin && (ready_.empty() || !Adversary::isThere() || adversary.happens(2))) {
+            if (free_.empty()) {
+                free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, {}}));
+            }
+            Runner& runner = *free_.back();
+            free_.pop_back();
+            runner.context = fiber(std::allocator_arg, LentStack{runner.stack}, [this, &runner](fiber&& scheduler) {
+                runner.scheduler = std::move(scheduler);
+                runThreads(runner);
+                return std::move(runner.scheduler);
+            });
+            runner_ = &runner;
+            return runner;
+        }
+        if (Adversary::isThere()) {
+            std::swap(ready_.front(), ready_[adversary.draw(ready_.size())]);
+        }
+        runner_ = ready_.front();
+        ready_.pop_front();
+        threadIdx = {runner_->thread, 0, 0};
+        return *runner_;
+    }
+
+    void runThreads(Runner& runner) {
+        do {
+            runner.thread = order_[begun_++];
+            runner.stack.watched.enter();
+            run.launched.acquire();
+            if (run.before != nullptr && !run.grid.isEarly) {
+                run.before->done.acquire();
+            }
+            threadIdx = {runner.thread, 0, 0};
+            run.grid.thread();
+            run.done.release();
+            self_.enter();
+            machine().noteProgress();
+            --live_;
+            if (live_ > 0 && arrived_ == live_) {
+                completeBarrier();
+            }
+        } while (begun_ < run.grid.threads && !Adversary::isThere() && !watchesRaces);
+    }
+    /// Each thread is one of its own for the race detector.
+    void isFree(Runner& runner) {
+        if (!watchesRaces) {
+            free_.push_back(&runner);
+        }
+    }
+
+    void suspend() {
+        Runner& runner = *runner_;
+        runner.scheduler = std::move(runner.scheduler).resume();
+    }
+    template <typename Place>
+    void suspendAt(Place& place) {
+        place.push_back(runner_);
+        suspend();
+    }
+    void goLast() {
+        const InExecutor here(*this);
+        suspendAt(ready_);
+    }
+
+    WarpMeeting& meetingOf(std::deque<WarpMeeting>& meetings, std::uint32_t mask, const char* operation) {
+        WarpMeeting* free = nullptr;
+        for (WarpMeeting& meeting : meetings) {
+            if (meeting.left == meeting.mask) {
+                free = &meeting;
+            } else if (meeting.mask == mask && meeting.arrived != mask) {
+                if (meeting.operation != operation && std::strcmp(meeting.operation, operation) != 0) {
+                    fail(operation, (std::string("meets ") + meeting.operation).c_str());
+                }
+                return meeting;
+            }
+        }
+        if (free == nullptr) {
+            free = &meetings.emplace_back();
+        }
+        free->mask = mask;
+        free->arrived = free->left = free->nonzero = 0;
+        free->operation = operation;
+        return *free;
+    }
+
+    void completeBarrier() {
+        result_[phase_ % 2] = votes_;
+        ++phase_;
+        votes_ = arrived_ = 0;
+        machine().noteProgress();
+        ready_.insert(ready_.end(), atBarrier_.begin(), atBarrier_.end());
+        atBarrier_.clear();
+    }
+
+    unsigned index_;
+    unsigned live_;
+    unsigned begun_ = 0;
+    std::vector<std::deque<WarpMeeting>> warps_;
+    std::vector<unsigned> order_;  // in which threads begin
+    std::vector<std::byte> dynamicShared_;
+    std::vector<Copy> bulkCopies_;
+
+    std::deque<Runner> runners_;
+    std::vector<Runner*> free_;
+    std::deque<Runner*> ready_;
+    Runner* runner_ = nullptr;
+    Watched self_ = Watched::current();
+    bool yields_ = false;
+    unsigned polls_ = 0;
+    unsigned stepsLeft_ = 0;
+
+    std::vector<Runner*> atBarrier_;
+    std::vector<Runner*> atGrid_;
+    unsigned arrived_ = 0;
+    unsigned votes_ = 0;
+    unsigned phase_ = 0;
+    std::array<unsigned, 2> result_{};
+    std::array<Order, 2> barrier_;
+    unsigned arrivedAtGrid_ = 0;
+    bool letsLaterBegin_ = false;
+};
+
+void Machine::run(const std::vector<Grid>& grids) {
+    adversary.begin();
+    runs_.clear();
+    for (const Grid& grid : grids) {
+        Run& added = *runs_.emplace_back(std::make_unique<Run>(grid, runs_.empty() ? nullptr : runs_.back().get()));
+        added.launched.release();
+        if (Adversary::isThere() && !card().beginsInOrder) {
+            Block::shuffle(added.order);
+        }
+    }
+    noteProgress();
+    Worker& worker = idleWorker();
+    give(begin(*runs_.front(), worker));
+    finished_.acquire();
+    for (const auto& run : runs_) {
+        run->done.acquire();
+    }
+}
+
+/// A grid that may begin a block now.
+Run* Machine::beginnable() {
+    double occupied = 0;
+    for (const auto& run : runs_) {
+        occupied += static_cast<double>(run->begun - run->ended) / run->residentBlocks();
+    }
+    for (const auto& run : runs_) {
+        if (run->mayBegin() && (run->grid.isTogether || occupied + 1.0 / run->residentBlocks() <= 1 + 1e-9)) {
+            return run.get();
+        }
+    }
+    return nullptr;
+}
+
+Block* Machine::begin(Run& run, Worker& worker) {
+    noteProgress();
+    worker.block = new Block(run, run.order[run.begun++], worker);
+    if (adversary.happens(8)) {
+        worker.block->asleepUntil = turns_ + adversary.draw(256);
+    }
+    blocks_.push_back(worker.block);
+    return worker.block;
+}
+
+Worker& Machine::idleWorker() {
+    if (idle_.empty()) {
+        Worker& worker = workers_.emplace_back();
+        pthread_attr_t attributes;
+        pthread_attr_init(&attributes);
+        pthread_attr_setstacksize(&attributes, std::size_t{256} << 20);  // the shared arrays of all kernels are in it
+        pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+        pthread_t thread{};
+        const int status = pthread_create(
+            &thread, &attributes,
+            [](void* self) -> void* {
+                machine().serve(*static_cast<Worker*>(self));
+            },
+            &worker);
+        pthread_attr_destroy(&attributes);
+        if (status != 0) {
+            std::fprintf(stderr, "simulator: no more threads for blocks\n");
+            std::abort();
+        }
+        return worker;
+    }
+    Worker& worker = *idle_.back();
+    idle_.pop_back();
+    return worker;
+}
+
+void Machine::serve(Worker& self) {
+    for (;;) {
+        self.baton.acquire();
+        findSharedMemory();
+        do {
+            (*self.block)();
+        } while (end(self));
+    }
+}
+
+/// Another block that can go on, or one that begins; `from` itself if there is no other; nullptr if nothing can be done.
+Block* Machine::chooseOther(Block* from) {
+    ++turns_;
+    Run* const next = beginnable();
+    std::vector<Block*> able;
+    for (Block* const block : blocks_) {
+        if (block->canGoOn()) {
+            able.push_back(block);
+        }
+    }
+    if (Adversary::isThere()) {
+        std::vector<Block*> awake;
+        std::ranges::copy_if(able, std::back_inserter(awake), [&](Block* b) { return b->asleepUntil <= turns_; });
+        if (!awake.empty()) {
+            able = awake;
+        }
+        const unsigned choice = able.empty() && next == nullptr ? 0 : adversary.draw(able.size() + (next != nullptr));
+        return choice < able.size() ? able[choice] : next != nullptr ? begin(*next, idleWorker()) : nullptr;
+    }
+    if (next != nullptr) {
+        return begin(*next, idleWorker());
+    }
+    // In turn, beginning behind `from`.
+    const auto behind = std::ranges::find(able, from);
+    return able.empty() ? nullptr : behind == able.end() || behind + 1 == able.end() ? able.front() : *(behind + 1);
+}
+
+void Machine::give(Block* to) {
+    if (to == nullptr) {
+        std::fprintf(stderr, "simulator: %s waits for ever\n", runs_.front()->grid.name);
+        for (const Block* const block : blocks_) {
+            block->describeWaits();
+        }
+        giveUp();
+    }
+    to->worker.baton.release();
+}
+
+void Machine::yield(Block& block) {
+    Block* const next = chooseOther(&block);
+    if (next == &block) {
+        return;
+    }
+    block.writes.park();
+    commitSomeWrites();
+    give(next);
+    block.worker.baton.acquire();
+    block.writes.unpark();
+    block.takeOver();
+}
+
+bool Machine::end(Worker& worker) {
+    Block& block = *worker.block;
+    Run& run = block.run;
+    run.lettingLaterBegin += block.letsLaterBegin() ? 0 : 1;
+    ++run.ended;
+    block.writes.park();
+    run.unseen.push_back(std::move(block.writes));
+    if (run.hasEnded()) {
+        for (StoreBuffer& writes : run.unseen) {
+            writes.commitAll();
+        }
+        run.unseen.clear();
+    }
+    current = nullptr;
+    std::erase(blocks_, &block);
+    delete &block;
+    if (std::ranges::all_of(runs_, [](const auto& run) { return run->hasEnded(); })) {
+        idle_.push_back(&worker);
+        finished_.release();
+        return false;
+    }
+    commitSomeWrites();
+    idle_.push_back(&worker);
+    Block* const next = chooseOther(nullptr);
+    if (next != nullptr && &next->worker == &worker) {
+        return true;
+    }
+    give(next);
+    return false;
+}
+
+/// Some of the writes that nobody but their block has seen come to be seen.
+void Machine::commitSomeWrites() {
+    if (!Adversary::isThere()) {
+        return;
+    }
+    const auto isChosen = [this] { return adversary.draw(2) == 0; };
+    for (Block* const block : blocks_) {
+        if (block != current && adversary.happens(4)) {
+            block->writes.commitSome(isChosen);
+        }
+    }
+    for (const auto& run : runs_) {
+        for (StoreBuffer& writes : run->unseen) {
+            if (adversary.happens(4)) {
+                writes.commitSome(isChosen);
+            }
+        }
+    }
+}
+
+void Machine::notePoll() {
+    constexpr unsigned long long most = 100'000'000;
+    if (++pollsInVain_ > most) {
+        std::fprintf(stderr, "simulator: %s polls for ever\n", runs_.front()->grid.name);
+        for (const Block* const block : blocks_) {
+            block->describeWaits();
+        }
+        giveUp();
+    }
+}
+
+Block& here() { return *machine().current; }
+
+}  // namespace
+
+void run(const std::vector<Grid>& grids) { machine().run(grids); }
+
+unsigned syncBlock(bool yes) {
+    traceStep("barrier", nullptr, 0, __builtin_return_address(0));
+    return here().sync(yes);
+}
+unsigned threadsNotEnded() { return here().live(); }
+unsigned arriveAtGrid() {
+    traceStep("barrier of the grid", nullptr, 0, __builtin_return_address(0));
+    return here().arriveAtGrid();
+}
+void waitForGrid(unsigned arrival) { here().waitForGrid(arrival); }
+void waitForEarlierGrid() {
+    Run* const before = here().run.before;
+    if (before != nullptr) {
+        while (!before->hasEnded()) {
+            here().poll();
+        }
+        before->done.acquire();
+    }
+}
+void letLaterGridBegin() { here().letLaterGridBegin(); }
+void poll() { here().poll(); }
+void fence() {
+    here().writes.commitAll();
+    static Order order;
+    order.acquire();
+    order.release();
+}
+void beforeAtomic(const void* address, std::size_t bytes, bool isRead, const char* operation) {
+    traceStep(operation, address, bytes, __builtin_return_address(0));
+    if (isRead) {
+        here().poll();
+    } else {
+        here().step();
+    }
+    here().writes.commit(address, bytes);
+}
+void beforeRelaxedStore(void* address, std::size_t bytes) {
+    traceStep("atomic store", address, bytes, __builtin_return_address(0));
+    if (Adversary::isThere()) {
+        here().step();
+        here().writes.add(address, bytes);
+    }
+}
+
+namespace {
+
+/// What a barrier of the copy engine keeps in its word.
+struct CopyBarrier {
+    std::int32_t missingBytes;
+    std::uint8_t arrivals;  ///< that each phase awaits
+    std::uint8_t missingArrivals;
+    std::uint8_t phase;
+    std::uint8_t mark;  ///< that it has begun
+
+    static constexpr std::uint8_t begun = 0xB1;
+
+    void turnIfComplete() {
+        if (missingArrivals == 0 && missingBytes == 0) {
+            missingArrivals = arrivals;
+            phase ^= 1;
+        }
+    }
+};
+
+template <typename Change>
+void changeBarrier(std::uint64_t* word, const char* operation, const Change& change) {
+    auto barrier = std::bit_cast<CopyBarrier>(*word);
+    if (barrier.mark != CopyBarrier::begun) {
+        here().fail(operation, "comes before mbarrier_init");
+    }
+    change(barrier);
+    barrier.turnIfComplete();
+    *word = std::bit_cast<std::uint64_t>(barrier);
+}
+
+Order& orderAt(const std::uint64_t* barrier) {
+    return *reinterpret_cast<Order*>(const_cast<std::uint64_t*>(barrier));
+}
+
+}  // namespace
+
+void beginBarrier(std::uint64_t* barrier, std::uint32_t arrivals) {
+    const auto awaited = static_cast<std::uint8_t>(arrivals);
+    *barrier = std::bit_cast<std::uint64_t>(CopyBarrier{0, awaited, awaited, 0, CopyBarrier::begun});
+}
+std::uint64_t arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes) {
+    orderAt(barrier).release();
+    changeBarrier(barrier, "mbarrier_arrive_expect_tx", [bytes](CopyBarrier& b) {
+        b.missingBytes += static_cast<std::int32_t>(bytes);
+        --b.missingArrivals;
+    });
+    return 0;
+}
+void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier) {
+    traceStep("bulk copy", to, bytes, __builtin_return_address(0));
+    constexpr std::uintptr_t width = 16;
+    if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) % width != 0) {
+        here().fail("cp_async_bulk", "of addresses or bytes that are no multiples of 16");
+    }
+    here().copyInBulk({to, from, bytes, barrier});
+}
+bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
+    here().poll();
+    for (const Copy& copy : here().takeBulkCopies(barrier)) {
+        copy();
+        orderAt(barrier).release();
+        changeBarrier(copy.barrier, "cp_async_bulk",
+                      [&](CopyBarrier& b) { b.missingBytes -= static_cast<std::int32_t>(copy.bytes); });
+    }
+    orderAt(barrier).acquire();
+    return std::bit_cast<CopyBarrier>(*barrier).phase != parity;
+}
+void copyLater(void* to, const void* from, std::size_t bytes) {
+    traceStep("copy of an element", to, bytes, __builtin_return_address(0));
+    here().copyLater({to, from, bytes, nullptr});
+}
+void finishCopies() {
+    for (const Copy& copy : here().takeCopies()) {
+        copy();
+    }
+}
+
+std::byte* dynamicSharedMemory() { return here().dynamicShared(); }
+std::size_t dynamicSharedBytes() { return here().run.grid.sharedBytes; }
+const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+    return here().arrive(mask, value, operation, ordersMemory);
+}
+void leave(const Meeting& meeting) { const_cast<Meeting&>(meeting).left |= 1U << threadIdx.x % 32; }
+
+// What g++ calls before each access to memory, when it compiles with -fsanitize=kernel-address and no inline checks.
+
+namespace {
+
+void beforeLoad(const void* address, std::size_t bytes, const void* where) {
+    if (machine().current != nullptr && isTracing()) {
+        traceStep("load", address, bytes, where);
+    }
+}
+void beforeStore(void* address, std::size_t bytes, const void* where) {
+    if (machine().current == nullptr) {
+        return;
+    }
+    if (!isTracing() && !Adversary::isThere()) {
+        return;
+    }
+    const Space space = spaceOf(address);
+    if (Adversary::isThere() && space != Space::Other) {
+        here().stepAtAccess();
+        if (space == Space::Global) {
+            here().writes.add(address, bytes);
+        }
+    }
+    if (isTracing()) {
+        traceStep("store", address, bytes, where);
+    }
+}
+
+}  // namespace
+
+}  // namespace Simulator
+
+extern "C" {
+#define SIMULATOR_HOOKS(bytes)                                               \
+    void __asan_load##bytes##_noabort(void* address) {                       \
+        Simulator::beforeLoad(address, bytes, __builtin_return_address(0));  \
+    }                                                                        \
+    void __asan_store##bytes##_noabort(void* address) {                      \
+        Simulator::beforeStore(address, bytes, __builtin_return_address(0)); \
+    }
+SIMULATOR_HOOKS(1)
+SIMULATOR_HOOKS(2)
+SIMULATOR_HOOKS(4)
+SIMULATOR_HOOKS(8)
+SIMULATOR_HOOKS(16)
+#undef SIMULATOR_HOOKS
+void __asan_loadN_noabort(void* address, std::size_t bytes) {
+    Simulator::beforeLoad(address, bytes, __builtin_return_address(0));
+}
+void __asan_storeN_noabort(void* address, std::size_t bytes) {
+    Simulator::beforeStore(address, bytes, __builtin_return_address(0));
+}
+void __asan_handle_no_return() {}
+}

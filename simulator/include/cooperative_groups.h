@@ -1,0 +1,26 @@
+#pragma once
+
+#include "cuda_runtime.h"
+
+namespace cooperative_groups {
+
+/// All blocks of a cooperative launch, or of a cluster, which is a grid of its own here.
+struct grid_group {
+    using arrival_token = unsigned;
+    [[nodiscard]] arrival_token barrier_arrive() const { return Simulator::arriveAtGrid(); }
+    void barrier_wait(arrival_token&& token) const { Simulator::waitForGrid(token); }
+    void sync() const { barrier_wait(barrier_arrive()); }
+};
+inline grid_group this_grid() { return {}; }
+inline grid_group this_cluster() { return {}; }
+
+struct thread_block {};
+inline thread_block this_thread_block() { return {}; }
+template <unsigned lanes>
+struct thread_block_tile {};
+template <unsigned lanes>
+thread_block_tile<lanes> tiled_partition(const thread_block&) {
+    return {};
+}
+
+}  // namespace cooperative_groups

@@ -1,0 +1,231 @@
+#pragma once
+
+// The part of CUDA's runtime interface that the project calls, for a simulated card (README.md). Names and meanings are
+// CUDA's.
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <tuple>
+
+#define __host__
+#define __device__
+#define __global__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __align__(n) __attribute__((aligned(n)))
+// A block is a thread of the host.
+#define __shared__ thread_local
+
+struct uint2 {
+    unsigned x, y;
+} __attribute__((aligned(8)));
+struct uint3 {
+    unsigned x, y, z;
+};
+struct uint4 {
+    unsigned x, y, z, w;
+} __attribute__((aligned(16)));
+struct int2 {
+    int x, y;
+} __attribute__((aligned(8)));
+struct float2 {
+    float x, y;
+} __attribute__((aligned(8)));
+struct float3 {
+    float x, y, z;
+};
+struct dim3 {
+    unsigned x, y, z;
+    constexpr dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}
+};
+
+enum cudaError_t {
+    cudaSuccess = 0,
+    cudaErrorInvalidValue = 1,
+    cudaErrorMemoryAllocation = 2,
+    cudaErrorInvalidConfiguration = 9,
+    cudaErrorCooperativeLaunchTooLarge = 82,
+};
+enum cudaMemcpyKind {
+    cudaMemcpyHostToHost,
+    cudaMemcpyHostToDevice,
+    cudaMemcpyDeviceToHost,
+    cudaMemcpyDeviceToDevice,
+    cudaMemcpyDefault,
+};
+enum cudaDeviceAttr {
+    cudaDevAttrClockRate,
+    cudaDevAttrMultiProcessorCount,
+    cudaDevAttrL2CacheSize,
+    cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrClusterLaunch,
+};
+enum cudaFuncAttribute {
+    cudaFuncAttributeMaxDynamicSharedMemorySize,
+    cudaFuncAttributePreferredSharedMemoryCarveout,
+    cudaFuncAttributeNonPortableClusterSizeAllowed,
+};
+enum { cudaSharedmemCarveoutMaxShared = 100 };
+struct cudaFuncAttributes {
+    int maxDynamicSharedSizeBytes;
+    int ptxVersion;
+};
+struct cudaDeviceProp {
+    char name[256];
+    int major;
+    int minor;
+    int multiProcessorCount;
+    int l2CacheSize;
+    std::size_t totalGlobalMem;
+};
+
+using cudaStream_t = struct SimulatedStream*;
+using cudaEvent_t = struct SimulatedEvent*;
+using cudaGraph_t = struct SimulatedGraph*;
+using cudaGraphExec_t = struct SimulatedGraph*;
+inline constexpr cudaStream_t cudaStreamLegacy = nullptr;
+enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum cudaStreamCaptureMode {
+    cudaStreamCaptureModeGlobal,
+    cudaStreamCaptureModeThreadLocal,
+    cudaStreamCaptureModeRelaxed,
+};
+
+cudaError_t cudaGetLastError();
+const char* cudaGetErrorName(cudaError_t error);
+const char* cudaGetErrorString(cudaError_t error);
+cudaError_t cudaDriverGetVersion(int* version);
+cudaError_t cudaRuntimeGetVersion(int* version);
+cudaError_t cudaGetDeviceCount(int* count);
+cudaError_t cudaGetDevice(int* device);
+cudaError_t cudaSetDevice(int device);
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device);
+cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device);
+cudaError_t cudaDeviceSynchronize();
+cudaError_t cudaDeviceReset();
+cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total);
+cudaError_t cudaMalloc(void** memory, std::size_t bytes);
+cudaError_t cudaFree(void* memory);
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes);
+cudaError_t cudaFreeHost(void* memory);
+cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
+cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
+                            cudaStream_t stream = nullptr);
+cudaError_t cudaMemset(void* to, int byte, std::size_t bytes);
+cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t stream = nullptr);
+cudaError_t cudaStreamCreate(cudaStream_t* stream);
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
+cudaError_t cudaStreamDestroy(cudaStream_t stream);
+cudaError_t cudaStreamSynchronize(cudaStream_t stream);
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
+cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
+cudaError_t cudaGraphDestroy(cudaGraph_t graph);
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventDestroy(cudaEvent_t event);
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
+cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to);
+
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeCooperative,
+    cudaLaunchAttributeClusterDimension,
+    cudaLaunchAttributeProgrammaticStreamSerialization,
+};
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    union {
+        int cooperative;
+        struct {
+            unsigned x, y, z;
+        } clusterDim;
+        int programmaticStreamSerializationAllowed;
+    } val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim;
+    dim3 blockDim;
+    std::size_t dynamicSmemBytes = 0;
+    cudaStream_t stream = nullptr;
+    cudaLaunchAttribute* attrs = nullptr;
+    unsigned numAttrs = 0;
+};
+
+namespace Simulator {
+
+/// Puts a kernel, as what each of its threads does, into the stream.
+cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name);
+/// What the card makes of a kernel.
+cudaError_t occupancy(int* blocks, int threads, std::size_t sharedBytes);
+cudaError_t attributesOfKernel(cudaFuncAttributes* attributes);
+cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config);
+
+/// What kernel<<<blocks, threads, bytes, stream>>>(arguments) is turned into (LaunchSyntax.cmake): the same as a call.
+template <typename Kernel>
+struct Chevrons {
+    const char* name;
+    Kernel kernel;
+    std::size_t blocks;
+    std::size_t threads;
+    std::size_t sharedBytes = 0;
+    cudaStream_t stream = nullptr;
+
+    template <typename... Arguments>
+    void operator()(Arguments... arguments) const {
+        cudaLaunchConfig_t config{static_cast<unsigned>(blocks), static_cast<unsigned>(threads)};
+        config.dynamicSmemBytes = sharedBytes;
+        config.stream = stream;
+        launch(config, [kernel = kernel, arguments...] { kernel(arguments...); }, name);
+    }
+};
+template <typename Kernel, typename... Shape>
+[[nodiscard]] auto chevrons(const char* name, Kernel kernel, std::size_t blocks, std::size_t threads,
+                            std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
+    return Chevrons<Kernel>{name, kernel, blocks, threads, sharedBytes, stream};
+}
+
+}  // namespace Simulator
+
+template <typename T>
+cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
+    return cudaMalloc(reinterpret_cast<void**>(memory), bytes);
+}
+template <typename T>
+cudaError_t cudaMallocHost(T** memory, std::size_t bytes) {
+    return cudaMallocHost(reinterpret_cast<void**>(memory), bytes);
+}
+template <typename... Parameters>
+cudaError_t cudaFuncSetAttribute(void (*)(Parameters...), cudaFuncAttribute, int) {
+    return cudaSuccess;
+}
+template <typename... Parameters>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*)(Parameters...)) {
+    return Simulator::attributesOfKernel(attributes);
+}
+template <typename... Parameters>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int threads,
+                                                          std::size_t sharedBytes) {
+    return Simulator::occupancy(blocks, threads, sharedBytes);
+}
+template <typename... Parameters>
+cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, void (*)(Parameters...),
+                                                 const cudaLaunchConfig_t* config) {
+    return Simulator::largestCluster(blocks, *config);
+}
+template <typename... Parameters, typename... Arguments>
+cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
+                               Arguments... arguments) {
+    return Simulator::launch(*config, [=] { kernel(arguments...); }, "a kernel");
+}
+template <typename... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, void** arguments,
+                                        std::size_t sharedBytes, cudaStream_t stream) {
+    cudaLaunchAttribute together{cudaLaunchAttributeCooperative, {1}};
+    std::size_t i = 0;
+    const std::tuple<Parameters...> values{*static_cast<Parameters*>(arguments[i++])...};
+    return Simulator::launch({blocks, threads, sharedBytes, stream, &together, 1},
+                             [=] { std::apply(kernel, values); }, "a kernel");
+}

@@ -1,0 +1,192 @@
+#include "memory.h"
+
+#include <link.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <unordered_map>
+
+#include "executor.h"
+#include "simulator.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#endif
+
+namespace Simulator {
+
+namespace {
+
+constexpr std::size_t alignment = 256;
+
+std::map<const std::byte*, std::size_t, std::less<>>& allocations() {
+    static auto& known = *new std::map<const std::byte*, std::size_t, std::less<>>;  // outlives what frees memory last
+    return known;
+}
+std::size_t allocated = 0;
+
+}  // namespace
+
+void* allocate(std::size_t bytes) {
+    if (bytes > card().memory - allocated) {
+        return nullptr;
+    }
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    auto* const memory = static_cast<std::byte*>(std::aligned_alloc(alignment, rounded));
+    if (memory == nullptr) {
+        return nullptr;
+    }
+    constexpr int poison = 0xA5;
+    std::memset(memory, poison, bytes);
+#if defined(__SANITIZE_ADDRESS__)
+    __asan_poison_memory_region(memory + bytes, rounded - bytes);
+#endif
+    allocations()[memory] = bytes;
+    allocated += bytes;
+    return memory;
+}
+
+bool release(void* memory) {
+    const auto known = allocations().find(static_cast<const std::byte*>(memory));
+    if (known == allocations().end()) {
+        return false;
+    }
+    allocated -= known->second;
+    allocations().erase(known);
+    std::free(memory);
+    return true;
+}
+
+std::size_t allocatedBytes() { return allocated; }
+
+namespace {
+
+struct Extent {
+    const std::byte* begin;
+    const std::byte* end;
+    [[nodiscard]] bool contains(const void* address) const {
+        const std::less<> before;
+        return !before(address, begin) && before(address, end);
+    }
+};
+thread_local Extent sharedArrays{};
+
+Extent allocationOf(const void* address) {
+    const auto behind = allocations().upper_bound(static_cast<const std::byte*>(address));
+    if (behind == allocations().begin()) {
+        return {};
+    }
+    const auto& [begin, bytes] = *std::prev(behind);
+    return {begin, begin + bytes};
+}
+Extent dynamicShared() { return {dynamicSharedMemory(), dynamicSharedMemory() + dynamicSharedBytes()}; }
+
+}  // namespace
+
+void findSharedMemory() {
+    dl_iterate_phdr(
+        [](dl_phdr_info* module, std::size_t, void*) {
+            for (int i = 0; i < module->dlpi_phnum; ++i) {
+                if (module->dlpi_phdr[i].p_type == PT_TLS && module->dlpi_tls_data != nullptr) {
+                    const auto* const begin = static_cast<const std::byte*>(module->dlpi_tls_data);
+                    sharedArrays = {begin, begin + module->dlpi_phdr[i].p_memsz};
+                    break;
+                }
+            }
+            return 1;  // the first module is the program
+        },
+        nullptr);
+}
+
+bool isAllocated(const void* address) { return allocationOf(address).contains(address); }
+
+Space spaceOf(const void* address) {
+    return sharedArrays.contains(address) || dynamicShared().contains(address) ? Space::Shared
+           : isAllocated(address)                                              ? Space::Global
+                                                                               : Space::Other;
+}
+
+std::size_t offsetOf(const void* address) {
+    const Extent extent = sharedArrays.contains(address)      ? sharedArrays
+                          : dynamicShared().contains(address) ? dynamicShared()
+                                                              : allocationOf(address);
+    return static_cast<std::size_t>(static_cast<const std::byte*>(address) - extent.begin);
+}
+
+namespace {
+
+constexpr std::size_t dynamicBegin = std::size_t{1} << 30;  // in 32-bit addresses; the static part lies before
+
+}  // namespace
+
+std::size_t sharedAddress(const void* pointer) {
+    return offsetOf(pointer) + (dynamicShared().contains(pointer) ? dynamicBegin : 0);
+}
+void* sharedPointer(std::size_t address) {
+    const std::byte* const pointer =
+        address < dynamicBegin ? sharedArrays.begin + address : dynamicShared().begin + (address - dynamicBegin);
+    return const_cast<std::byte*>(pointer);
+}
+
+void StoreBuffer::exchange(Write& write) {
+    std::array<std::byte, place> contents;
+    std::memcpy(contents.data(), write.address, write.bytes);
+    std::memcpy(write.address, write.other.data(), write.bytes);
+    write.other = contents;
+}
+
+void StoreBuffer::add(void* address, std::size_t bytes) {
+    auto* at = static_cast<std::byte*>(address);
+    while (bytes > 0) {
+        const std::size_t piece = std::min(bytes, place - reinterpret_cast<std::uintptr_t>(at) % place);
+        Write& write = writes_.emplace_back(Write{at, static_cast<std::uint8_t>(piece), {}});
+        std::memcpy(write.other.data(), at, piece);
+        at += piece;
+        bytes -= piece;
+    }
+}
+
+void StoreBuffer::park() {
+    std::for_each(writes_.rbegin(), writes_.rend(), exchange);
+    isParked_ = true;
+}
+
+void StoreBuffer::unpark() {
+    std::for_each(writes_.begin(), writes_.end(), exchange);
+    isParked_ = false;
+}
+
+void StoreBuffer::commitAll() {
+    if (isParked_) {
+        std::for_each(writes_.begin(), writes_.end(), exchange);
+    }
+    writes_.clear();
+}
+
+void StoreBuffer::commit(const void* address, std::size_t bytes) {
+    const auto* const begin = static_cast<const std::byte*>(address);
+    const std::less<> before;
+    std::erase_if(writes_, [&](const Write& write) {
+        return before(write.address, begin + bytes) && before(begin, write.address + write.bytes);
+    });
+}
+
+void StoreBuffer::commitSome(const std::function<bool()>& isChosen) {
+    // All writes to a place go together, in their order.
+    std::unordered_map<std::uintptr_t, bool> places;
+    std::erase_if(writes_, [&](Write& write) {
+        const auto [at, isNew] = places.try_emplace(placeOf(write.address));
+        if (isNew) {
+            at->second = isChosen();
+        }
+        if (at->second) {
+            exchange(write);
+        }
+        return at->second;
+    });
+}
+
+}  // namespace Simulator
