@@ -1,7 +1,8 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
-#include <functional>
+#include <cstdint>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -16,6 +17,31 @@ inline constexpr std::size_t scratchAlignment = 256;
 
 namespace Arguments {
 
+/// More than any array takes, because addresses have at most 57 bits; so little that the sum of hundreds of such sizes
+/// does not overflow.
+inline constexpr std::size_t mostBytes = std::size_t{1} << 56;
+
+/// Elements of an array of each of the types.
+template <typename... T>
+inline constexpr std::size_t mostElements = mostBytes / std::max({sizeof(T)...});
+
+[[noreturn]] inline void throwAbove(const char* name, std::size_t value, std::size_t most) {
+    throw std::invalid_argument(std::string(name) + ": expected at most " + std::to_string(most) + ", got " +
+                                std::to_string(value));
+}
+
+constexpr void requireAtMost(const char* name, std::size_t value, std::size_t most) {
+    if (value > most) {
+        throwAbove(name, value, most);
+    }
+}
+
+/// Arrays of n elements of each of the types have to fit into memory.
+template <typename... T>
+constexpr void requireSize(std::size_t n) {
+    requireAtMost("n", n, mostElements<T...>);
+}
+
 /// Element counts of the course layer are `int`.
 inline void requireCount(int n) {
     if (n < 0) {
@@ -23,7 +49,9 @@ inline void requireCount(int n) {
     }
 }
 
-inline void requireArray(const char* name, const void* array, std::size_t n) {
+template <typename T>
+void requireArray(const char* name, const T* array, std::size_t n) {
+    requireAtMost(name, n, mostElements<T>);
     if (array == nullptr && n > 0) {
         throw std::invalid_argument(std::string(name) + ": expected an array of " + std::to_string(n) +
                                     " elements, got a null pointer");
@@ -45,7 +73,8 @@ inline void requireBits(int bits) {
 }
 
 /// The matrix of the course layer and a place for each of its rows.
-inline void requireHostMatrix(int rows, int cols, const void* out, const void* in) {
+template <typename T>
+void requireHostMatrix(int rows, int cols, const T* out, const T* in) {
     if (rows < 0 || cols < 0) {
         throw std::invalid_argument("rows, cols: expected numbers >= 0, got " + std::to_string(rows) + " and " +
                                     std::to_string(cols));
@@ -56,10 +85,10 @@ inline void requireHostMatrix(int rows, int cols, const void* out, const void* i
 
 /// Two arrays may not share memory.
 inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
-    const auto* aBegin = static_cast<const std::byte*>(a);
-    const auto* bBegin = static_cast<const std::byte*>(b);
-    const std::less<> before;
-    if (before(aBegin, bBegin + bBytes) && before(bBegin, aBegin + aBytes)) {
+    const auto aBegin = reinterpret_cast<std::uintptr_t>(a);
+    const auto bBegin = reinterpret_cast<std::uintptr_t>(b);
+    const bool overlap = aBegin <= bBegin ? bBegin - aBegin < aBytes : aBegin - bBegin < bBytes;
+    if (aBytes > 0 && bBytes > 0 && overlap) {
         throw std::invalid_argument("input and output: expected arrays that share no memory, got overlapping ones");
     }
 }

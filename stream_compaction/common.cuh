@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -17,12 +18,13 @@
 /// An operation is a small value: its tuning options are public members, `scratchBytes` says how much scratch a call
 /// needs and the call operator enqueues the work on a stream. A call neither allocates nor synchronises, so it can be
 /// captured in a CUDA graph. n == 0 is valid. Scratch that is too small or not aligned, a null array, arrays that
-/// overlap where they may not, or a block size that is not allowed throws std::invalid_argument before anything is
-/// enqueued; a failing CUDA call throws CudaError.
+/// overlap where they may not, more elements than memory or a grid has room for, or a block size that is not allowed
+/// throws std::invalid_argument before anything is enqueued; a failing CUDA call throws CudaError. `scratchBytes`
+/// throws for sizes that the call would refuse.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
-/// that the call would refuse, so that what is built on a scan finds out before it enqueues anything.
+/// and sizes that the call would refuse, so that what is built on a scan finds out before it enqueues anything.
 template <typename Op>
 concept ScanOperation = requires(const Op scan, std::size_t n, const std::uint8_t* in, std::uint32_t* out,
                                  Scratch scratch, cudaStream_t stream) {
@@ -90,9 +92,25 @@ void withIndexType(std::size_t n, Work&& work) {
 
 namespace Common {
 
-/// Blocks of a grid with at least one thread for each of `n` elements.
-[[nodiscard]] inline unsigned blocksFor(std::size_t n, int blockSize) {
-    return static_cast<unsigned>(divideRoundUp(n, static_cast<std::size_t>(blockSize)));
+/// Blocks that a grid has at most.
+inline constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
+
+/// Blocks of a grid for `n` elements, `blockElements` each. Throws std::invalid_argument for more than a grid has.
+[[nodiscard]] inline unsigned blocksFor(std::size_t n, std::size_t blockElements) {
+    Arguments::requireAtMost("n", n, mostBlocks * blockElements);
+    return static_cast<unsigned>(divideRoundUp(n, blockElements));
+}
+
+/// At most `most` blocks, for kernels whose threads go on until all elements are done.
+[[nodiscard]] inline unsigned blocksFor(std::size_t n, std::size_t blockElements, unsigned most) {
+    return static_cast<unsigned>(std::min<std::size_t>(divideRoundUp(n, blockElements), most));
+}
+
+/// Throws std::invalid_argument unless blocks may have `blockSize` threads and a grid of them one for each of n
+/// elements.
+inline void requireGrid(std::size_t n, int blockSize) {
+    requireBlockSize(blockSize);
+    (void)blocksFor(n, blockSize);
 }
 
 __device__ inline std::size_t globalThreadIndex() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }

@@ -28,7 +28,7 @@ namespace Common {
 
 /// ceil(n / divisor).
 [[nodiscard]] constexpr std::size_t divideRoundUp(std::size_t n, std::size_t divisor) {
-    return (n + divisor - 1) / divisor;
+    return n / divisor + (n % divisor != 0 ? 1 : 0);
 }
 
 /// a + b, where integers wrap around instead of overflowing.

@@ -40,6 +40,7 @@ void runOnScratch(const char* name, Scratch scratch, std::size_t neededBytes, Ca
 struct Scan {
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T, In>(n);
         return queryScratchBytes(call<In, T>(nullptr, nullptr, n, nullptr));
     }
 
@@ -65,6 +66,7 @@ template <typename Algorithm>
 struct SelectBy {
     template <typename T, typename Predicate = IsNonzero>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n, Predicate keep = {}) const {
+        Arguments::requireSize<T>(n);
         return queryScratchBytes(call<T>(nullptr, nullptr, nullptr, n, nullptr, keep));
     }
 
@@ -96,6 +98,7 @@ struct Partition : SelectBy<cub::DevicePartition> {};
 struct Sort {
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T>(n);
         return queryScratchBytes(call<T>(nullptr, nullptr, n, nullptr));
     }
 
@@ -124,6 +127,7 @@ struct Sort {
 struct SortPairs {
     template <typename K, typename V>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<K, V>(n);
         return queryScratchBytes(call<K, V>(nullptr, nullptr, nullptr, nullptr, n, nullptr));
     }
 

@@ -22,33 +22,38 @@ struct RowOffset {
 struct RowSum {
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
-        return queryScratchBytes(call<In, T>(nullptr, nullptr, rows, cols, cols, nullptr));
+        const Matrix<In> matrix{nullptr, rows, cols, cols};
+        requireMatrixSize<T>(matrix);
+        return queryScratchBytes(call<In, T>(matrix, nullptr, nullptr));
     }
 
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
-        const StreamCompaction::RowSum::Matrix<In> matrix{in, rows, cols, pitch};
+        const Matrix<In> matrix{in, rows, cols, pitch};
         requireMatrix(matrix, out);
         if (!isDoneWithoutColumns(matrix, out, stream)) {
             runOnScratch("cub::DeviceSegmentedReduce", scratch, scratchBytes<T, In>(rows, cols),
-                         call(in, out, rows, cols, pitch, stream));
+                         call(matrix, out, stream));
         }
     }
 
   private:
+    template <typename In>
+    using Matrix = StreamCompaction::RowSum::Matrix<In>;
+
     template <typename In, typename T>
-    [[nodiscard]] static auto call(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch,
-                                   cudaStream_t stream) {
+    [[nodiscard]] static auto call(const Matrix<In>& matrix, T* out, cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(rows * pitch + cols, [&]<typename Offset>(Offset) {
+            return withNarrowSize(extentOf(matrix), [&]<typename Offset>(Offset) {
                 const auto offsets = [&](std::size_t offset) {
                     return thrust::make_transform_iterator(
                         thrust::counting_iterator<Offset>(0),
-                        RowOffset<Offset>{static_cast<Offset>(pitch), static_cast<Offset>(offset)});
+                        RowOffset<Offset>{static_cast<Offset>(matrix.pitch), static_cast<Offset>(offset)});
                 };
-                return cub::DeviceSegmentedReduce::Reduce(storage, bytes, in, out, static_cast<std::int64_t>(rows),
-                                                          offsets(0), offsets(cols), cuda::std::plus<>{}, T{}, stream);
+                return cub::DeviceSegmentedReduce::Reduce(storage, bytes, matrix.elements, out,
+                                                          static_cast<std::int64_t>(matrix.rows), offsets(0),
+                                                          offsets(matrix.cols), cuda::std::plus<>{}, T{}, stream);
             });
         };
     }

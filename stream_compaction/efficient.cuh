@@ -127,7 +127,8 @@ struct TextbookScan {
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        requireBlockSize(blockSize);
+        Arguments::requireSize<T, In>(n);
+        Common::requireGrid(treeSize(n), blockSize);
         return n == 0 ? 0 : scratchBytesFor<T>(treeSize(n));
     }
 

@@ -25,6 +25,8 @@ struct MapScanScatter {
 
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T>(n);
+        Common::requireGrid(n, blockSize);
         std::size_t bytes = 0;
         withIndexType(n, [&]<typename Index>(Index) {
             bytes = scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
@@ -36,7 +38,6 @@ struct MapScanScatter {
     template <typename T, typename Predicate = IsNonzero>
     void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
                     Predicate keep = {}) const {
-        requireBlockSize(blockSize);
         requireCompactArrays(in, out, count, n);
         ScratchArena arena(scratch, scratchBytes<T>(n));
         if (n == 0) {

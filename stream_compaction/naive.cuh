@@ -39,7 +39,8 @@ struct Scan {
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        requireBlockSize(blockSize);
+        Arguments::requireSize<T, In>(n);
+        Common::requireGrid(n, blockSize);
         return 2 * scratchBytesFor<T>(n);
     }
 

@@ -32,13 +32,21 @@ template <typename Bits, typename Value>
     return 2 * elementBytes<Bits, Value>(n) + scratchBytesFor<std::uint16_t>(sizeof(Bits) * blocks * digitValues);
 }
 
+/// Tiles of a sort with a launch a pass. Throws std::invalid_argument unless an int counts their statuses, one a digit
+/// value.
+template <typename Shape>
+[[nodiscard]] std::size_t passTiles(std::size_t n) {
+    Arguments::requireAtMost("n", n, Common::mostBlocks / digitValues * Shape::elements);
+    return Common::divideRoundUp(n, Shape::elements);
+}
+
 /// Scratch of a sort with a launch a pass: an array as large as the input, unless that serves for it; the plan and what
 /// leads to it; the statuses.
 template <typename Shape, typename Bits, typename Value>
 [[nodiscard]] std::size_t passesScratchBytes(std::size_t n, bool mayDestroyInput) {
     return (mayDestroyInput ? 0 : elementBytes<Bits, Value>(n)) + scratchBytesFor<Plan>(1) +
            scratchBytesFor<Counters>(1) +
-           scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(Common::divideRoundUp(n, Shape::elements)));
+           scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
 }
 
 /// A sort of n > 0 elements. Each way returns false, and launches nothing, where the array is too large for it or the
@@ -92,7 +100,7 @@ struct Launcher {
             return false;
         }
         // What has to be cleared lies side by side: the counters and the first set of statuses.
-        const std::size_t tiles = Common::divideRoundUp(n, Shape::elements);
+        const std::size_t tiles = passTiles<Shape>(n);
         ScratchArena rest = arena;
         auto* const counters = rest.take<Counters>(1);
         const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};

@@ -26,9 +26,10 @@ using Carried =
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Of floating-point keys -0 precedes +0, and NaNs are last, the
 /// positive before the negative ones; descending order is the exact reverse. Values are trivially copyable, of 1 to 16
-/// bytes. No array may overlap another. A range of bits that the key has not throws std::invalid_argument. The scratch
-/// may hold anything and keeps nothing from call to call; it takes another array of keys and of values, two up to 2^20
-/// elements, and the blocks' counts.
+/// bytes. No array may overlap another. A range of bits that the key has not throws std::invalid_argument, and so do
+/// more elements than 2^23 tiles hold, which are tens of billions (passTiles). The scratch may hold anything and keeps
+/// nothing from call to call; it takes another array of keys and of values, two up to 2^20 elements, and the blocks'
+/// counts.
 struct Sort {
     bool descending = false;
 
@@ -45,6 +46,7 @@ struct Sort {
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
         using Bits = BitsOf<K>;
         using Value = Carried<V>;
+        Arguments::requireSize<K, V>(n);
         return n == 0 ? 0
                       : std::max(residentScratch<Bits, Value>(n),
                                  passesScratchBytes<SmallPassTile<Bits, Value>, Bits, Value>(n, mayDestroyInput));

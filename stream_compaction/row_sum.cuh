@@ -8,7 +8,8 @@
 
 /// Row sums of a matrix in device memory, `pitch` elements from one row to the next, accumulated in the type of `out`,
 /// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap;
-/// rows without columns sum to 0. Not in place; a pitch of less than the columns throws std::invalid_argument.
+/// rows without columns sum to 0. Not in place; a pitch of less than the columns and a matrix larger than memory throw
+/// std::invalid_argument.
 namespace StreamCompaction::RowSum {
 
 /// A step of the study. It computes any shape, also those for which a block a row makes no sense, of up to 2^31 - 1
@@ -16,7 +17,8 @@ namespace StreamCompaction::RowSum {
 template <typename Step>
 struct BlockPerRow {
     template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*rows*/, std::size_t /*cols*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
+        requireMatrixSize<T>(Matrix<In>{nullptr, rows, cols, cols});
         return 0;
     }
 
@@ -82,6 +84,7 @@ using PartsBlock = TeamShape<1024, 2, 1024>;
 struct Adaptive {
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
+        requireMatrixSize<T>(Matrix<In>{nullptr, rows, cols, cols});
         if (rows == 0 || cols == 0) {
             return 0;
         }

@@ -17,6 +17,23 @@ struct Matrix {
     std::size_t pitch;
 };
 
+/// Elements from the first to the last.
+template <typename In>
+[[nodiscard]] std::size_t extentOf(const Matrix<In>& matrix) {
+    return matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
+}
+
+/// Throws std::invalid_argument unless the matrix and a sum for each row fit into memory.
+template <typename Acc, typename In>
+void requireMatrixSize(const Matrix<In>& matrix) {
+    Arguments::requireAtMost("rows", matrix.rows, Arguments::mostElements<Acc>);
+    if (matrix.rows > 0 && matrix.cols > 0) {
+        constexpr std::size_t most = Arguments::mostElements<In>;
+        Arguments::requireAtMost("cols", matrix.cols, most);
+        Arguments::requireAtMost("rows", matrix.rows, (most - matrix.cols) / matrix.pitch + 1);
+    }
+}
+
 /// Throws std::invalid_argument unless `out` has a place for each row, apart from the matrix.
 template <typename In, typename Acc>
 void requireMatrix(const Matrix<In>& matrix, Acc* out) {
@@ -24,7 +41,8 @@ void requireMatrix(const Matrix<In>& matrix, Acc* out) {
         throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
                                     std::to_string(matrix.pitch));
     }
-    const std::size_t n = matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
+    requireMatrixSize<Acc>(matrix);
+    const std::size_t n = extentOf(matrix);
     Arguments::requireArray("in", matrix.elements, n);
     Arguments::requireArray("out", out, matrix.rows);
     Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.rows * sizeof(Acc));

@@ -10,9 +10,10 @@
 
 namespace StreamCompaction {
 
-/// Bytes that `ScratchArena::take<T>(n)` uses up.
+/// Bytes that `ScratchArena::take<T>(n)` uses up. Throws std::invalid_argument for more elements than memory holds.
 template <typename T>
 [[nodiscard]] constexpr std::size_t scratchBytesFor(std::size_t n) {
+    Arguments::requireAtMost("elements of scratch", n, Arguments::mostElements<T>);
     return Common::divideRoundUp(n * sizeof(T), scratchAlignment) * scratchAlignment;
 }
 

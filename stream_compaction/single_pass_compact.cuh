@@ -341,8 +341,9 @@ struct CompactLauncher {
 
     template <typename T>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
+        Arguments::requireSize<T>(n);
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<T>);
-        const std::size_t tiles = Common::divideRoundUp(vectors, CompactBlock<T>::vectors);
+        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors, residentCompactLimits)),
                                  scratchBytesFor<std::uint64_t>(CompactWords::count(tiles)));
@@ -401,8 +402,7 @@ struct CompactLauncher {
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
             constexpr unsigned mostBlocks = 2048;  // how many elements there are to reverse only the device knows
-            kernReverseRest<<<std::min(mostBlocks, Common::blocksFor(n / 2, threads)), threads, 0, stream>>>(n, out,
-                                                                                                             count);
+            kernReverseRest<<<Common::blocksFor(n / 2, threads, mostBlocks), threads, 0, stream>>>(n, out, count);
             Common::checkCUDAError("kernReverseRest");
         }
     }

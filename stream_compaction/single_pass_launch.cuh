@@ -25,7 +25,7 @@ static __global__ void kernClear(std::uint64_t* words, std::size_t n) {
 inline void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream) {
     constexpr int threads = 256;
     constexpr unsigned mostBlocks = 128;
-    kernClear<<<std::min(mostBlocks, Common::blocksFor(n, threads)), threads, 0, stream>>>(words, n);
+    kernClear<<<Common::blocksFor(n, threads, mostBlocks), threads, 0, stream>>>(words, n);
     Common::checkCUDAError("kernClear");
 }
 

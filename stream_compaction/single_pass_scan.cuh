@@ -189,8 +189,9 @@ struct Scan {
 
     template <typename T, typename In = T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T, In>(n);
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<In, T>);
-        const std::size_t tiles = Common::divideRoundUp(vectors, ScanBlock::vectors);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<In, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<T>(residentBlocksFor(vectors, residentScanLimits)),
                                  scratchBytesFor<std::uint64_t>(ScanWords<T>::count(tiles)));

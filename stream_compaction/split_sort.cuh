@@ -43,6 +43,8 @@ struct SplitSort {
 
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T>(n);
+        Common::requireGrid(n, blockSize);
         std::size_t bytes = 0;
         withIndexType(n, [&]<typename Index>(Index) {
             bytes = scratchBytesFor<T>(n) + scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
@@ -53,7 +55,6 @@ struct SplitSort {
 
     template <typename T>
     void operator()(const T* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        requireBlockSize(blockSize);
         requireSameOrDisjointArrays(in, out, n);
         constexpr int allBits = 8 * sizeof(T);
         if (bits < 0 || bits > allBits) {

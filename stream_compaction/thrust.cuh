@@ -17,7 +17,8 @@ namespace StreamCompaction::Thrust {
 /// thrust::exclusive_scan; `out` may be `in`.
 struct Scan {
     template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T, In>(n);
         return 0;
     }
 
@@ -46,7 +47,8 @@ void copyUnlessSame(const T* in, T* out, std::size_t n, cudaStream_t stream) {
 /// thrust::copy_if. Not in place.
 struct Compact {
     template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T>(n);
         return 0;
     }
 
@@ -63,7 +65,8 @@ struct Compact {
 /// room for as many as will go there. Not in place.
 struct Partition {
     template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T>(n);
         return 0;
     }
 
@@ -80,7 +83,8 @@ struct Partition {
 /// thrust::sort, which works in place: first the keys are copied where `out` is not `in`.
 struct Sort {
     template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<T>(n);
         return 0;
     }
 
@@ -95,7 +99,8 @@ struct Sort {
 /// thrust::stable_sort_by_key, in the same way.
 struct SortPairs {
     template <typename K, typename V>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*n*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<K, V>(n);
         return 0;
     }
 

@@ -28,7 +28,8 @@ struct ElementOf {
 /// thrust::reduce_by_key with the number of its row as each element's key.
 struct RowSum {
     template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*rows*/, std::size_t /*cols*/) const {
+    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
+        requireMatrixSize<T>(StreamCompaction::RowSum::Matrix<In>{nullptr, rows, cols, cols});
         return 0;
     }
 

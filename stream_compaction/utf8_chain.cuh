@@ -110,8 +110,9 @@ struct ChainTiles {
 
     static constexpr std::size_t mostTogether = 128;
 
-    /// Scratch for either.
+    /// Scratch for either. Throws std::invalid_argument for more tiles than a grid has blocks.
     [[nodiscard]] std::size_t scratchBytes() const {
+        Arguments::requireAtMost("tiles of the text", inTurn, Common::mostBlocks);
         return std::max(scratchBytesFor<std::uint32_t>(std::min(together, mostTogether)),
                         scratchBytesFor<std::uint64_t>(SinglePass::CompactWords::count(inTurn)));
     }

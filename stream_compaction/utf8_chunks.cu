@@ -71,6 +71,7 @@ ChunkDecoder::ChunkDecoder(std::size_t chunkBytes) {
     if (chunkBytes < 4) {
         throw std::invalid_argument("chunkBytes: expected at least 4, got " + std::to_string(chunkBytes));
     }
+    Arguments::requireAtMost("chunkBytes", chunkBytes, Arguments::mostElements<char32_t>);
     for (auto& slot : slots_) {
         slot = std::make_unique<Slot>(chunkBytes);
     }

@@ -302,12 +302,14 @@ void withErrors(Errors errors, Work&& work) {
 /// `in` holds n bytes at any address; `out` must have room for what comes out, at most n elements, and nothing is
 /// written past that; in strict mode, which converts what stands behind the error as well, for n. Not in place.
 /// Allocates nothing, does not synchronise; the scratch may hold anything and keeps nothing from call to call. n == 0
-/// is valid. Null arrays, an output that begins inside the input and too little scratch throw std::invalid_argument.
+/// is valid. Null arrays, more text than memory or a grid has room for, an output that begins inside the input and too
+/// little scratch throw std::invalid_argument.
 struct Decode {
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;
 
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<std::uint8_t>(n);
         return n == 0 ? 0 : tiles([n](int bytes) { return TextInMemory::mostTiles(n, bytes); }).scratchBytes();
     }
 
@@ -348,6 +350,7 @@ struct Validate {
     Errors errors = Errors::Replace;
 
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<std::uint8_t>(n);
         const std::size_t tiles = TextInMemory::mostTiles(n, ValidateShape::bytes);
         return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }

@@ -395,7 +395,9 @@ struct Encode {
 
     template <typename From>
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<From>(n);
         const std::size_t tiles = TextInMemory::mostTiles(n * sizeof(From), EncodeShape<From>::bytes);
+        Arguments::requireAtMost("parts of the text", tiles * EncodeShape<From>::warps, Common::mostBlocks);
         return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 

@@ -74,7 +74,6 @@ struct TextbookDecode {
 
     void operator()(const std::uint8_t* in, char32_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        requireBlockSize(blockSize);
         requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes(n));
         beginResult(result, 0, stream);

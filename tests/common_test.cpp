@@ -41,6 +41,16 @@ TEST(Logarithms, AroundEveryPowerOfTwo) {
     }
 }
 
+TEST(DivideRoundUp, DoesNotOverflow) {
+    constexpr auto most = std::numeric_limits<std::size_t>::max();
+    EXPECT_EQ(Common::divideRoundUp(0, 7), 0U);
+    EXPECT_EQ(Common::divideRoundUp(1, 7), 1U);
+    EXPECT_EQ(Common::divideRoundUp(7, 7), 1U);
+    EXPECT_EQ(Common::divideRoundUp(8, 7), 2U);
+    EXPECT_EQ(Common::divideRoundUp(most, 256), std::size_t{1} << 56);
+    EXPECT_EQ(Common::divideRoundUp(most, most), 1U);
+}
+
 TEST(WrappingAdd, IntegersWrapAround) {
     EXPECT_EQ(Common::wrappingAdd(std::numeric_limits<int>::max(), 1), std::numeric_limits<int>::min());
     EXPECT_EQ(Common::wrappingAdd<std::uint8_t>(200, 100), 44);
@@ -113,6 +123,48 @@ TEST(Arguments, OverlapIsRefused) {
     EXPECT_NO_THROW(Arguments::requireSameOrDisjoint(memory, 8, memory, 8));
     EXPECT_THROW(Arguments::requireSameOrDisjoint(memory, 8, memory, 16), std::invalid_argument);
     EXPECT_THROW(Arguments::requireSameOrDisjoint(memory, 8, memory + 4, 8), std::invalid_argument);
+}
+
+TEST(Arguments, OverlapIsRefusedWhereTheEndOfAnArrayOverflows) {
+    const std::byte memory[16]{};
+    constexpr auto most = std::numeric_limits<std::size_t>::max();
+    EXPECT_THROW(Arguments::requireDisjoint(memory, most, memory + 8, 8), std::invalid_argument);
+    EXPECT_THROW(Arguments::requireDisjoint(memory + 8, 8, memory, most), std::invalid_argument);
+}
+
+TEST(Arguments, AnEmptyArrayOverlapsNothing) {
+    const std::byte memory[16]{};
+    EXPECT_NO_THROW(Arguments::requireDisjoint(memory, 16, memory, 0));
+    EXPECT_NO_THROW(Arguments::requireDisjoint(memory, 16, memory + 8, 0));
+}
+
+TEST(Arguments, RefusalOfASizeNamesItAndTheMost) {
+    const int element = 0;
+    EXPECT_NO_THROW(Arguments::requireArray("in", &element, std::size_t{1} << 54));
+    EXPECT_NO_THROW((Arguments::requireSize<char, int>(std::size_t{1} << 54)));
+    EXPECT_THROW((Arguments::requireSize<char, int>((std::size_t{1} << 54) + 1)), std::invalid_argument);
+    try {
+        Arguments::requireArray("in", &element, std::size_t{1} << 62);
+        FAIL() << "accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "in: expected at most 18014398509481984, got 4611686018427387904");
+    }
+}
+
+TEST(Arguments, AHostMatrixOfMoreThanMemoryHoldsIsRefused) {
+    constexpr int most = std::numeric_limits<int>::max();
+    const float in = 0;
+    float out = 0;
+    EXPECT_THROW(Arguments::requireHostMatrix(most, most, &out, &in), std::invalid_argument);
+}
+
+TEST(ScratchArena, RefusesSizesThatOverflow) {
+    constexpr auto most = std::numeric_limits<std::size_t>::max();
+    EXPECT_EQ(scratchBytesFor<double>(std::size_t{1} << 40), std::size_t{1} << 43);
+    for (const std::size_t n : {most, most / 2 + 1, std::size_t{1} << 61, (std::size_t{1} << 61) + 1}) {
+        EXPECT_THROW((void)scratchBytesFor<double>(n), std::invalid_argument) << n;
+        EXPECT_THROW((void)scratchBytesFor<char>(n), std::invalid_argument) << n;
+    }
 }
 
 TEST(ScratchArena, HandsOutAlignedDisjointArrays) {

@@ -2,9 +2,12 @@
 #include <cuda_fp16.h>
 
 #include "device_fixture.cuh"
-#include "stream_compaction/cub_row_sum.cuh"
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/thrust_row_sum.cuh"
+
+#if !defined(STREAM_COMPACTION_SIMULATED)
+#include "stream_compaction/cub_row_sum.cuh"
+#endif
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -95,15 +98,21 @@ template <typename In, typename Op = Adaptive>
     return out.read(size.rows);
 }
 
-/// CUB's answer.
+#if defined(STREAM_COMPACTION_SIMULATED)
+using Peer = Thrust::RowSum;
+#else
+using Peer = Cub::RowSum;
+#endif
+
+/// A peer's answer.
 template <typename T>
 [[nodiscard]] std::vector<T> oracleSums(const DeviceBuffer<T>& matrix, MatrixSize size) {
     std::vector<T> sums(size.rows);
     if (size.rows > 0) {
         DeviceBuffer<T> out(size.rows);
-        const Cub::RowSum cub;
-        DeviceBuffer<std::byte> scratch(cub.scratchBytes<T>(size.rows, size.cols));
-        cub(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), nullptr);
+        const Peer peer;
+        DeviceBuffer<std::byte> scratch(peer.scratchBytes<T>(size.rows, size.cols));
+        peer(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), nullptr);
         out.copyTo(sums);
     }
     return sums;
@@ -325,6 +334,12 @@ TYPED_TEST(RowSumOperationTest, RefusesBadArguments) {
     expectRefused(in, none, 10);
     expectRefused(in, in + 99, 10);
     EXPECT_NO_THROW(sum(none, none, 0, 10, 10, scratch.bytes(), nullptr));
+}
+
+// Nothing is at a distance of the pitch.
+TYPED_TEST(RowSumOperationTest, TakesASingleRowOfAnyPitch) {
+    const DeviceBuffer<float> matrix = deviceArray(10, Ones<float>{});
+    EXPECT_EQ(sumsOf(matrix.data(), {1, 10}, static_cast<std::size_t>(-1), TypeParam{}), std::vector<float>{10.0f});
 }
 
 TYPED_TEST(RowSumOperationTest, WritesZerosWithoutColumns) {

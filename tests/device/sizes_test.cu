@@ -1,0 +1,255 @@
+// Sizes that no memory or grid has room for are refused before anything is enqueued: so it takes no device.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "stream_compaction/cub.cuh"
+#include "stream_compaction/cub_row_sum.cuh"
+#include "stream_compaction/efficient.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/naive.cuh"
+#include "stream_compaction/radix_sort.cuh"
+#include "stream_compaction/row_sum.cuh"
+#include "stream_compaction/shared_mem.cuh"
+#include "stream_compaction/single_pass.cuh"
+#include "stream_compaction/split_sort.cuh"
+#include "stream_compaction/thrust.cuh"
+#include "stream_compaction/thrust_row_sum.cuh"
+#include "stream_compaction/utf8.cuh"
+#include "stream_compaction/utf8_textbook.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+/// 16 bytes.
+struct alignas(16) Pair {
+    double first;
+    double second;
+
+    friend __host__ __device__ Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
+    friend __host__ __device__ bool operator!=(Pair a, Pair b) { return a.first != b.first || a.second != b.second; }
+};
+
+/// Memory of a few elements. Nobody may look at it.
+template <typename T, int number = 0>
+[[nodiscard]] T* memory() {
+    alignas(scratchAlignment) static std::byte bytes[1024];
+    return reinterpret_cast<T*>(bytes);
+}
+
+[[nodiscard]] Scratch scratch() { return {memory<std::byte, 1>(), 1024}; }
+
+/// Expects the refusal of a size, not of scratch that is too small for it.
+template <typename Call>
+void expectSizeRefused(const std::string& what, Call&& call) {
+    try {
+        call();
+        ADD_FAILURE() << what << ": accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_NE(std::string(error.what()).find(": expected at most "), std::string::npos)
+            << what << ": " << error.what();
+    } catch (const CudaError& error) {
+        ADD_FAILURE() << what << ": " << error.what();
+    }
+}
+
+/// An operation on n elements.
+struct Operation {
+    std::string name;
+    std::function<void(std::size_t n)> scratchBytes;
+    std::function<void(std::size_t n)> call;
+};
+
+template <typename T, typename In = T, typename Op>
+[[nodiscard]] Operation scan(const std::string& name, const Op& op) {
+    return {name, [op](std::size_t n) { (void)op.template scratchBytes<T, In>(n); },
+            [op](std::size_t n) { op(memory<In, 2>(), memory<T, 3>(), n, scratch(), nullptr); }};
+}
+
+template <typename T, typename Op>
+[[nodiscard]] Operation compact(const std::string& name, const Op& op) {
+    return {
+        name, [op](std::size_t n) { (void)op.template scratchBytes<T>(n); },
+        [op](std::size_t n) { op(memory<T, 2>(), memory<T, 3>(), memory<std::size_t, 4>(), n, scratch(), nullptr); }};
+}
+
+template <typename T, typename Op>
+[[nodiscard]] Operation partition(const std::string& name, const Op& op) {
+    return {name, [op](std::size_t n) { (void)op.template scratchBytes<T>(n); },
+            [op](std::size_t n) {
+                op(memory<T, 2>(), memory<T, 3>(), memory<T, 5>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
+            }};
+}
+
+template <typename T, typename Op>
+[[nodiscard]] Operation sort(const std::string& name, const Op& op) {
+    return {name, [op](std::size_t n) { (void)op.template scratchBytes<T>(n); },
+            [op](std::size_t n) { op(memory<T, 2>(), memory<T, 3>(), n, scratch(), nullptr); }};
+}
+
+template <typename K, typename V, typename Op>
+[[nodiscard]] Operation sortPairs(const std::string& name, const Op& op) {
+    return {name, [op](std::size_t n) { (void)op.template scratchBytes<K, V>(n); },
+            [op](std::size_t n) {
+                op(memory<K, 2>(), memory<K, 3>(), memory<V, 4>(), memory<V, 5>(), n, scratch(), nullptr);
+            }};
+}
+
+template <typename From, typename To, typename Op>
+[[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
+    return {name,
+            [op](std::size_t n) {
+                if constexpr (requires { op.scratchBytes(n); }) {
+                    (void)op.scratchBytes(n);
+                } else {
+                    (void)op.template scratchBytes<From>(n);
+                }
+            },
+            [op](std::size_t n) {
+                op(memory<From, 2>(), memory<To, 3>(), memory<Utf8::Result, 4>(), n, scratch(), nullptr);
+            }};
+}
+
+[[nodiscard]] std::vector<Operation> operations() {
+    return {
+        scan<std::uint8_t>("naive scan of bytes", Naive::Scan{}),
+        scan<Pair>("naive scan of pairs", Naive::Scan{}),
+        scan<std::uint8_t>("textbook scan of bytes", Efficient::TextbookScan{}),
+        scan<Pair>("textbook scan of pairs", Efficient::TextbookScan{}),
+        scan<int>("optimised scan of ints", Efficient::OptimizedScan{}),
+        scan<std::uint8_t>("shared-memory scan of bytes", SharedMem::Scan{}),
+        scan<std::uint64_t, std::uint8_t>("shared-memory scan of bytes to words", SharedMem::Scan{}),
+        scan<std::uint8_t>("single-pass scan of bytes", SinglePass::Scan{}),
+        scan<Pair>("single-pass scan of pairs", SinglePass::Scan{}),
+        scan<std::int64_t, std::int16_t>("single-pass scan of shorts to words", SinglePass::Scan{}),
+        compact<std::uint8_t>("map-scan-scatter of bytes", MapScanScatter<SharedMem::Scan>{}),
+        compact<Pair>("map-scan-scatter of pairs", MapScanScatter<Naive::Scan>{}),
+        compact<std::uint8_t>("single-pass compaction of bytes", SinglePass::Compact{}),
+        compact<Pair>("single-pass compaction of pairs", SinglePass::Compact{}),
+        compact<int>("single-pass partition of ints", SinglePass::Partition{}),
+        partition<int>("single-pass partition of ints into two arrays", SinglePass::Partition{}),
+        sort<std::uint8_t>("split sort of bytes", SplitSort<SharedMem::Scan>{}),
+        sort<double>("split sort of doubles", SplitSort<SharedMem::Scan>{}),
+        sort<std::uint8_t>("radix sort of bytes", Radix::Sort{}),
+        sort<std::uint64_t>("radix sort of words", Radix::Sort{.mayDestroyInput = true}),
+        sortPairs<std::uint8_t, Pair>("radix sort of bytes and pairs", Radix::Sort{}),
+        conversion<std::uint8_t, char32_t>("decoding to UTF-32", Utf8::Decode{}),
+        conversion<std::uint8_t, char16_t>("decoding to UTF-16", Utf8::Decode{}),
+        conversion<std::uint8_t, char32_t>("textbook decoding", Utf8::TextbookDecode<SharedMem::Scan>{}),
+        conversion<char32_t, std::uint8_t>("encoding of UTF-32", Utf8::Encode{}),
+        conversion<char16_t, std::uint8_t>("encoding of UTF-16", Utf8::Encode{}),
+        {"validation", [](std::size_t n) { (void)Utf8::Validate{}.scratchBytes(n); },
+         [](std::size_t n) {
+             Utf8::Validate{}(memory<std::uint8_t, 2>(), memory<Utf8::Result, 4>(), n, scratch(), nullptr);
+         }},
+        scan<int>("CUB's scan of ints", Cub::Scan{}),
+        compact<int>("CUB's compaction of ints", Cub::Compact{}),
+        compact<int>("CUB's partition of ints", Cub::Partition{}),
+        sort<int>("CUB's sort of ints", Cub::Sort{}),
+        sortPairs<int, std::uint64_t>("CUB's sort of ints and words", Cub::SortPairs{}),
+        scan<int>("Thrust's scan of ints", Thrust::Scan{}),
+        compact<int>("Thrust's compaction of ints", Thrust::Compact{}),
+        partition<int>("Thrust's partition of ints", Thrust::Partition{}),
+        sort<int>("Thrust's sort of ints", Thrust::Sort{}),
+        sortPairs<int, std::uint64_t>("Thrust's sort of ints and words", Thrust::SortPairs{}),
+    };
+}
+
+TEST(Sizes, MoreElementsThanMemoryHoldsAreRefused) {
+    std::vector<std::size_t> sizes{static_cast<std::size_t>(-1), static_cast<std::size_t>(-1) - 254};
+    for (int power = 57; power < 64; ++power) {
+        sizes.insert(sizes.end(), {std::size_t{1} << power, (std::size_t{1} << power) + 1});
+    }
+    for (const Operation& operation : operations()) {
+        for (const std::size_t n : sizes) {
+            const std::string what = operation.name + ", n = " + std::to_string(n);
+            expectSizeRefused("scratch of " + what, [&] { operation.scratchBytes(n); });
+            expectSizeRefused(what, [&] { operation.call(n); });
+        }
+    }
+}
+
+TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
+    const int blockSize = 32;
+    const std::size_t most = std::size_t{32} * 0x7fffffff;
+    const Naive::Scan naive{blockSize};
+    const SharedMem::Scan sharedMem{blockSize};
+    const MapScanScatter<Naive::Scan> mapScanScatter{.scan = {1024}, .blockSize = blockSize};
+    const MapScanScatter<Naive::Scan> overSmallBlocks{.scan = naive, .blockSize = 1024};
+    const SplitSort<Naive::Scan> splitSort{.scan = {1024}, .blockSize = blockSize};
+    EXPECT_NO_THROW((void)naive.scratchBytes<int>(most));
+    EXPECT_NO_THROW((void)mapScanScatter.scratchBytes<int>(most));
+    for (const std::size_t n : {most + 1, (std::size_t{1} << 37) + 5}) {
+        expectSizeRefused("naive", [&] { (void)naive.scratchBytes<int>(n); });
+        expectSizeRefused("shared", [&] { (void)sharedMem.scratchBytes<int>(8 * n); });
+        expectSizeRefused("efficient", [&] { (void)Efficient::TextbookScan{blockSize}.scratchBytes<int>(n); });
+        expectSizeRefused("map-scan-scatter", [&] { (void)mapScanScatter.scratchBytes<int>(n); });
+        expectSizeRefused("map-scan-scatter's scan", [&] { (void)overSmallBlocks.scratchBytes<int>(n); });
+        expectSizeRefused("split sort", [&] { (void)splitSort.scratchBytes<int>(n); });
+    }
+    const std::size_t tooManyTiles = std::size_t{1} << 50;
+    expectSizeRefused("scan", [&] { (void)SinglePass::Scan{}.scratchBytes<std::uint8_t>(tooManyTiles); });
+    expectSizeRefused("compaction", [&] { (void)SinglePass::Compact{}.scratchBytes<std::uint8_t>(tooManyTiles); });
+    expectSizeRefused("radix sort", [&] { (void)Radix::Sort{}.scratchBytes<std::uint8_t>(std::size_t{1} << 40); });
+    expectSizeRefused("decoding", [&] { (void)Utf8::Decode{}.scratchBytes(tooManyTiles); });
+    expectSizeRefused("encoding", [&] { (void)Utf8::Encode{}.scratchBytes<char16_t>(std::size_t{1} << 44); });
+}
+
+TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
+    for (const std::size_t n : {(std::size_t{1} << 31) + 1, (std::size_t{1} << 32) + 1, std::size_t{1} << 35}) {
+        EXPECT_GE(Naive::Scan{}.scratchBytes<int>(n), 2 * n * sizeof(int));
+        EXPECT_GE(Efficient::OptimizedScan{}.scratchBytes<int>(n), n * sizeof(int));
+        EXPECT_GE(SharedMem::Scan{}.scratchBytes<int>(n), n / (SharedMem::defaultBlockSize * 8) * sizeof(int));
+        EXPECT_GE(SinglePass::Scan{}.scratchBytes<Pair>(n), n / 2048 * sizeof(Pair));
+        EXPECT_GE(MapScanScatter<Naive::Scan>{}.scratchBytes<int>(n), n + 3 * n * sizeof(int));
+        EXPECT_GE(SplitSort<Naive::Scan>{}.scratchBytes<double>(n), n + 3 * n * sizeof(int) + n * sizeof(double));
+        EXPECT_GE(Radix::Sort{}.scratchBytes<double>(n), n * sizeof(double));
+        EXPECT_GE(Utf8::Decode{}.scratchBytes(n), n / (1 << 15) * sizeof(std::uint64_t));
+    }
+}
+
+template <typename Op>
+class RowSumSizesTest : public testing::Test {};
+
+using RowSumOperations = testing::Types<RowSum::Adaptive, RowSum::OneAccumulator, Cub::RowSum, Thrust::RowSum>;
+TYPED_TEST_SUITE(RowSumSizesTest, RowSumOperations);
+
+TYPED_TEST(RowSumSizesTest, LargerMatricesThanMemoryHoldsAreRefused) {
+    constexpr auto most = static_cast<std::size_t>(-1);
+    constexpr std::size_t half = std::size_t{1} << 32;
+    const TypeParam sum;
+    const auto call = [&](std::size_t rows, std::size_t cols, std::size_t pitch) {
+        sum(memory<int, 2>(), memory<int, 3>(), rows, cols, pitch, scratch(), nullptr);
+    };
+    struct Size {
+        std::size_t rows;
+        std::size_t cols;
+    };
+    for (const Size size : {Size{3, most},
+                            {most, 3},
+                            {most, most},
+                            {half, half},
+                            {half + 1, half - 1},
+                            {1, most},
+                            {most, 1},
+                            {1, std::size_t{1} << 62},
+                            {std::size_t{1} << 62, 1},
+                            {most / 2 + 2, 2}}) {
+        const std::string what = std::to_string(size.rows) + " x " + std::to_string(size.cols);
+        expectSizeRefused("scratch of " + what, [&] { (void)sum.template scratchBytes<int>(size.rows, size.cols); });
+        expectSizeRefused(what, [&] { call(size.rows, size.cols, size.cols); });
+    }
+    for (const std::size_t pitch : {most, most / 2 + 2, std::size_t{1} << 62}) {
+        expectSizeRefused("3 x 5, pitch " + std::to_string(pitch), [&] { call(3, 5, pitch); });
+    }
+    expectSizeRefused("sums", [&] { call(std::size_t{1} << 62, 0, 0); });
+    expectSizeRefused("scratch of sums", [&] { (void)sum.template scratchBytes<int>(std::size_t{1} << 62, 0); });
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
