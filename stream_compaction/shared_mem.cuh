@@ -72,9 +72,9 @@ __device__ T scanThreadSums(T* sums, T sum, T& total) {
 /// Scans each tile by itself and writes the tiles' totals.
 template <bool avoidBankConflicts, typename In, typename T>
 __global__ void kernScanTiles(std::size_t n, T* odata, T* totals, const In* idata) {
-    extern __shared__ __align__(16) unsigned char sharedMemory[];
     constexpr unsigned perThread = elementsPerThread<T>;
     const unsigned tileSize = perThread * blockDim.x;
+    extern __shared__ __align__(16) unsigned char sharedMemory[];
     T* tile = reinterpret_cast<T*>(sharedMemory);
     T* sums = tile + padded<avoidBankConflicts>(tileSize);
     const auto at = [tile](unsigned i) -> T& { return tile[padded<avoidBankConflicts>(i)]; };
@@ -139,8 +139,9 @@ struct Scan {
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
         static_assert(sizeof(T) <= 8, "larger sums of 1024 threads take more shared memory than every card has");
         requireBlockSize(blockSize);
+        Arguments::requireSize<T, In>(n);
         std::size_t bytes = 0;
-        for (std::size_t tiles = tileCount<T>(n); tiles > 0; tiles = tiles > 1 ? tileCount<T>(tiles) : 0) {
+        for (unsigned tiles = tileCount<T>(n); tiles > 0; tiles = tiles > 1 ? tileCount<T>(tiles) : 0) {
             bytes += scratchBytesFor<T>(tiles);
         }
         return bytes;
@@ -153,24 +154,23 @@ struct Scan {
         if (n == 0) {
             return;
         }
-        const std::size_t tiles = tileCount<T>(n);
-        const auto blocks = static_cast<unsigned>(tiles);
+        const unsigned tiles = tileCount<T>(n);
         T* totals = arena.take<T>(tiles);
 
         const auto scanTiles = avoidBankConflicts ? kernScanTiles<true, In, T> : kernScanTiles<false, In, T>;
-        scanTiles<<<blocks, blockSize, sharedBytes<T>(), stream>>>(n, out, totals, in);
+        scanTiles<<<tiles, blockSize, sharedBytes<T>(), stream>>>(n, out, totals, in);
         Common::checkCUDAError("kernScanTiles");
         if (tiles > 1) {
             (*this)(totals, totals, tiles, arena.rest(), stream);
-            kernAddTilePrefixes<<<blocks, blockSize, 0, stream>>>(n, out, totals);
+            kernAddTilePrefixes<<<tiles, blockSize, 0, stream>>>(n, out, totals);
             Common::checkCUDAError("kernAddTilePrefixes");
         }
     }
 
   private:
     template <typename T>
-    [[nodiscard]] std::size_t tileCount(std::size_t n) const {
-        return Common::divideRoundUp(n, std::size_t{elementsPerThread<T>} * blockSize);
+    [[nodiscard]] unsigned tileCount(std::size_t n) const {
+        return Common::blocksFor(n, std::size_t{elementsPerThread<T>} * blockSize);
     }
 
     template <typename T>
