@@ -51,7 +51,7 @@ __device__ Acc sumOfThread(const In* row, std::size_t cols) {
             for (int i = 0; i < Step::accumulators; ++i) {
                 if (const std::size_t at = first + i * studyThreads; i == 0 || at < peeled.vectors()) {
                     Vector<In, PeeledRow<In>::length> vector;
-                    copyVector(&vector, reinterpret_cast<const decltype(vector)*>(peeled.vector(at)));
+                    copyVector(&vector, peeled.vector(at));
 #pragma unroll
                     for (const In x : vector.items) {
                         sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(x));

@@ -38,8 +38,8 @@ class PeeledRow {
     }
 
     [[nodiscard]] __device__ std::size_t vectors() const { return vectors_; }
-    [[nodiscard]] __device__ const uint4* vector(std::size_t i) const {
-        return reinterpret_cast<const uint4*>(row_ + head_ + i * length);
+    [[nodiscard]] __device__ const Vector<In, length>* vector(std::size_t i) const {
+        return reinterpret_cast<const Vector<In, length>*>(row_ + head_ + i * length);
     }
 
     /// Elements outside the vectors.
@@ -104,7 +104,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const std::size_t end = parts > 1 ? min((part + 1) * partVectors, row.vectors()) : row.vectors();
 
     // The ends of the row are on their way while its vectors are added up.
-    In edges[edgesAThread] = {};
+    In edges[std::max(1, edgesAThread)] = {};  // of elements of 16 bytes there are none
 #pragma unroll
     for (int i = 0; i < edgesAThread; ++i) {
         if (const unsigned edge = rank + static_cast<unsigned>(i * Shape::team); part == 0 && edge < row.edges()) {
@@ -119,8 +119,12 @@ __global__ void __launch_bounds__(Shape::threads)
 #pragma unroll
         for (int i = 0; i < Shape::vectors; ++i) {
             if (const std::size_t at = first + i * Shape::team; at < end) {
-                const uint4 bits = readOnce ? __ldcs(row.vector(at)) : *row.vector(at);
-                memcpy(&vectors[i], &bits, sizeof(bits));
+                if constexpr (readOnce) {
+                    const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(row.vector(at)));
+                    memcpy(&vectors[i], &bits, sizeof(bits));
+                } else {
+                    copyVector(&vectors[i], row.vector(at));
+                }
             }
         }
 #pragma unroll

@@ -44,7 +44,8 @@ class RunLoader {
         }
         if (!BulkCopy::isAvailable()) {
             for (std::uintptr_t at = from_ + threadIdx.x * width; at < to_; at += blockDim.x * width) {
-                *reinterpret_cast<uint4*>(place(at)) = *reinterpret_cast<const uint4*>(at);
+                using Piece = Vector<std::byte, width>;
+                copyVector(reinterpret_cast<Piece*>(place(at)), reinterpret_cast<const Piece*>(at));
             }
         }
         copyElements(begin_, reinterpret_cast<const In*>(from_), place);

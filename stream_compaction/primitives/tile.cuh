@@ -39,11 +39,17 @@ using AccessWord = std::conditional_t<
     std::conditional_t<bytes == 2, std::uint16_t,
                        std::conditional_t<bytes == 4, std::uint32_t, std::conditional_t<bytes == 8, uint2, uint4>>>>;
 
+/// A machine word in memory that holds objects of any type: the compiler must not tell the two apart by their types.
+template <typename Word>
+struct [[gnu::may_alias]] AnyObject {
+    Word word;
+};
+
 /// Copies a vector in one access; `from` and `to` are aligned to it.
 template <typename T, int length>
 __device__ void copyVector(Vector<T, length>* to, const Vector<T, length>* from) {
     if constexpr (isAccessSize(sizeof(Vector<T, length>))) {
-        using Word = AccessWord<sizeof(Vector<T, length>)>;
+        using Word = AnyObject<AccessWord<sizeof(Vector<T, length>)>>;
         *reinterpret_cast<Word*>(to) = *reinterpret_cast<const Word*>(from);
     } else {
         *to = *from;

@@ -14,6 +14,33 @@ namespace {
 
 using RowSum::Adaptive;
 
+/// 16 bytes.
+struct alignas(16) FourFloats {
+    float items[4];
+
+    FourFloats() = default;
+    __host__ __device__ explicit FourFloats(float x) : items{x, 2 * x, 1 - x, 3} {}
+    friend __host__ __device__ FourFloats operator+(FourFloats a, const FourFloats& b) {
+        for (int i = 0; i < 4; ++i) {
+            a.items[i] += b.items[i];
+        }
+        return a;
+    }
+};
+
+struct alignas(16) TwoDoubles {
+    double first;
+    double second;
+
+    TwoDoubles() = default;
+    __host__ __device__ explicit TwoDoubles(float x) : first(x), second(1 - x) {}
+    friend __host__ __device__ TwoDoubles operator+(TwoDoubles a, TwoDoubles b) {
+        a.first += b.first;
+        a.second += b.second;
+        return a;
+    }
+};
+
 /// What elements of a type are added up in.
 template <typename T>
 using SumOf = std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float,
@@ -131,7 +158,8 @@ class RowSumTest : public DeviceTest {};
 template <typename T>
 class TypedRowSumTest : public DeviceTest {};
 
-using ElementTypes = testing::Types<float, double, int, std::int8_t, std::int64_t, __half, __nv_bfloat16>;
+using ElementTypes =
+    testing::Types<float, double, int, std::int8_t, std::int64_t, __half, __nv_bfloat16, FourFloats, TwoDoubles>;
 TYPED_TEST_SUITE(TypedRowSumTest, ElementTypes);
 
 TYPED_TEST(TypedRowSumTest, MatchesTheOracleOnEveryShape) {
@@ -316,7 +344,7 @@ TEST_F(RowSumTest, TakesARowOfMoreThanTwoToThe31Floats) {
 template <typename Op>
 class RowSumOperationTest : public DeviceTest {};
 
-using RowSumOperations = testing::Types<Adaptive, RowSum::OneAccumulator, Cub::RowSum, Thrust::RowSum>;
+using RowSumOperations = testing::Types<Adaptive, RowSum::OneAccumulator, Peer, Thrust::RowSum>;
 TYPED_TEST_SUITE(RowSumOperationTest, RowSumOperations);
 
 TYPED_TEST(RowSumOperationTest, RefusesBadArguments) {
