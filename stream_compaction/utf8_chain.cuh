@@ -24,8 +24,8 @@ static __global__ void kernBegin(std::uint64_t* words, std::size_t n, Result* re
 }
 
 /// The earliest error that has been reported by now.
-[[nodiscard]] __device__ inline std::uint64_t reportedError(const Result* result) {
-    return *static_cast<const volatile std::uint64_t*>(&result->firstError);
+[[nodiscard]] __device__ inline std::uint64_t reportedError(Result* result) {
+    return LookBack::DevicePlatform::Word(result->firstError).load(cuda::std::memory_order_relaxed);
 }
 
 /// In blocks that are all resident: the tiles exchange their counts around a barrier of the grid.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cuda/atomic>
 #include <type_traits>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -122,12 +123,13 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         illFormedAt = firstOf<Shape>(illFormed);
         atomicMin(&shared.firstIllFormed, illFormedAt);
     }
-    // Whoever stores one of these stores the same.
+    // Whoever stores one of these stores the same, but several threads do.
+    using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
     if (!finder.isAscii()) {
-        shared.isAscii = 0;
+        Flag(shared.isAscii).store(0, cuda::std::memory_order_relaxed);
     }
     if (finder.hasPairs()) {
-        shared.hasPairs = 1;
+        Flag(shared.hasPairs).store(1, cuda::std::memory_order_relaxed);
     }
     if (threadIdx.x == Shape::threads - Warp::lanes) {
         shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();

@@ -77,7 +77,7 @@ class AlikeTile {
         for (int i = 0; i < 2; ++i) {
             // Every other four lanes begin with the second half: so neighbours read different banks.
             const int begin = Part::begin() + ((i ^ (threadIdx.x >> 2)) & 1) * halfBytes;
-            std::uint32_t words[13];
+            alignas(uint4) std::uint32_t words[13];
 #pragma unroll
             for (int k = 0; k < 3; ++k) {
                 *reinterpret_cast<uint4*>(words + 4 * k) = tile.template at<uint4>(begin + 16 * k);
@@ -113,7 +113,7 @@ __device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Sh
         chain.publish(emitted);
     }
 
-    std::array<std::uint32_t, Part::words + 1> words;
+    alignas(uint4) std::array<std::uint32_t, Part::words + 1> words;
 #pragma unroll
     for (int i = 0; i < Part::words; i += 4) {
         *reinterpret_cast<uint4*>(words.data() + i) = tile.template at<uint4>(Part::begin() + 4 * i);

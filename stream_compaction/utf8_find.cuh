@@ -45,7 +45,7 @@ class UnitFinder {
     /// By all lanes, for each row in turn.
     __device__ GroupMasks next(int row, Errors errors) {
         const int group = Shape::groupAt(row);
-        std::uint32_t words[8];
+        alignas(uint4) std::uint32_t words[8];
         *reinterpret_cast<uint4*>(words) = tile_.template at<uint4>(group + firstHalf_);
         *reinterpret_cast<uint4*>(words + 4) = tile_.template at<uint4>(group + secondHalf_);
         const std::uint32_t text = textIn(group);
