@@ -48,7 +48,11 @@ struct Max {
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
         static_assert(hasLimits<T>, "no identity: specialise std::numeric_limits, or use AssociativeOperator");
-        return Limits<T>::has_infinity ? -Limits<T>::infinity() : Limits<T>::lowest();
+        if constexpr (Limits<T>::has_infinity) {
+            return -Limits<T>::infinity();
+        } else {
+            return Limits<T>::lowest();
+        }
     }
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
@@ -64,7 +68,11 @@ struct Min {
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
         static_assert(hasLimits<T>, "no identity: specialise std::numeric_limits, or use AssociativeOperator");
-        return Limits<T>::has_infinity ? Limits<T>::infinity() : Limits<T>::max();
+        if constexpr (Limits<T>::has_infinity) {
+            return Limits<T>::infinity();
+        } else {
+            return Limits<T>::max();
+        }
     }
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
