@@ -8,7 +8,7 @@
 #include <stream_compaction/utf8.cuh>
 
 #include "gpu_ladder.cuh"
-#include "gpu_probe.h"
+#include "gpu_noise.h"
 #include "gpu_run.cuh"
 #include "gpu_variants.h"
 #include "text_problems.h"

@@ -3,13 +3,9 @@
 #include <stream_compaction/device_buffer.h>
 
 #include <cstddef>
-#include <span>
 
 /// What is measured of a card itself, beside the variants that run on it.
 namespace Bench {
-
-/// Fills device memory with data that is not all alike: memory and buses may be faster on zeros.
-void fillWithNoise(std::span<std::byte> memory);
 
 /// Reads an array once, by cub::DeviceReduce.
 class ReadProbe {
