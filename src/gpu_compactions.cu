@@ -1,10 +1,9 @@
-#include <stream_compaction/cub.cuh>
 #include <stream_compaction/map_scan_scatter.cuh>
 #include <stream_compaction/single_pass_compact.cuh>
-#include <stream_compaction/thrust.cuh>
 
 #include "gpu_counted_memory.cuh"
 #include "gpu_ladder.cuh"
+#include "gpu_peers.cuh"
 #include "gpu_variants.h"
 
 namespace Bench {

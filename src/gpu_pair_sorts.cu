@@ -1,8 +1,7 @@
 #include <numeric>
-#include <stream_compaction/cub.cuh>
 #include <stream_compaction/radix_sort.cuh>
-#include <stream_compaction/thrust.cuh>
 
+#include "gpu_peers.cuh"
 #include "gpu_run.cuh"
 #include "gpu_variants.h"
 

@@ -1,8 +1,7 @@
-#include <stream_compaction/cub.cuh>
 #include <stream_compaction/single_pass_compact.cuh>
-#include <stream_compaction/thrust.cuh>
 
 #include "gpu_counted_memory.cuh"
+#include "gpu_peers.cuh"
 #include "gpu_variants.h"
 
 namespace Bench {

@@ -3,12 +3,11 @@
 #endif
 
 #include <optional>
-#include <stream_compaction/cub_row_sum.cuh>
 #include <stream_compaction/row_sum.cuh>
-#include <stream_compaction/thrust_row_sum.cuh>
 #include <string>
 #include <vector>
 
+#include "gpu_peers.cuh"
 #include "gpu_run.cuh"
 #include "gpu_variants.h"
 
@@ -75,9 +74,18 @@ template <typename Run, typename T>
         }};
 }
 
+template <typename Op, typename T>
+[[nodiscard]] Implementation rowSumOf(std::string_view variant) {
+    if constexpr (Absent<Op>) {
+        return absent(Operation::RowSum, elementTypeOf<T>(), variant, Op::reasonForAbsence);
+    } else {
+        return implement<OperationRun<Op, T>, T>(variant);
+    }
+}
+
 template <typename Op, typename... Ts>
 [[nodiscard]] Implementations rowSum(Types<Ts...>, std::string_view variant) {
-    return {implement<OperationRun<Op, Ts>, Ts>(variant)...};
+    return {rowSumOf<Op, Ts>(variant)...};
 }
 
 template <typename Op>
@@ -193,7 +201,11 @@ class CublasRun final : public RowSumRun<T> {
 
 #else
 
-[[nodiscard]] Implementations productsWithOnes() { return {}; }
+[[nodiscard]] Implementations productsWithOnes() {
+    constexpr std::string_view reason = "built without cuBLAS";
+    return {absent(Operation::RowSum, ElementType::Float, "cublas", reason),
+            absent(Operation::RowSum, ElementType::Double, "cublas", reason)};
+}
 
 #endif
 

@@ -108,16 +108,30 @@ class GpuRun final : public PreparedRun {
     StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
+/// An operation that this build has only the name of.
+template <typename Op>
+concept Absent = requires {
+    Op::reasonForAbsence;
+};
+
 /// `makeOp` turns a block size into the operation to run.
 template <typename Memory, typename MakeOp>
 [[nodiscard]] Implementation implement(Operation operation, std::string_view variant, MakeOp makeOp) {
-    using Run = GpuRun<decltype(makeOp(0)), Memory>;
-    return {
-        operation, elementTypeOf<typename Memory::Element>(), variant,
-        [makeOp](const Problem& problem, int blockSize) { return Run::deviceBytes(makeOp(blockSize), problem.size()); },
-        [makeOp](Problem& problem, int blockSize) -> std::unique_ptr<PreparedRun> {
-            return std::make_unique<Run>(makeOp(blockSize), dynamic_cast<typename Memory::SomeProblem&>(problem));
-        }};
+    using Op = decltype(makeOp(0));
+    constexpr ElementType type = elementTypeOf<typename Memory::Element>();
+    if constexpr (Absent<Op>) {
+        return absent(operation, type, variant, Op::reasonForAbsence);
+    } else {
+        using Run = GpuRun<Op, Memory>;
+        return {operation, type, variant,
+                [makeOp](const Problem& problem, int blockSize) {
+                    return Run::deviceBytes(makeOp(blockSize), problem.size());
+                },
+                [makeOp](Problem& problem, int blockSize) -> std::unique_ptr<PreparedRun> {
+                    return std::make_unique<Run>(makeOp(blockSize),
+                                                 dynamic_cast<typename Memory::SomeProblem&>(problem));
+                }};
+    }
 }
 
 /// The same for each type of elements.

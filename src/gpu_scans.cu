@@ -1,8 +1,7 @@
-#include <stream_compaction/cub.cuh>
 #include <stream_compaction/single_pass_scan.cuh>
-#include <stream_compaction/thrust.cuh>
 
 #include "gpu_ladder.cuh"
+#include "gpu_peers.cuh"
 #include "gpu_run.cuh"
 #include "gpu_variants.h"
 

@@ -1,9 +1,8 @@
-#include <stream_compaction/cub.cuh>
 #include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/split_sort.cuh>
-#include <stream_compaction/thrust.cuh>
 
 #include "gpu_ladder.cuh"
+#include "gpu_peers.cuh"
 #include "gpu_run.cuh"
 #include "gpu_variants.h"
 

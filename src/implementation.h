@@ -22,7 +22,7 @@ struct Implementation {
     ElementType type = ElementType::Int32;
     std::string_view variant;
 
-    /// Device memory that it takes; of GPU variants only.
+    /// Device memory that it takes; of GPU variants only. Empty, like the next, where it can never be run.
     std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
     /// Allocates and copies the input, which must outlive the run.
     std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
@@ -34,6 +34,12 @@ struct Implementation {
 };
 
 using Implementations = std::vector<Implementation>;
+
+/// One that this build does not have: the variant is listed, and skipped with the reason.
+[[nodiscard]] inline Implementation absent(Operation operation, ElementType type, std::string_view variant,
+                                           std::string_view reason) {
+    return {operation, type, variant, {}, {}, [reason](const Problem&) { return std::optional<std::string>(reason); }};
+}
 
 /// The lists one after the other.
 [[nodiscard]] inline Implementations joined(std::initializer_list<Implementations> lists) {

@@ -38,9 +38,7 @@ struct Row {
 
 constexpr std::array onlyInt32{ElementType::Int32};
 constexpr std::array vectorTypes{ElementType::Int32, ElementType::Float, ElementType::Double};
-#ifdef STREAM_COMPACTION_HAS_CUBLAS
 constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
-#endif
 constexpr std::array typeOfText{listedTypeOfText};
 
 [[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title,
@@ -118,9 +116,7 @@ constexpr std::array rows{
     gpu(Operation::RowSum, "adaptive", "adaptive row sum"),
     gpu(Operation::RowSum, "thrust", "thrust row sum"),
     gpu(Operation::RowSum, "cub", "cub row sum"),
-#ifdef STREAM_COMPACTION_HAS_CUBLAS
     gpu(Operation::RowSum, "cublas", "cublas product with ones", noBlockSize, blasTypes),
-#endif
 
     cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32", typeOfText),
     cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32", typeOfText),

@@ -7,8 +7,10 @@
 #include <set>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "gpu_variants.h"
+#include "problem_on.h"
 #include "usage_error.h"
 
 namespace Bench {
@@ -33,12 +35,26 @@ TEST(AllVariants, HaveDistinctNames) {
     }
 }
 
-TEST(AllVariants, CanBePreparedWhereTheBuildHasThem) {
+/// Whether the build has nothing of it but a reason.
+[[nodiscard]] bool isAbsent(const Variant& variant) {
+    return !variant.prepare && variant.reasonToSkip &&
+           variant.reasonToSkip(*problemOn(Operation::Scan, std::vector{1}));
+}
+
+TEST(AllVariants, CanBePreparedWhereTheBuildHasThemOrSayWhyNot) {
     const bool hasGpuVariants = !gpuImplementations().empty();
     for (const Variant& variant : allVariants()) {
         const bool onGpu = variant.hardware == Hardware::Gpu;
-        EXPECT_EQ(static_cast<bool>(variant.prepare), !onGpu || hasGpuVariants) << variant.title;
-        EXPECT_EQ(static_cast<bool>(variant.deviceBytes), onGpu && hasGpuVariants) << variant.title;
+        const bool isThere = !isAbsent(variant);
+        EXPECT_EQ(static_cast<bool>(variant.prepare), !onGpu || (hasGpuVariants && isThere)) << variant.title;
+        EXPECT_EQ(static_cast<bool>(variant.deviceBytes), onGpu && hasGpuVariants && isThere) << variant.title;
+    }
+}
+
+TEST(AllVariants, AreThereButForPeers) {
+    const std::set<std::string_view> peers{"thrust", "cub", "cublas"};
+    for (const Variant& variant : allVariants()) {
+        EXPECT_TRUE(!isAbsent(variant) || peers.contains(variant.name)) << variant.title;
     }
 }
 

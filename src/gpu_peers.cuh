@@ -1,0 +1,39 @@
+#pragma once
+
+#include <string_view>
+
+/// The peers. CUB is for a card alone; Thrust runs on the host, too, where its headers are. In a simulated build the
+/// others' names stand for one type, whose variants are skipped with the reason.
+#ifdef STREAM_COMPACTION_SIMULATED
+namespace StreamCompaction::Cub {
+struct NotSimulated {
+    static constexpr std::string_view reasonForAbsence = "CUB is not simulated";
+};
+using Scan = NotSimulated;
+using Compact = NotSimulated;
+using Partition = NotSimulated;
+using Sort = NotSimulated;
+using SortPairs = NotSimulated;
+using RowSum = NotSimulated;
+}  // namespace StreamCompaction::Cub
+#else
+#include <stream_compaction/cub.cuh>
+#include <stream_compaction/cub_row_sum.cuh>
+#endif
+
+#if defined(STREAM_COMPACTION_SIMULATED) && !defined(STREAM_COMPACTION_HAS_THRUST)
+namespace StreamCompaction::Thrust {
+struct NotSimulated {
+    static constexpr std::string_view reasonForAbsence = "Thrust is not simulated: its headers were not found";
+};
+using Scan = NotSimulated;
+using Compact = NotSimulated;
+using Partition = NotSimulated;
+using Sort = NotSimulated;
+using SortPairs = NotSimulated;
+using RowSum = NotSimulated;
+}  // namespace StreamCompaction::Thrust
+#else
+#include <stream_compaction/thrust.cuh>
+#include <stream_compaction/thrust_row_sum.cuh>
+#endif
