@@ -59,9 +59,9 @@ template <typename Integer>
 
 /// For a whole number from `least` to `most`, kept in `value`.
 template <typename Integer>
-void addNumberOption(CLI::App& app, const std::string& name, Integer& value, Integer least, Integer most,
-                     const std::string& description) {
-    addTextOption(
+CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& value, Integer least, Integer most,
+                             const std::string& description) {
+    return addTextOption(
         app, name, "N", [&value, least, most](const std::string& text) { value = parseNumber(text, least, most); },
         description);
 }

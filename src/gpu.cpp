@@ -11,6 +11,7 @@
 #include <nvtx3/nvtx3.hpp>
 #include <utility>
 
+#include "gpu_noise.h"
 #include "gpu_probe.h"
 #include "usage_error.h"
 
@@ -184,12 +185,12 @@ void useDevice(int device) {
 
 }  // namespace
 
-GpuAccess openGpu(int device) {
+GpuAccess openGpu(const GpuRequest& request) {
     if (auto reason = StreamCompaction::Common::cudaUnavailableReason()) {
-        return {nullptr, std::move(*reason)};
+        return {nullptr, std::move(*reason), std::nullopt};
     }
-    useDevice(device);
-    return {std::make_unique<CudaGpu>(device), {}};
+    useDevice(request.device);
+    return {std::make_unique<CudaGpu>(request.device), {}, std::nullopt};
 }
 
 }  // namespace Bench

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "measure.h"
@@ -40,13 +41,20 @@ class Gpu {
     virtual void profile(const Work& work) = 0;
 };
 
-/// The card, or why there is none.
+/// Which card is asked for.
+struct GpuRequest {
+    int device = 0;         ///< its number
+    std::string simulator;  ///< in a simulated build what it is like, in the words of Simulator::configure
+};
+
+/// The card, or what is simulated in its place, or why there is neither.
 struct GpuAccess {
     std::unique_ptr<Gpu> gpu;
     std::string unavailableReason;
+    std::optional<std::string> simulatedCard;  ///< in words
 };
 
-/// Throws UsageError when there are cards but none with this number.
-[[nodiscard]] GpuAccess openGpu(int device);
+/// Throws UsageError when there are cards but none with this number, or for settings that the simulator does not know.
+[[nodiscard]] GpuAccess openGpu(const GpuRequest& request);
 
 }  // namespace Bench

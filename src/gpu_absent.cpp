@@ -6,7 +6,9 @@
 
 namespace Bench {
 
-GpuAccess openGpu(int /*device*/) { return {nullptr, StreamCompaction::Common::cudaUnavailableReason().value()}; }
+GpuAccess openGpu(const GpuRequest& /*request*/) {
+    return {nullptr, StreamCompaction::Common::cudaUnavailableReason().value(), std::nullopt};
+}
 
 Implementations gpuImplementations() { return {}; }
 

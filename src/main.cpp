@@ -3,10 +3,12 @@
 #include <span>
 
 #include "program.h"
+#include "simulated.h"
 #include "terminal.h"
 
-// Elements in the test arrays. Change it, build again and watch the ladder move; --size does it for one run.
-constexpr std::size_t SIZE = 1 << 20;
+// Elements in the test arrays, fewer in the simulator, because it takes longer. Change them, build again and watch the
+// ladder move; --size does it for one run.
+constexpr std::size_t SIZE = Bench::isSimulated ? 1 << 16 : 1 << 20;
 // A size that is not a power of two, where careless code fails.
 constexpr std::size_t NPOT = SIZE - 3;
 static_assert(SIZE > 3);

@@ -8,7 +8,17 @@
 
 namespace Bench {
 
-std::string_view name(Mode mode) { return mode == Mode::Cold ? "cold" : "batched"; }
+std::string_view name(Mode mode) {
+    switch (mode) {
+        case Mode::Cold:
+            return "cold";
+        case Mode::Batched:
+            return "batched";
+        case Mode::Untimed:
+            return "untimed";
+    }
+    return {};
+}
 
 Mode parseMode(std::string_view text) { return parseName("mode", text, std::array{Mode::Cold, Mode::Batched}); }
 

@@ -15,11 +15,12 @@ using Work = std::function<void()>;
 enum class Mode {
     Cold,     ///< one run, the caches emptied before it
     Batched,  ///< runs back to back, the caches as the one before left them
+    Untimed,  ///< one run in the simulator, which has no times
 };
 
-/// As `--mode` and the CSV call it.
+/// As `--mode`, the report and the CSV call it.
 [[nodiscard]] std::string_view name(Mode mode);
-/// Throws UsageError, with the nearest names, for an unknown one.
+/// One of those that take times. Throws UsageError, with the nearest names, for an unknown one.
 [[nodiscard]] Mode parseMode(std::string_view text);
 
 /// Times one run of some work on one kind of hardware.

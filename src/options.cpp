@@ -1,6 +1,7 @@
 #include "options.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <version_info.h>
 
 #include <algorithm>
@@ -68,8 +69,7 @@ void requireConsistent(const Options& options) {
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
         throw UsageError("--resume: needs --csv FILE, which tells what has been measured");
     }
-    const bool writesFiles = std::ranges::any_of(files, [](const auto& file) { return file.has_value(); });
-    if (options.profile && writesFiles) {
+    if (options.profile && writesFiles(options)) {
         throw UsageError(
             "--profile: times under a profiler are not worth keeping; leave out --csv, --json, --markdown");
     }
@@ -88,9 +88,12 @@ bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) 
                                                              std::filesystem::absolute(b, ignored).lexically_normal();
 }
 
-Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes) {
+bool writesFiles(const Options& options) { return options.csv || options.json || options.markdown; }
+
+Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes, bool simulated) {
     Options options;
     options.sizes = std::move(defaultSizes);
+    std::vector<std::string> settings;  // of the simulator
     bool noColor = false;
     bool version = false;
 
@@ -133,7 +136,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub");
     app.add_flag("--list", options.list, "List the implementations and stop");
-    addListOption(
+    CLI::Option* const mode = addListOption(
         app, "--mode", "NAME",
         [&options](const std::vector<std::string>& names) { options.modes = parseEach(names, parseMode); },
         "How the GPU is timed: cold (caches emptied before each run), batched (runs\n"
@@ -150,8 +153,11 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--time-budget", "TIME",
         [&options](const std::string& text) { options.plan.budgetUs = parseDuration(text); },
         "No further one after this time, for example 500ms [2s]");
-    addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
-                    "Seed of the random inputs [42]");
+    CLI::Option* const seed =
+        addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
+                        simulated ? "Seed of the random inputs [42] and, where it is given and not 0, of the order in\n"
+                                    "which threads run and writes become visible"
+                                  : "Seed of the random inputs [42]");
     addListOption(
         app, "--input", "PATTERN",
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
@@ -170,21 +176,48 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--block-size", "N",
         [&options](const std::vector<std::string>& texts) { options.blockSizes = parseList(texts, parseBlockSize); },
         "Threads a block, one or more, for the variants that have a choice");
-    addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
+    CLI::Option* const device =
+        addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
+    CLI::Option* const card = addTextOption(
+        app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
+        "What the simulated card is like, for example capability=7.5,multiprocessors=2;\n"
+        "with order=any blocks begin in any order [capability=9.0,multiprocessors=4]");
+    CLI::Option* const trace = addTextOption(
+        app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
+        "Write what the kernels do to this file, a line of JSON for each event");
     addFileOption(app, "--csv", options.csv, "Append a row for each measurement to this file; - is standard output");
     addFileOption(app, "--json", options.json, "Write the measurements and where they were made to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
     app.add_flag("--resume", options.resume, "Leave out what --csv FILE has of this card and commit, of whatever seed");
-    app.add_flag("--profile", options.profile,
-                 "For ncu --profile-from-start off and the like: one run of each, which alone is\n"
-                 "collected; its NVTX range is OPERATION/VARIANT/N");
+    CLI::Option* const profile =
+        app.add_flag("--profile", options.profile,
+                     "For ncu --profile-from-start off and the like: one run of each, which alone is\n"
+                     "collected; its NVTX range is OPERATION/VARIANT/N");
     app.add_flag("--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
     app.add_flag("--version", version, "Print the version and stop");
 
+    const std::vector<CLI::Option*> refused = simulated ? std::vector{mode, device, profile} : std::vector{card, trace};
+    for (CLI::Option* option : refused) {
+        option->group("");  // --help leaves it out
+    }
     options.information = parseCommandLine(app, arguments);
     if (version) {
         options.information = versionText();
     }
+    for (const CLI::Option* option : refused) {
+        if (!option->empty()) {
+            throw UsageError(fmt::format("--{}: {}", option->get_single_name(),
+                                         simulated ? "needs a card: scripts/run.sh --cuda builds for one"
+                                                   : "needs the simulator: scripts/run.sh --simulate runs it"));
+        }
+    }
+    if (simulated) {
+        options.modes = {Mode::Untimed};
+        if (!seed->empty()) {
+            settings.push_back(fmt::format("seed={}", options.seed));
+        }
+    }
+    options.simulator = fmt::format("{}", fmt::join(settings, ","));
     if (!size->empty() && !sweep->empty()) {
         throw UsageError("--sweep: takes the place of --size; leave out one of them");
     }

@@ -36,6 +36,7 @@ struct Options {
     std::optional<std::filesystem::path> utf8File;  ///< text for the operations on UTF-8, in place of a pattern
     std::vector<int> blockSizes;                    ///< each variant's own, when empty
     int device = 0;
+    std::string simulator;  ///< settings, in the words of Simulator::configure
     std::optional<std::filesystem::path> csv;
     std::optional<std::filesystem::path> json;
     std::optional<std::filesystem::path> markdown;
@@ -48,7 +49,12 @@ struct Options {
     std::optional<std::string> information;
 };
 
-/// `arguments` without the program's name. Throws UsageError for what it does not understand.
-[[nodiscard]] Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes);
+/// Whether measurements are to be kept.
+[[nodiscard]] bool writesFiles(const Options& options);
+
+/// `arguments` without the program's name. Throws UsageError for what it does not understand, and for options of a card
+/// where GPU variants are simulated, or of the simulator where they are not.
+[[nodiscard]] Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes,
+                                   bool simulated);
 
 }  // namespace Bench

@@ -26,12 +26,13 @@ struct Outcome : Measurement {
     Status status = Status::Skipped;
     std::string reason;  ///< why it was skipped or what is wrong with its result; empty when it passed
 
-    // Only of what has passed.
+    // Only of what has passed and was timed.
     Timing time;
     std::size_t bytes = 0;
     std::optional<double> copyUs;    ///< what a copy of as many bytes takes
     std::optional<double> clockMHz;  ///< of the card, right after it
 
+    [[nodiscard]] bool isTimed() const { return status == Status::Passed && mode != Mode::Untimed; }
     [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }
     [[nodiscard]] double gigaelementsPerSecond() const { return static_cast<double>(n) / time.us.median / 1e3; }
     [[nodiscard]] std::optional<double> percentOfCopy() const {

@@ -14,6 +14,7 @@
 #include "resume.h"
 #include "run.h"
 #include "run_context.h"
+#include "simulated.h"
 #include "sizes.h"
 #include "system_info.h"
 #include "usage_error.h"
@@ -53,7 +54,7 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
 
 [[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
     std::vector<Section> sections = makePlan(machine.variants, options);
-    const GpuAccess access = machine.openGpu(options.device);
+    const GpuAccess access = machine.openGpu({options.device, options.simulator});
     RunContext context = describeRun(access);
     const std::size_t found = options.resume ? leaveOutMeasured(sections, *options.csv, context) : 0;
     for (const Section& section : sections) {
@@ -89,7 +90,7 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
 
 }  // namespace
 
-Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory()}; }
+Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory(), isSimulated}; }
 
 int runProgram(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
                const Machine& machine, Console console) {
@@ -98,8 +99,9 @@ int runProgram(std::span<const char* const> arguments, const std::vector<std::si
     };
     try {
         const bool compares = !arguments.empty() && arguments.front() == comparisonCommand;
-        const int status = compares ? runComparison(arguments.subspan(1), console.out)
-                                    : runRequest(parseOptions(arguments, defaultSizes), machine, console);
+        const int status = compares
+                               ? runComparison(arguments.subspan(1), console.out)
+                               : runRequest(parseOptions(arguments, defaultSizes, machine.simulated), machine, console);
         flush(console.out, "standard output");
         return status;
     } catch (const UsageError& error) {

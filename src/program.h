@@ -15,8 +15,9 @@ namespace Bench {
 /// What the program works with; tests put in their own.
 struct Machine {
     std::vector<Variant> variants;
-    std::function<GpuAccess(int device)> openGpu;
+    std::function<GpuAccess(const GpuRequest& request)> openGpu;
     std::optional<std::size_t> hostMemory;  ///< bytes available, where the system tells
+    bool simulated = false;                 ///< whether GPU variants run in the simulator
 };
 
 /// This computer, with every variant there is.

@@ -75,21 +75,13 @@ void Report::outcome(const Outcome& outcome) {
     const Variant& variant = outcome.variant;
     out_ << paint(Color::Bold, fmt::format("==== {}{}, {} ====", variant.title, ofType(variant), sizeClass(outcome)))
          << '\n';
-    switch (outcome.status) {
-        case Status::Passed:
-            out_ << fmt::format("   elapsed time: {:.6f}ms    ({} Measured)\n", outcome.time.us.median / 1000,
-                                variant.hardware == Hardware::Cpu ? "std::chrono" : "CUDA");
-            out_ << fmt::format("    {}\n", paint(Color::Green, "passed"));
-            if (outcome.time.noisy) {
-                out_ << fmt::format("    {}\n", paint(Color::Yellow, noiseWarning(outcome.time)));
-            }
-            break;
-        case Status::Failed:
-            out_ << fmt::format("    {}\n", paint(Color::Red, "FAILED: " + outcome.reason));
-            break;
-        case Status::Skipped:
-            out_ << fmt::format("    {}\n", paint(Color::Yellow, "skipped: " + outcome.reason));
-            break;
+    if (outcome.isTimed()) {
+        out_ << fmt::format("   elapsed time: {:.6f}ms    ({} Measured)\n", outcome.time.us.median / 1000,
+                            variant.hardware == Hardware::Cpu ? "std::chrono" : "CUDA");
+    }
+    out_ << fmt::format("    {}\n", verdict(outcome));
+    if (outcome.isTimed() && outcome.time.noisy) {
+        out_ << fmt::format("    {}\n", paint(Color::Yellow, noiseWarning(outcome.time)));
     }
     out_ << std::flush;
 }
@@ -100,30 +92,23 @@ void Report::line(const Outcome& outcome) {
     out_ << fmt::format("{:<13} {:<22} {:>11} {:<10} {:>4} {:<7}  ",
                         fmt::format("{}{}", name(variant.operation), ofType(variant)), variant.name,
                         sizeOf(outcome.n, outcome.shape), outcome.input, block, name(outcome.mode));
-    switch (outcome.status) {
-        case Status::Passed:
-            out_ << fmt::format("{:>10.2f} us {:>8.2f} GB/s", outcome.time.us.median, outcome.gigabytesPerSecond());
-            if (const auto percent = outcome.percentOfCopy()) {
-                out_ << fmt::format(" {:>6.1f} % of copy", *percent);
-            }
-            if (outcome.time.noisy) {
-                out_ << "  " << paint(Color::Yellow, noiseWarning(outcome.time));
-            }
-            break;
-        case Status::Failed:
-            out_ << paint(Color::Red, "FAILED: " + outcome.reason);
-            break;
-        case Status::Skipped:
-            out_ << paint(Color::Yellow, "skipped: " + outcome.reason);
-            break;
+    if (outcome.isTimed()) {
+        out_ << fmt::format("{:>10.2f} us {:>8.2f} GB/s", outcome.time.us.median, outcome.gigabytesPerSecond());
+        if (const auto percent = outcome.percentOfCopy()) {
+            out_ << fmt::format(" {:>6.1f} % of copy", *percent);
+        }
+        if (outcome.time.noisy) {
+            out_ << "  " << paint(Color::Yellow, noiseWarning(outcome.time));
+        }
+    } else {
+        out_ << verdict(outcome);
     }
     out_ << std::endl;
 }
 
 void Report::table(std::span<const Outcome> outcomes) {
     std::vector<Outcome> shown;
-    std::ranges::copy_if(outcomes, std::back_inserter(shown),
-                         [](const Outcome& outcome) { return outcome.status != Status::Skipped; });
+    std::ranges::copy_if(outcomes, std::back_inserter(shown), isInTable);
     if (shown.empty()) {
         return;
     }
@@ -174,6 +159,18 @@ void Report::list(std::span<const Variant> variants) {
     for (const std::string& line : table.lines()) {
         out_ << line << '\n';
     }
+}
+
+std::string Report::verdict(const Outcome& outcome) const {
+    switch (outcome.status) {
+        case Status::Passed:
+            return paint(Color::Green, outcome.isTimed() ? "passed" : "passed (simulated)");
+        case Status::Failed:
+            return paint(Color::Red, "FAILED: " + outcome.reason);
+        case Status::Skipped:
+            return paint(Color::Yellow, "skipped: " + outcome.reason);
+    }
+    return {};
 }
 
 std::string Report::paint(Color color, std::string text) const {

@@ -37,6 +37,7 @@ class Report {
   private:
     enum class Color { Bold, Red, Green, Yellow };
 
+    [[nodiscard]] std::string verdict(const Outcome& outcome) const;
     [[nodiscard]] std::string paint(Color color, std::string text) const;
 
     std::ostream& out_;

@@ -29,7 +29,7 @@ constexpr std::string_view nothing = "-";
     const auto found = std::ranges::find_if(outcomes, [&](const Outcome& other) {
         return other.variant.operation == like.variant.operation && other.variant.type == like.variant.type &&
                other.variant.name == variant && other.n == like.n && other.shape == like.shape &&
-               other.input == like.input && sameMode(other, like) && other.status == Status::Passed;
+               other.input == like.input && sameMode(other, like) && other.isTimed();
     });
     return found != outcomes.end() ? std::optional(found->time.us.median) : std::nullopt;
 }
@@ -88,6 +88,8 @@ std::string ofType(Operation operation, ElementType type) {
 
 std::string sizeOf(std::size_t n, std::optional<Shape> shape) { return shape ? toString(*shape) : std::to_string(n); }
 
+bool isInTable(const Outcome& outcome) { return outcome.isTimed() || outcome.status == Status::Failed; }
+
 Table resultsTable(std::span<const Outcome> outcomes) {
     std::vector<OptionalColumn> optional{{{"input", Left}, [](const Outcome& outcome) { return outcome.input; }},
                                          {{"block", Right}, blockSizeOf},
@@ -103,7 +105,7 @@ Table resultsTable(std::span<const Outcome> outcomes) {
     }
     Table table(std::move(columns));
     for (const Outcome& outcome : outcomes) {
-        if (outcome.status == Status::Skipped) {
+        if (!isInTable(outcome)) {
             continue;
         }
         const Variant& variant = outcome.variant;

@@ -14,7 +14,10 @@ namespace Bench {
 /// The elements of an array, or the shape of a matrix.
 [[nodiscard]] std::string sizeOf(std::size_t n, std::optional<Shape> shape);
 
-/// A row for each that was not skipped, in their order; inputs, block sizes and modes where there are several.
+/// Whether it has a row in the table: what was timed, and what has failed.
+[[nodiscard]] bool isInTable(const Outcome& outcome);
+
+/// Those that have a row, in their order; inputs, block sizes and modes where there are several.
 [[nodiscard]] Table resultsTable(std::span<const Outcome> outcomes);
 
 }  // namespace Bench

@@ -28,6 +28,9 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     if (options_.resume) {
         report_.note(fmt::format("{} measurements are in {} and not made again", found, options_.csv->string()));
     }
+    if (context.simulatedCard && writesFiles(options_)) {
+        report_.note("simulated runs are no measurements: the files have rows of CPU variants only");
+    }
     if (options_.brief) {
         report_.gap();
     }
@@ -82,7 +85,7 @@ void Run::record(Outcome outcome, const RunContext& context) {
     } else {
         report_.outcome(outcome);
     }
-    if (outcome.status != Outcome::Status::Skipped) {
+    if (outcome.status != Outcome::Status::Skipped && outcome.mode != Mode::Untimed) {
         outputs_.add(rowOf(context, timestampNow(), outcome));
     }
     outcomes_.push_back(std::move(outcome));

@@ -27,6 +27,7 @@ Ceilings measureCeilings(Gpu& gpu) {
 RunContext describeRun(const GpuAccess& access) {
     return {.gpu = access.gpu ? std::optional(access.gpu->info()) : std::nullopt,
             .gpuUnavailableReason = access.unavailableReason,
+            .simulatedCard = access.simulatedCard,
             .ceilings = std::nullopt,
             .cpu = cpuDescription(),
             .compiler = std::string(BuildInfo::compiler),
@@ -40,6 +41,10 @@ std::vector<std::pair<std::string, std::string>> describe(const RunContext& cont
         lines.emplace_back("GPU", fmt::format("{}, compute capability {}, {} memory", gpu.name, gpu.computeCapability,
                                               formatBytes(gpu.memoryBytes)));
         lines.emplace_back("CUDA", fmt::format("driver {}, toolkit {}", gpu.driver, gpu.toolkit));
+    } else if (context.simulatedCard) {
+        lines.emplace_back("GPU", fmt::format("simulated, {}; results are checked, not timed: times need a card and "
+                                              "scripts/run.sh --cuda",
+                                              *context.simulatedCard));
     } else {
         lines.emplace_back("GPU", "none: " + context.gpuUnavailableReason);
     }

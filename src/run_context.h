@@ -22,7 +22,8 @@ struct Ceilings {
 /// Where and how a run is made: what all of its rows have in common.
 struct RunContext {
     std::optional<GpuInfo> gpu;
-    std::string gpuUnavailableReason;  ///< of the card that is missing
+    std::string gpuUnavailableReason;          ///< of the card that is missing
+    std::optional<std::string> simulatedCard;  ///< in its place, in words
     std::optional<Ceilings> ceilings;
     std::string cpu;
     std::string compiler;

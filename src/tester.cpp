@@ -64,22 +64,30 @@ std::optional<std::string> Tester::reasonToSkip(const Variant& variant, const Pr
         return problem.size() > maxCpuSize ? std::optional(fmt::format("takes at most {} elements", maxCpuSize))
                                            : std::nullopt;
     }
-    if (!access_.gpu) {
+    if (!access_.gpu && !access_.simulatedCard) {
         return access_.unavailableReason;
+    }
+    if (variant.reasonToSkip) {
+        if (auto reason = variant.reasonToSkip(problem)) {
+            return reason;
+        }
+    }
+    if (!access_.gpu) {
+        return std::nullopt;
     }
     const std::size_t needed = variant.deviceBytes(problem, variant.defaultBlockSize);
     const std::size_t free = access_.gpu->freeBytes();
-    if (needed > free) {
-        return fmt::format("needs {} of device memory, {} are free", formatBytes(needed), formatBytes(free));
-    }
-    return variant.reasonToSkip ? variant.reasonToSkip(problem) : std::nullopt;
+    return needed > free ? std::optional(fmt::format("needs {} of device memory, {} are free", formatBytes(needed),
+                                                     formatBytes(free)))
+                         : std::nullopt;
 }
 
 void Tester::run(Outcome& outcome, Problem& problem) {
     const Variant& variant = outcome.variant;
-    const bool onGpu = variant.hardware == Hardware::Gpu;
+    const bool untimed = outcome.mode == Mode::Untimed;
+    const bool onCard = variant.hardware == Hardware::Gpu && !untimed;
     outcome.bytes = problem.bytesMoved();
-    if (onGpu && !profile_) {
+    if (onCard && !profile_) {
         // First, while the variant's own memory is not yet taken.
         outcome.copyUs = copyMedianUs(outcome, problem);
     }
@@ -88,7 +96,10 @@ void Tester::run(Outcome& outcome, Problem& problem) {
         return measure(
             stopwatch, plan_, [&] { prepared->poisonOutput(); }, [&] { prepared->launch(); });
     };
-    if (onGpu) {
+    if (untimed) {
+        prepared->poisonOutput();
+        prepared->launch();
+    } else if (onCard) {
         MarkingStopwatch stopwatch(*access_.gpu, outcome, profile_);
         outcome.time = time(stopwatch);
         if (!profile_) {

@@ -12,10 +12,12 @@
 
 namespace Bench {
 
-/// Runs and times variants on this machine, and checks what the last trial has left.
+/// Runs and times variants on this machine, those in the simulator once and untimed, and checks what the last trial has
+/// left.
 class Tester {
   public:
-    /// The card must outlive the tester. With `profile` profilers are told to collect the trials on the card alone.
+    /// What it is given must outlive the tester. With `profile` profilers are told to collect the trials on the card
+    /// alone.
     Tester(const GpuAccess& access, TrialPlan plan, bool profile = false);
 
     /// On the problem that the measurement is of.

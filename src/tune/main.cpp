@@ -23,7 +23,7 @@ int main(int argc, char* argv[]) {
             throw UsageError(
                 "expected the CSV file to write and, if not all, the operation to try: scan, compact, sort or row-sum");
         }
-        const GpuAccess access = openGpu(0);
+        const GpuAccess access = openGpu({});
         if (!access.gpu) {
             throw UsageError("no GPU: " + access.unavailableReason);
         }

@@ -24,6 +24,7 @@ using testing::ElementsAre;
 
 const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} << 30, "13.0", "13.1", 1980},
                          .gpuUnavailableReason = "",
+                         .simulatedCard = std::nullopt,
                          .ceilings = std::nullopt,
                          .cpu = "",
                          .compiler = "",

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,14 +84,29 @@ template <typename Function>
 [[nodiscard]] inline Machine machineWithGpu(std::vector<Variant> variants, std::size_t freeBytes = std::size_t{1} << 30,
                                             std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>()) {
     return {std::move(variants),
-            [freeBytes, log](int) {
-                return GpuAccess{std::make_unique<FakeGpu>(freeBytes, log), {}};
+            [freeBytes, log](const GpuRequest&) {
+                return GpuAccess{std::make_unique<FakeGpu>(freeBytes, log), {}, std::nullopt};
             },
             std::nullopt};
 }
 
 [[nodiscard]] inline Machine machineWithoutGpu(std::vector<Variant> variants) {
-    return {std::move(variants), [](int) { return GpuAccess{nullptr, "no CUDA device is visible"}; }, std::nullopt};
+    return {std::move(variants),
+            [](const GpuRequest&) {
+                return GpuAccess{nullptr, "no CUDA device is visible", std::nullopt};
+            },
+            std::nullopt};
+}
+
+/// A build whose GPU variants are simulated; the settings that it is given come to `settings`.
+[[nodiscard]] inline Machine machineWithSimulator(
+    std::vector<Variant> variants, std::shared_ptr<std::string> settings = std::make_shared<std::string>()) {
+    return {std::move(variants),
+            [settings](const GpuRequest& request) {
+                *settings = request.simulator;
+                return GpuAccess{nullptr, {}, "compute capability 9.0, 4 multiprocessors"};
+            },
+            std::nullopt, true};
 }
 
 }  // namespace Bench

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "statistics.h"
+#include "usage_error.h"
 
 namespace Bench {
 namespace {
@@ -89,6 +90,12 @@ class FakeStopwatch final : public Stopwatch {
     plan.now = stopwatch.clock();
     return measure(
         stopwatch, plan, [] {}, [] {});
+}
+
+TEST(Modes, AreReadAsTheyAreCalledButForTheSimulators) {
+    EXPECT_EQ(parseMode(name(Mode::Cold)), Mode::Cold);
+    EXPECT_EQ(parseMode(name(Mode::Batched)), Mode::Batched);
+    EXPECT_THROW((void)parseMode(name(Mode::Untimed)), UsageError);
 }
 
 TEST(Measure, WarmsUpUntimedAndResetsBeforeEachTrial) {

@@ -16,7 +16,14 @@ using testing::ElementsAre;
 using testing::ElementsAreArray;
 using testing::HasSubstr;
 
-[[nodiscard]] Options parse(const std::vector<const char*>& arguments) { return parseOptions(arguments, {1024, 1021}); }
+[[nodiscard]] Options parse(const std::vector<const char*>& arguments) {
+    return parseOptions(arguments, {1024, 1021}, false);
+}
+
+/// In a build whose GPU variants are simulated.
+[[nodiscard]] Options parseSimulated(const std::vector<const char*>& arguments) {
+    return parseOptions(arguments, {1024, 1021}, true);
+}
 
 TEST(ParseOptions, HasDefaults) {
     const Options options = parse({});
@@ -150,6 +157,35 @@ TEST(ParseOptions, RefusesWhatContradictsItself) {
     };
     for (const auto& arguments : cases) {
         EXPECT_THROW((void)parse(arguments), UsageError) << testing::PrintToString(arguments);
+    }
+}
+
+TEST(ParseOptions, HandsTheSimulatorItsSettings) {
+    const Options plain = parseSimulated({});
+    EXPECT_EQ(plain.simulator, "");
+    EXPECT_EQ(plain.seed, 42u);
+    EXPECT_THAT(plain.modes, ElementsAre(Mode::Untimed));
+    EXPECT_EQ(parseSimulated({"--card", "capability=7.5,order=any"}).simulator, "capability=7.5,order=any");
+    const Options all = parseSimulated({"--trace", "out.jsonl", "--seed", "7", "--card", "multiprocessors=2"});
+    EXPECT_THAT(all.simulator, testing::AllOf(HasSubstr("multiprocessors=2"), HasSubstr("trace=out.jsonl")));
+    EXPECT_THAT(all.simulator, testing::EndsWith(",seed=7"));  // the last word, and that of the inputs
+    EXPECT_EQ(all.seed, 7u);
+    EXPECT_EQ(parse({"--seed", "7"}).simulator, "");
+}
+
+TEST(ParseOptions, RefusesWhatTheOtherBuildHas) {
+    const auto refuses = [](const auto& parse, const std::vector<const char*>& arguments, const char* message) {
+        EXPECT_THAT([&] { (void)parse(arguments); }, testing::ThrowsMessage<UsageError>(message));
+        const std::string help = parse(std::vector<const char*>{"--help"}).information.value();
+        EXPECT_THAT(help, testing::Not(HasSubstr(arguments.front())));
+    };
+    refuses(parse, {"--card", "capability=7.5"}, "--card: needs the simulator: scripts/run.sh --simulate runs it");
+    refuses(parse, {"--trace", "out.jsonl"}, "--trace: needs the simulator: scripts/run.sh --simulate runs it");
+    refuses(parseSimulated, {"--mode", "batched"}, "--mode: needs a card: scripts/run.sh --cuda builds for one");
+    refuses(parseSimulated, {"--device", "0"}, "--device: needs a card: scripts/run.sh --cuda builds for one");
+    refuses(parseSimulated, {"--profile"}, "--profile: needs a card: scripts/run.sh --cuda builds for one");
+    for (const char* option : {"--card", "--trace"}) {
+        EXPECT_THAT(parseSimulated({"--help"}).information.value(), HasSubstr(option));
     }
 }
 

@@ -25,6 +25,13 @@ namespace Bench {
     return outcome;
 }
 
+/// In the simulator.
+[[nodiscard]] inline Outcome untimed(Outcome outcome) {
+    outcome.mode = Mode::Untimed;
+    outcome.time = {};
+    return outcome;
+}
+
 [[nodiscard]] inline Outcome failed(Outcome outcome, std::string reason) {
     outcome.status = Outcome::Status::Failed;
     outcome.reason = std::move(reason);

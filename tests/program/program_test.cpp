@@ -22,6 +22,7 @@
 
 #include "csv.h"
 #include "fake_machine.h"
+#include "simulated.h"
 
 namespace Bench {
 namespace {
@@ -135,6 +136,84 @@ TEST(Program, FailsWithTheFirstMismatch) {
     EXPECT_THAT(result.out, HasSubstr("==== naive scan, power-of-two ====\n"
                                       "    FAILED: first mismatch at index 7: expected 7, got -1\n"));
     EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
+}
+
+TEST(Program, ChecksInTheSimulatorAndTakesNoTimes) {
+    const Result result = run({"--variant", "naive,radix"}, machineWithSimulator(workingVariants()));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 9.0, 4 multiprocessors; "));
+    EXPECT_THAT(result.out, HasSubstr("==== radix sort, non-power-of-two ====\n    passed (simulated)\n"));
+    for (const char* figure : {"elapsed time", "median us", "GB/s", "% of copy", "Ceilings", "Clock"}) {
+        EXPECT_THAT(result.out, Not(HasSubstr(figure)));
+    }
+    EXPECT_THAT(result.out, EndsWith("\n6 passed, 0 failed, 0 skipped\n"));
+}
+
+TEST(Program, FailsInTheSimulatorWithTheFirstMismatch) {
+    const Result result = run({"--input", "ones"}, machineWithSimulator(variantsWithAWrongOne()));
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.out, HasSubstr("==== naive scan, power-of-two ====\n"
+                                      "    FAILED: first mismatch at index 7: expected 7, got -1\n"));
+    EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
+}
+
+TEST(Program, WritesNothingOfTheSimulatorToFiles) {
+    const TemporaryFile csv("program_test_simulated.csv");
+    const TemporaryFile json("program_test_simulated.json");
+    const TemporaryFile markdown("program_test_simulated.md");
+    const std::vector<const char*> arguments{"--op",   "scan",      "--csv",      csv.name(),
+                                             "--json", json.name(), "--markdown", markdown.name()};
+    const Result result = run(arguments, machineWithSimulator(workingVariants()));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_THAT(result.out, HasSubstr("Note: simulated runs are no measurements"));
+    EXPECT_EQ(csv.lines().size(), 3u);
+    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 2u);
+    for (const TemporaryFile* file : {&csv, &json, &markdown}) {
+        EXPECT_THAT(file->contents(), AllOf(HasSubstr("cpu"), Not(HasSubstr("naive"))));
+    }
+    // A wrong result has no row either, and rows of the CPU are as those of a machine without a card.
+    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithSimulator(variantsWithAWrongOne())).status, 1);
+    EXPECT_EQ(csv.lines().size(), 5u);
+    EXPECT_THAT(csv.lines(), testing::Contains(StartsWith(",,,,")).Times(4));
+    EXPECT_THAT(run({"--op", "scan"}, machineWithSimulator(workingVariants())).out, Not(HasSubstr("Note: ")));
+}
+
+TEST(Program, TellsTheSimulatorWhatToBe) {
+    const auto settings = std::make_shared<std::string>();
+    const Machine machine = machineWithSimulator(workingVariants(), settings);
+    EXPECT_EQ(run({"--op", "scan", "--seed", "7", "--card", "capability=7.5"}, machine).status, 0);
+    EXPECT_EQ(*settings, "capability=7.5,seed=7");
+    const Result elsewhere = run({"--op", "scan", "--card", "capability=7.5"}, machineWithGpu(workingVariants()));
+    EXPECT_EQ(elsewhere.status, 2);
+    EXPECT_EQ(elsewhere.err,
+              "stream_compaction_test: --card: needs the simulator: scripts/run.sh --simulate runs it\n");
+}
+
+TEST(Program, RunsInItsOwnSimulator) {
+    if (!isSimulated) {
+        GTEST_SKIP() << "is for a simulated build";
+    }
+    const TemporaryFile trace("program_test_trace.jsonl");
+    const auto runWith = [](const std::vector<const char*>& more) {
+        std::vector<const char*> arguments{"--size", "2^8", "--op", "scan", "--variant"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments, thisMachine());
+    };
+    const Result result = runWith(
+        {"single-pass,cub", "--card", "capability=7.5,multiprocessors=2", "--seed", "7", "--trace", trace.name()});
+    EXPECT_EQ(result.status, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 7.5, 2 multiprocessors, seed 7; "));
+    EXPECT_THAT(result.out, HasSubstr("==== single-pass scan, non-power-of-two ====\n    passed (simulated)\n"));
+    EXPECT_THAT(result.out, HasSubstr("==== cub scan, power-of-two ====\n    skipped: CUB is not simulated\n"));
+    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
+
+    // Back to the default, which ends the trace.
+    EXPECT_EQ(runWith({"naive", "--card", "capability=9.0,multiprocessors=4,seed=0,trace="}).status, 0);
+    ASSERT_FALSE(trace.lines().empty());
+    EXPECT_TRUE(nlohmann::json::accept(trace.lines().front()));
+    const Result unknown = runWith({"naive", "--card", "colour=green"});
+    EXPECT_EQ(unknown.status, 2);
+    EXPECT_THAT(unknown.err, HasSubstr("colour"));
 }
 
 TEST(Program, RunsTheChosenOnly) {

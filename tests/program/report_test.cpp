@@ -93,6 +93,34 @@ TEST(Report, SaysWhyAVariantIsSkipped) {
               "    skipped: no CUDA device is visible\n");
 }
 
+TEST(Report, WritesNoTimeOfTheSimulator) {
+    const std::string classic = "==== work-efficient scan, power-of-two ====\n";
+    const Outcome right = untimed(efficientScan());
+    EXPECT_EQ(written([&](Report& report) { report.outcome(right); }), classic + "    passed (simulated)\n");
+    EXPECT_EQ(written([&](Report& report) { report.outcome(failed(right, "wrong")); }),
+              classic + "    FAILED: wrong\n");
+    EXPECT_THAT(
+        written([&](Report& report) { report.line(right); }),
+        AllOf(testing::EndsWith(" untimed  passed (simulated)\n"), Not(HasSubstr("us")), Not(HasSubstr("GB/s"))));
+    EXPECT_EQ(written([&](Report& report) { report.notes(std::array{right}, {}); }), "");
+    EXPECT_EQ(written([&](Report& report) {
+                  report.summary(std::array{right, failed(right, "wrong")});
+              }),
+              "\n1 passed, 1 failed, 0 skipped\n");
+}
+
+TEST(Report, HasOfTheSimulatorInItsTableOnlyWhatFailed) {
+    Outcome thrust = untimed(passed(Operation::Scan, Hardware::Gpu, thrustVariant, "thrust scan", 1 << 20, 20));
+    const std::vector<Outcome> outcomes{passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1000),
+                                        thrust, failed(untimed(efficientScan()), "wrong")};
+    EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }),
+              "\n"
+              "operation  variant          n  median us  Gelements/s  GB/s  % of copy  x serial CPU  x Thrust\n"
+              "scan       cpu        1048576     1000.0        1.049  8.39          -          1.00         -\n"
+              "scan       efficient  1048576     FAILED            -     -          -             -         -\n");
+    EXPECT_EQ(written([&](Report& report) { report.table(std::array{thrust}); }), "");
+}
+
 TEST(Report, HeadsASection) {
     EXPECT_EQ(written([](Report& report) {
                   report.section(Operation::Scan, ElementType::Int32, "mod:50",
@@ -272,6 +300,7 @@ TEST(Report, ComparesEqualInputsAndModesOnly) {
 TEST(Report, DescribesTheMachine) {
     RunContext context{.gpu = std::nullopt,
                        .gpuUnavailableReason = "no CUDA device is visible",
+                       .simulatedCard = std::nullopt,
                        .ceilings = std::nullopt,
                        .cpu = "Processor",
                        .compiler = "GNU 12.2.0",
@@ -281,6 +310,11 @@ TEST(Report, DescribesTheMachine) {
               "CPU       Processor\n"
               "Compiler  GNU 12.2.0\n"
               "Commit    0123abc\n");
+    context.simulatedCard = "compute capability 9.0, 4 multiprocessors";
+    EXPECT_THAT(
+        written([&](Report& report) { report.context(context); }),
+        testing::StartsWith("GPU       simulated, compute capability 9.0, 4 multiprocessors; results are checked, "
+                            "not timed: times need a card and scripts/run.sh --cuda\nCPU "));
     context.gpu = GpuInfo{"Card", "9.0", std::size_t{1} << 30, "13.0", "13.1", 1980};
     context.ceilings = Ceilings{.copyGbps = 4246.6, .readGbps = 4400.4, .clockMHz = 1965.2};
     EXPECT_EQ(written([&](Report& report) { report.context(context); }),

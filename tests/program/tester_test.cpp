@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "fake_machine.h"
+#include "implementation.h"
 #include "problem_on.h"
 
 namespace Bench {
@@ -48,7 +49,7 @@ class TesterTest : public testing::Test {
     }
 
     std::shared_ptr<GpuLog> log_ = std::make_shared<GpuLog>();
-    GpuAccess access_{std::make_unique<FakeGpu>(1000, log_), {}};
+    GpuAccess access_{std::make_unique<FakeGpu>(1000, log_), {}, std::nullopt};
 };
 
 TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
@@ -154,10 +155,62 @@ TEST_F(TesterTest, SkipsAVariantThatRunsOutOfMemoryInsideTheCall) {
 }
 
 TEST_F(TesterTest, SkipsAGpuVariantWithoutAGpu) {
-    access_ = {nullptr, "no CUDA device is visible"};
+    access_ = {nullptr, "no CUDA device is visible", std::nullopt};
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
     EXPECT_EQ(outcome.status, Status::Skipped);
     EXPECT_EQ(outcome.reason, "no CUDA device is visible");
+}
+
+int simulatedRuns = 0;
+
+void countedScan(int n, int* odata, const int* idata) {
+    ++simulatedRuns;
+    scan(n, odata, idata);
+}
+
+TEST_F(TesterTest, RunsAVariantInTheSimulatorOnceAndTakesNoTime) {
+    access_ = {nullptr, {}, "made up"};
+    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", countedScan));
+    measurement.mode = Mode::Untimed;
+    simulatedRuns = 0;
+    const Outcome outcome =
+        Tester(access_, {.warmup = 2, .trials = 3}).test(measurement, *problemOn(Operation::Scan, input));
+    EXPECT_EQ(outcome.status, Status::Passed);
+    EXPECT_FALSE(outcome.isTimed());
+    EXPECT_EQ(outcome.time.trials, 0);
+    EXPECT_EQ(outcome.clockMHz, std::nullopt);
+    EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
+    EXPECT_EQ(simulatedRuns, 1);
+}
+
+TEST_F(TesterTest, FailsWhatIsWrongInTheSimulator) {
+    access_ = {nullptr, {}, "made up"};
+    const std::pair<void (*)(int, int*, const int*), const char*> cases[] = {
+        {wrongScan, "first mismatch at index 3: expected 4, got 5"},
+        {idleScan, "first mismatch at index 0: expected 0, got -842150451"},
+        {throwingScan, "launch failed"}};
+    for (const auto& [function, reason] : cases) {
+        Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", function));
+        measurement.mode = Mode::Untimed;
+        const Outcome outcome = Tester(access_, {}).test(measurement, *problemOn(Operation::Scan, input));
+        EXPECT_EQ(outcome.status, Status::Failed);
+        EXPECT_EQ(outcome.reason, reason);
+    }
+}
+
+TEST_F(TesterTest, SkipsWhatTheBuildDoesNotHaveWithTheReason) {
+    const Implementation lacking = absent(Operation::Scan, ElementType::Int32, "cub", "not simulated");
+    Variant variant;
+    variant.hardware = Hardware::Gpu;
+    variant.reasonToSkip = lacking.reasonToSkip;
+    for (const bool simulated : {false, true}) {
+        if (simulated) {
+            access_ = {nullptr, {}, "made up"};
+        }
+        const Outcome outcome = Tester(access_, {}).test(ofInput(variant), *problemOn(Operation::Scan, input));
+        EXPECT_EQ(outcome.status, Status::Skipped);
+        EXPECT_EQ(outcome.reason, "not simulated");
+    }
 }
 
 TEST_F(TesterTest, SkipsAGpuVariantThatDoesNotFit) {
