@@ -1,8 +1,11 @@
 #!/usr/bin/env bash
-# Builds the program and runs it in the caller's folder; every option is passed on to it (--help lists them).
+# Builds the program and runs it in the caller's folder; options are passed on to it (--help lists them). Where there is
+# no card, or with --simulate, GPU variants run in the simulator: checked, but not timed. --cuda builds for a card
+# wherever nvcc is.
 caller=$PWD
 source "$(dirname "$0")/setup.sh"
-build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
-program=$PWD/build/release/bin/stream_compaction_test
+choose_preset "$@"
+build "$preset" -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
+program=$PWD/build/$preset/bin/stream_compaction_test
 cd "$caller"
-exec "$program" "$@"
+exec "$program" "${options[@]}"

@@ -76,6 +76,34 @@ find_nvcc() {
     done
 }
 
+# choose_preset OPTION...: sets `preset` to the build to make, `release` for a card or `simulated`, where kernels run on
+# the CPU, and `options` to those that are not about this. Without --cuda or --simulate (or --simulated) a card decides.
+choose_preset() {
+    preset=
+    options=()
+    local option
+    for option in "$@"; do
+        case $option in
+            --cuda)
+                preset=release
+                # Without nvcc there is nothing to build for a card.
+                STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_CUDA=ON"
+                ;;
+            --simulate | --simulated) preset=simulated ;;
+            *) options+=("$option") ;;
+        esac
+    done
+    if [ -z "$preset" ]; then
+        if nvidia-smi -L 2>/dev/null | grep -q '^GPU 0'; then
+            preset=release
+        else
+            preset=simulated
+            say "No NVIDIA card was found: kernels run in the simulator, on the CPU. --cuda builds for a card."
+        fi
+    fi
+    [ $preset = release ] || install_packages libboost-context-dev
+}
+
 # build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds into build/PRESET, with output
 # only when something is wrong.
 build() {
