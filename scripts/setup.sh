@@ -101,7 +101,7 @@ choose_preset() {
             say "No NVIDIA card was found: kernels run in the simulator, on the CPU. --cuda builds for a card."
         fi
     fi
-    [ $preset = release ] || install_packages libboost-context-dev
+    [ $preset = release ] || install_packages libboost-context-dev libthrust-dev
 }
 
 # build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds into build/PRESET, with output

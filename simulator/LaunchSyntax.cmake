@@ -34,23 +34,29 @@ endif()
 # Every header and source that may have launches.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stream_compaction/*.cu*
      ${PROJECT_SOURCE_DIR}/src/*.cu* ${PROJECT_SOURCE_DIR}/tests/*.cu* ${PROJECT_SOURCE_DIR}/examples/*.cu*)
+set(simulatedFolders "")
 foreach(source IN LISTS sources)
     stream_compaction_rewrite_launches(${source})
+    cmake_path(GET source PARENT_PATH folder)
+    list(APPEND simulatedFolders ${folder})
 endforeach()
+list(REMOVE_DUPLICATES simulatedFolders)
 
 # Gives a target the copies in place of its sources in CUDA C++, and what these are compiled with.
 function(stream_compaction_simulate target)
     get_target_property(sources ${target} SOURCES)
     get_target_property(folder ${target} SOURCE_DIR)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
+    # Plain headers stay where they are, beside the originals.
+    set(headers ${simulatedFolders})
+    list(FILTER headers INCLUDE REGEX "^${folder}(/|$)")
     set(replaced "")
     foreach(source IN LISTS sources)
         if(source MATCHES "[.]cu$")
             set(copy ${simulatedSources}/${relative}/${source}.cpp)
-            cmake_path(GET source PARENT_PATH subfolder)
             set_source_files_properties(${copy} PROPERTIES
                 COMPILE_OPTIONS "${STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS}"
-                INCLUDE_DIRECTORIES "${folder}/${subfolder};${folder}")
+                INCLUDE_DIRECTORIES "${headers}")
             list(APPEND replaced ${copy})
         else()
             list(APPEND replaced ${source})

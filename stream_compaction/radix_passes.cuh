@@ -215,7 +215,7 @@ struct DigitStatuses {
 template <typename T>
 __device__ void prefetchToL2(const T* elements, int size) {
     constexpr int line = 128;
-    const auto* const bytes = reinterpret_cast<const std::byte*>(elements);
+    [[maybe_unused]] const auto* const bytes = reinterpret_cast<const std::byte*>(elements);
     const int end = size * static_cast<int>(sizeof(T));
     for (int at = static_cast<int>(threadIdx.x) * line; at < end; at += static_cast<int>(blockDim.x) * line) {
 #if defined(__CUDA_ARCH__)

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/target.cuh"
 #include "stream_compaction/shared_mem.h"
 
 /// Work-efficient scan in shared memory (Harris, Sengupta and Owens, GPU Gems 3, ch. 39.2.3 to 39.2.5).
@@ -74,8 +75,7 @@ template <bool avoidBankConflicts, typename In, typename T>
 __global__ void kernScanTiles(std::size_t n, T* odata, T* totals, const In* idata) {
     constexpr unsigned perThread = elementsPerThread<T>;
     const unsigned tileSize = perThread * blockDim.x;
-    extern __shared__ __align__(16) unsigned char sharedMemory[];
-    T* tile = reinterpret_cast<T*>(sharedMemory);
+    T* tile = &dynamicShared<T>();
     T* sums = tile + padded<avoidBankConflicts>(tileSize);
     const auto at = [tile](unsigned i) -> T& { return tile[padded<avoidBankConflicts>(i)]; };
     const std::size_t tileStart = std::size_t{blockIdx.x} * tileSize;

@@ -16,6 +16,8 @@ struct __nv_bfloat16 {
     operator float() const { return std::bit_cast<float>(std::uint32_t{bits} << 16); }
 };
 
+inline __nv_bfloat16 operator-(__nv_bfloat16 value) { return {-static_cast<float>(value)}; }
+
 template <>
 struct cuda::std::numeric_limits<__nv_bfloat16> {
     static constexpr bool is_specialized = true;

@@ -20,6 +20,8 @@ struct __half {
     }
 };
 
+inline __half operator-(__half value) { return {-static_cast<float>(value)}; }
+
 template <>
 struct cuda::std::numeric_limits<__half> {
     static constexpr bool is_specialized = true;

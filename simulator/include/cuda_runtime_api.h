@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <tuple>
+#include <utility>
 
 #define __host__
 #define __device__
@@ -224,8 +225,9 @@ template <typename... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, void** arguments,
                                         std::size_t sharedBytes, cudaStream_t stream) {
     cudaLaunchAttribute together{cudaLaunchAttributeCooperative, {1}};
-    std::size_t i = 0;
-    const std::tuple<Parameters...> values{*static_cast<Parameters*>(arguments[i++])...};
+    const auto values = [arguments]<std::size_t... i>(std::index_sequence<i...>) {
+        return std::tuple<Parameters...>{*static_cast<Parameters*>(arguments[i])...};
+    }(std::index_sequence_for<Parameters...>());
     return Simulator::launch({blocks, threads, sharedBytes, stream, &together, 1},
                              [=] { std::apply(kernel, values); }, "a kernel");
 }

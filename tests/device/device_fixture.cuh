@@ -206,7 +206,7 @@ template <typename T>
 }
 
 /// Whether the run is meant to be short: under a sanitizer every launch costs milliseconds.
-[[nodiscard]] inline bool quick() { return std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr; }
+[[nodiscard]] inline bool quick() { return isSimulated || std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr; }
 
 /// Whether a test of huge arrays may run, which takes so many bytes of device memory and a while.
 [[nodiscard]] inline bool hasRoomFor(std::size_t bytes) {

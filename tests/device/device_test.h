@@ -2,12 +2,25 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <optional>
 #include <string>
 
 #include "stream_compaction/common.h"
 
 namespace StreamCompaction::Testing {
+
+/// Whether kernels run on the CPU, a thousand times as slow.
+#if defined(STREAM_COMPACTION_SIMULATED)
+inline constexpr bool isSimulated = true;
+#else
+inline constexpr bool isSimulated = false;
+#endif
+
+/// `onCard`, or what takes as long on a simulated card.
+[[nodiscard]] constexpr std::size_t sized(std::size_t onCard, std::size_t simulated) {
+    return isSimulated ? simulated : onCard;
+}
 
 /// Skips a test, with the reason, on a machine that cannot run it. The machine is asked once: a device that a test has
 /// broken must fail those after it.

@@ -14,24 +14,24 @@ namespace StreamCompaction::Testing::Oracle {
 
 template <typename T>
 void scan(const T* in, T* out, std::size_t n) {
-    thrust::exclusive_scan(thrust::device, in, in + n, out, T{});
+    thrust::exclusive_scan(thrust::cuda::par.on(cudaStreamLegacy), in, in + n, out, T{});
 }
 
 template <typename T>
 std::size_t compact(const T* in, T* out, std::size_t n) {
-    return thrust::copy_if(thrust::device, in, in + n, out, IsNonzero{}) - out;
+    return thrust::copy_if(thrust::cuda::par.on(cudaStreamLegacy), in, in + n, out, IsNonzero{}) - out;
 }
 
 template <typename T>
 void sort(const T* in, T* out, std::size_t n) {
-    thrust::copy(thrust::device, in, in + n, out);
-    thrust::sort(thrust::device, out, out + n);
+    thrust::copy(thrust::cuda::par.on(cudaStreamLegacy), in, in + n, out);
+    thrust::sort(thrust::cuda::par.on(cudaStreamLegacy), out, out + n);
 }
 
 template <typename T>
 bool equal(const T* a, const T* b, std::size_t n) {
     const auto bits = [](const T* elements) { return reinterpret_cast<const BitsOf<T>*>(elements); };
-    return thrust::equal(thrust::device, bits(a), bits(a) + n, bits(b));
+    return thrust::equal(thrust::cuda::par.on(cudaStreamLegacy), bits(a), bits(a) + n, bits(b));
 }
 
 template void scan(const int*, int*, std::size_t);

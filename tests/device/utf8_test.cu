@@ -143,7 +143,7 @@ TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
     for (const std::size_t border : {32, 1024, 2048, 3072, 6144, 8192, 12288, 24576, 32768}) {
-        for (std::size_t begin = border - 5; begin <= border + 1; ++begin) {
+        for (std::size_t begin = border - 5; begin <= border + 1; begin += sized(1, 3)) {
             for (const Bytes& sequence : sequences) {
                 for (const bool isElseAscii : {true, false}) {
                     // Tiles are counted from an aligned address on, of which `lead` bytes are not text.
@@ -315,7 +315,9 @@ TEST_F(Utf8Test, OtherUnitsAcrossTheBordersOfManyTiles) {
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, tileOfMany + 100, 24);
         const auto length = static_cast<std::size_t>(encode(first).length);
-        for (std::size_t lead = 0; lead < TextInMemory::alignment; lead += quick() ? 99 : 31) {
+        for (std::size_t lead = 0; lead < TextInMemory::alignment; lead += isSimulated ? TextInMemory::alignment
+                                                                           : quick()   ? 99
+                                                                                       : 31) {
             Bytes text;
             std::size_t border = 0;
             while (text.size() < fewBytes + tileOfMany) {

@@ -8,7 +8,7 @@ namespace {
 template <int threads, typename T>
 __global__ void kernScatter(const T* in, const int* places, T* out) {
     __shared__ T shared[threads];
-    if constexpr (hasElementCopy<T>()) {
+    if (hasElementCopy<T>()) {
         copyElement(shared[places[threadIdx.x]], in[threadIdx.x]);
         awaitElementCopies();
         __syncthreads();
