@@ -6,8 +6,11 @@ source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
 install_packages libgtest-dev libgmock-dev python3-matplotlib
 build "$preset" -DSTREAM_COMPACTION_TESTS=ON -DSTREAM_COMPACTION_EXAMPLES=ON
+# Tests on a card have it to themselves.
+jobs=1
+[ "$preset" = release ] || jobs=$(nproc)
 status=0
-ctest --preset "$preset" "${options[@]}" || status=$?
+ctest --preset "$preset" -j "$jobs" "${options[@]}" || status=$?
 if reason=$(grep -h -m 1 '^no GPU: ' "build/$preset/Testing/Temporary/LastTest.log" 2>/dev/null); then
     echo "GPU tests were skipped, ${reason}"
 fi
