@@ -77,8 +77,16 @@ std::vector<int> outputOf(Transform call, const std::vector<int>& in) {
 
 class CourseLayer : public Testing::DeviceTest, public testing::WithParamInterface<Variant> {
   protected:
-    const std::vector<int> sizes{
-        0, 1, 2, 3, 255, 256, 257, 4097, isSimulated ? 1 << 14 : 1 << 16, isSimulated ? (1 << 15) - 3 : (1 << 20) - 3};
+    const std::vector<int> sizes{0,
+                                 1,
+                                 2,
+                                 3,
+                                 255,
+                                 256,
+                                 257,
+                                 4097,
+                                 Testing::isSimulated ? 1 << 14 : 1 << 16,
+                                 Testing::isSimulated ? (1 << 15) - 3 : (1 << 20) - 3};
 };
 
 TEST_P(CourseLayer, ScanIsExclusiveAndWraps) {
