@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cstddef>
+
 /// What ThreadSanitizer is told, if it watches: that each thread of a kernel is a thread, and what orders their
-/// accesses to memory. The executor itself is not compiled for it.
+/// accesses to memory; and what AddressSanitizer is told. The executor itself is compiled for neither.
 namespace Simulator {
 
 #if defined(STREAM_COMPACTION_SIMULATED_RACES)
@@ -49,6 +51,25 @@ struct Watched {
     static Watched create() { return {}; }
     void enter() const {}
 };
+
+#endif
+
+#if defined(STREAM_COMPACTION_SIMULATED_ADDRESSES)
+
+extern "C" {
+void __asan_poison_memory_region(const volatile void* address, std::size_t size);
+void __asan_unpoison_memory_region(const volatile void* address, std::size_t size);
+}
+
+/// Of so many bytes from `begin` on only the first ones may be accessed.
+inline void allowAccess(const std::byte* begin, std::size_t bytes, std::size_t of) {
+    __asan_unpoison_memory_region(begin, bytes);
+    __asan_poison_memory_region(begin + bytes, of - bytes);
+}
+
+#else
+
+inline void allowAccess(const std::byte*, std::size_t, std::size_t) {}
 
 #endif
 

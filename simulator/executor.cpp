@@ -35,16 +35,30 @@ using boost::context::fiber;
 /// What all that is free is drawn from; nothing is while the seed is 0.
 class Adversary {
   public:
-    void begin() { random_.seed(seed()); }
-    [[nodiscard]] static bool isThere() { return seed() != 0; }
+    void begin() {
+        isThere_ = seed() != 0;
+        random_.seed(seed());
+    }
+    [[nodiscard]] bool isThere() const { return isThere_; }
     /// One of `n` numbers, of equal chance.
     [[nodiscard]] unsigned draw(std::size_t n) { return static_cast<unsigned>(random_() % n); }
     /// Once in `n` times.
-    [[nodiscard]] bool happens(unsigned n) { return isThere() && draw(n) == 0; }
+    [[nodiscard]] bool happens(unsigned n) { return isThere_ && draw(n) == 0; }
 
   private:
+    bool isThere_ = false;
     std::mt19937_64 random_;
 };
+
+[[nodiscard]] std::byte* pages(std::size_t bytes) {
+    void* const memory =
+        mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) {
+        std::perror("simulator: no more memory of the host");
+        std::abort();
+    }
+    return static_cast<std::byte*>(memory);
+}
 
 /// Stacks of fibers, each behind a page that must not be touched. They are used in turn, so that the race detector,
 /// which takes each for a thread, does not take threads of different blocks for one.
@@ -56,16 +70,16 @@ class Stacks {
   public:
     static constexpr std::size_t bytes = std::size_t{128} << 10;
     static constexpr std::size_t guard = 4096;
+    static constexpr std::size_t usable = bytes - guard - (std::size_t{12} << 10);
 
     Stack take() {
         if (free_.size() < fewest) {
-            auto* const memory = static_cast<char*>(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-            if (memory == MAP_FAILED || mprotect(memory, guard, PROT_NONE) != 0) {
-                std::perror("simulator: no memory for stacks");
-                std::abort();
-            }
-            return {memory + bytes, Watched::create()};
+            auto* const memory = reinterpret_cast<char*>(pages(bytes));
+            mprotect(memory, guard, PROT_NONE);
+            // Where a stack begins differs, so that those of a block do not compete for the same lines of the cache.
+            constexpr std::size_t lines = 64;
+            constexpr std::size_t spread = 3 * 64;
+            return {memory + bytes - made_++ % lines * spread, Watched::create()};
         }
         const Stack stack = free_.front();
         free_.pop_front();
@@ -75,6 +89,7 @@ class Stacks {
 
   private:
     static constexpr std::size_t fewest = watchesRaces ? 1024 : 1;
+    std::size_t made_ = 0;
     std::deque<Stack> free_;
 };
 
@@ -83,7 +98,7 @@ struct LentStack {
     const Stack& stack;
     boost::context::stack_context allocate() const {
         boost::context::stack_context context;
-        context.size = Stacks::bytes - Stacks::guard;
+        context.size = Stacks::usable;
         context.sp = stack.top;
         return context;
     }
@@ -99,8 +114,8 @@ struct Run {
     }
 
     Grid grid;
-    Run* before;                     ///< in the stream, if this one may begin early
-    std::vector<unsigned> order;     ///< in which blocks begin
+    Run* before;                  ///< in the stream, if this one may begin early
+    std::vector<unsigned> order;  ///< in which blocks begin
     unsigned begun = 0;
     unsigned lettingLaterBegin = 0;  ///< blocks that have, by saying so or by ending
     unsigned ended = 0;
@@ -111,8 +126,7 @@ struct Run {
 
     [[nodiscard]] bool hasEnded() const { return ended == grid.blocks; }
     [[nodiscard]] unsigned residentBlocks() const {
-        const int perMultiprocessor =
-            card().blocksPerMultiprocessor(static_cast<int>(grid.threads), grid.sharedBytes);
+        const int perMultiprocessor = card().blocksPerMultiprocessor(static_cast<int>(grid.threads), grid.sharedBytes);
         return static_cast<unsigned>(std::max(1, perMultiprocessor) * card().multiprocessors);
     }
     [[nodiscard]] bool mayBegin() const {
@@ -121,10 +135,32 @@ struct Run {
     }
 };
 
+constexpr std::size_t mostDynamicShared = std::size_t{256} << 10;
+
+/// What threads of the host hand on to one another, so that one of them goes on at a time.
+class Baton {
+  public:
+    void give() {
+        order_.release();
+        semaphore_.release();
+    }
+    void await() {
+        semaphore_.acquire();
+        order_.acquire();
+    }
+
+  private:
+    std::binary_semaphore semaphore_{0};
+    Order order_;  // of the executor's own memory; threads of kernels are others
+};
+
 /// A thread of the host, on which one block after another runs.
 struct Worker {
-    std::binary_semaphore baton{0};
+    Baton baton;
     Block* block = nullptr;
+    unsigned blocks = 0;
+    std::byte* const dynamicShared = pages(mostDynamicShared);
+    std::array<Order, 2> sharedMemory;  // of a block's threads behind those of the block before, which had it
 };
 
 struct Copy {
@@ -158,6 +194,9 @@ class Machine {
     Stack takeStack() { return stacks_.take(); }
     void giveBack(const Stack& stack) { stacks_.giveBack(stack); }
 
+    /// Lets a block be late, once in `n` times.
+    void putToSleep(Block& block, unsigned n);
+
     /// What an endless wait never gets to.
     void noteProgress() { pollsInVain_ = 0; }
     void notePoll();
@@ -181,15 +220,14 @@ class Machine {
     std::vector<Block*> blocks_;
     std::deque<Worker> workers_;
     std::vector<Worker*> idle_;
-    std::binary_semaphore finished_{0};
+    Baton finished_;
     unsigned long long pollsInVain_ = 0;
     unsigned long long turns_ = 0;
 };
 
-Machine& machine() {
-    static auto& only = *new Machine;  // outlives its workers
-    return only;
-}
+constinit bool atWork = false;       // the hooks below are called before anything has been initialised
+Machine& theMachine = *new Machine;  // outlives its workers
+Machine& machine() { return theMachine; }
 
 class Block {
   public:
@@ -200,12 +238,17 @@ class Block {
           live_(run.grid.threads),
           warps_((run.grid.threads + 31) / 32),
           order_(run.grid.threads),
-          dynamicShared_(run.grid.sharedBytes) {
+          blockOfWorker_(worker.blocks++) {
         std::iota(order_.begin(), order_.end(), 0U);
-        if (Adversary::isThere()) {
+        if (Adversary& adversary = machine().adversary; adversary.isThere()) {
             shuffle(order_);
+            lateWarp_ = adversary.draw(2 * warps_.size());
+            std::ranges::stable_partition(order_, [this](unsigned thread) { return !isLate(thread); });
+            writes.lateness = 1 << adversary.draw(6);
         }
-        std::ranges::fill(dynamicShared_, std::byte{0x5A});
+        allowAccess(dynamicShared(), run.grid.sharedBytes, mostDynamicShared);
+        std::fill_n(dynamicShared(), run.grid.sharedBytes, std::byte{0x5A});
+        made_.release();
     }
     Block(const Block&) = delete;
     Block& operator=(const Block&) = delete;
@@ -268,7 +311,7 @@ class Block {
     }
     [[nodiscard]] unsigned live() const { return live_; }
 
-    const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+    Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
         const unsigned warp = threadIdx.x / 32;
         const unsigned lane = threadIdx.x % 32;
         const unsigned lanes = std::min(32U, run.grid.threads - warp * 32);
@@ -293,11 +336,13 @@ class Block {
         } else {
             suspendAt(meeting.waiting);
         }
+        meeting.left |= 1U << lane;
+        const Meeting result = meeting;
         if (ordersMemory) {
             here.leave();
             meeting.order.acquire();
         }
-        return meeting;
+        return result;
     }
 
     /// Lets others run; the block itself hands on the baton when all of its threads have come here in vain.
@@ -309,12 +354,14 @@ class Block {
     }
     /// A point at which the adversary may let others run.
     void step() {
-        if (machine().adversary.happens(4)) {
-            yields_ = machine().adversary.happens(2);
+        Adversary& adversary = machine().adversary;
+        if (adversary.happens(4)) {
+            yields_ = adversary.happens(2);
+            machine().putToSleep(*this, 64);
             goLast();
         }
     }
-    /// The same at an access to memory, of which there are many.
+    /// The same at an access to memory of the card, of which there are many.
     void stepAtAccess() {
         if (stepsLeft_ == 0) {
             stepsLeft_ = 1 + machine().adversary.draw(64);
@@ -364,22 +411,39 @@ class Block {
         }
     }
 
-    void copyInBulk(const Copy& copy) { bulkCopies_.push_back(copy); }
-    /// The copies that a barrier counts, which are over now.
-    [[nodiscard]] std::vector<Copy> takeBulkCopies(const std::uint64_t* barrier) {
-        std::vector<Copy> taken;
-        std::erase_if(bulkCopies_, [&](const Copy& copy) {
-            if (copy.barrier == barrier) {
-                taken.push_back(copy);
-            }
-            return copy.barrier == barrier;
-        });
-        return taken;
+    void copyInBulk(const Copy& copy) {
+        const InExecutor here(*this);
+        bulkCopies_.push_back(copy);
     }
-    void copyLater(const Copy& copy) { runner_->copies.push_back(copy); }
-    [[nodiscard]] std::vector<Copy> takeCopies() { return std::exchange(runner_->copies, {}); }
+    /// Carries out the copies that a barrier counts and calls `then(copy)` for each.
+    template <typename Then>
+    void finishBulkCopies(const std::uint64_t* barrier, const Then& then) {
+        std::erase_if(bulkCopies_, [&](const Copy& copy) {
+            if (copy.barrier != barrier) {
+                return false;
+            }
+            copy();
+            then(copy);
+            return true;
+        });
+    }
+    void copyLater(const Copy& copy) {
+        const InExecutor here(*this);
+        runner_->copies.push_back(copy);
+    }
+    void finishCopies() {
+        for (const Copy& copy : runner_->copies) {
+            copy();
+        }
+        runner_->copies.clear();
+    }
+    /// Notes what is about to be written to global memory.
+    void addWrite(void* address, std::size_t bytes) {
+        const InExecutor here(*this);
+        writes.add(address, bytes);
+    }
 
-    std::byte* dynamicShared() { return dynamicShared_.data(); }
+    [[nodiscard]] std::byte* dynamicShared() const { return worker.dynamicShared; }
     [[nodiscard]] unsigned index() const { return index_; }
 
     [[noreturn]] void fail(const char* operation, const char* what) const {
@@ -388,8 +452,10 @@ class Block {
         giveUp();
     }
     void describeWaits() const {
-        std::fprintf(stderr, "  block %u: %u threads have not ended, %zu wait at a barrier of the block, %zu at one of the grid\n",
-                     index_, live_, atBarrier_.size(), atGrid_.size());
+        std::fprintf(
+            stderr,
+            "  block %u: %u threads have not ended, %zu wait at a barrier of the block, %zu at one of the grid\n",
+            index_, live_, atBarrier_.size(), atGrid_.size());
         for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
             for (const WarpMeeting& meeting : warps_[warp]) {
                 if (meeting.left != meeting.mask && meeting.arrived != meeting.mask) {
@@ -408,6 +474,9 @@ class Block {
 
   private:
     struct WarpMeeting : Meeting {
+        std::uint32_t arrived = 0;
+        std::uint32_t left = 0;
+        const char* operation = nullptr;
         std::vector<Runner*> waiting;
         Order order;
     };
@@ -430,7 +499,7 @@ class Block {
     Runner& choose() {
         Adversary& adversary = machine().adversary;
         const bool canBegin = begun_ < run.grid.threads;
-        if (canBegin && (ready_.empty() || !Adversary::isThere() || adversary.happens(2))) {
+        if (canBegin && (ready_.empty() || !adversary.isThere() || adversary.happens(2))) {
             if (free_.empty()) {
                 free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, {}}));
             }
@@ -444,8 +513,12 @@ class Block {
             runner_ = &runner;
             return runner;
         }
-        if (Adversary::isThere()) {
-            std::swap(ready_.front(), ready_[adversary.draw(ready_.size())]);
+        if (adversary.isThere()) {
+            std::size_t chosen = adversary.draw(ready_.size());
+            for (int again = 0; again < 4 && isLate(ready_[chosen]->thread); ++again) {
+                chosen = adversary.draw(ready_.size());
+            }
+            std::swap(ready_.front(), ready_[chosen]);
         }
         runner_ = ready_.front();
         ready_.pop_front();
@@ -458,19 +531,22 @@ class Block {
             runner.thread = order_[begun_++];
             runner.stack.watched.enter();
             run.launched.acquire();
+            made_.acquire();
+            worker.sharedMemory[blockOfWorker_ % 2].acquire();
             if (run.before != nullptr && !run.grid.isEarly) {
                 run.before->done.acquire();
             }
             threadIdx = {runner.thread, 0, 0};
             run.grid.thread();
             run.done.release();
+            worker.sharedMemory[(blockOfWorker_ + 1) % 2].release();
             self_.enter();
             machine().noteProgress();
             --live_;
             if (live_ > 0 && arrived_ == live_) {
                 completeBarrier();
             }
-        } while (begun_ < run.grid.threads && !Adversary::isThere() && !watchesRaces);
+        } while (begun_ < run.grid.threads && !machine().adversary.isThere() && !watchesRaces);
     }
     /// Each thread is one of its own for the race detector.
     void isFree(Runner& runner) {
@@ -523,12 +599,13 @@ class Block {
         atBarrier_.clear();
     }
 
+    [[nodiscard]] bool isLate(unsigned thread) const { return thread / 32 == lateWarp_; }
+
     unsigned index_;
     unsigned live_;
     unsigned begun_ = 0;
     std::vector<std::deque<WarpMeeting>> warps_;
     std::vector<unsigned> order_;  // in which threads begin
-    std::vector<std::byte> dynamicShared_;
     std::vector<Copy> bulkCopies_;
 
     std::deque<Runner> runners_;
@@ -536,9 +613,12 @@ class Block {
     std::deque<Runner*> ready_;
     Runner* runner_ = nullptr;
     Watched self_ = Watched::current();
+    unsigned blockOfWorker_;
+    Order made_;
     bool yields_ = false;
     unsigned polls_ = 0;
     unsigned stepsLeft_ = 0;
+    std::size_t lateWarp_ = ~std::size_t{0};  // whose threads others pass
 
     std::vector<Runner*> atBarrier_;
     std::vector<Runner*> atGrid_;
@@ -553,18 +633,20 @@ class Block {
 
 void Machine::run(const std::vector<Grid>& grids) {
     adversary.begin();
+    atWork = adversary.isThere() || isTracing();
     runs_.clear();
     for (const Grid& grid : grids) {
         Run& added = *runs_.emplace_back(std::make_unique<Run>(grid, runs_.empty() ? nullptr : runs_.back().get()));
         added.launched.release();
-        if (Adversary::isThere() && !card().beginsInOrder) {
+        if (adversary.isThere() && !card().beginsInOrder) {
             Block::shuffle(added.order);
         }
     }
     noteProgress();
     Worker& worker = idleWorker();
     give(begin(*runs_.front(), worker));
-    finished_.acquire();
+    finished_.await();
+    atWork = false;
     for (const auto& run : runs_) {
         run->done.acquire();
     }
@@ -587,15 +669,21 @@ Run* Machine::beginnable() {
 Block* Machine::begin(Run& run, Worker& worker) {
     noteProgress();
     worker.block = new Block(run, run.order[run.begun++], worker);
-    if (adversary.happens(8)) {
-        worker.block->asleepUntil = turns_ + adversary.draw(256);
-    }
+    putToSleep(*worker.block, 8);
     blocks_.push_back(worker.block);
     return worker.block;
 }
 
+void Machine::putToSleep(Block& block, unsigned n) {
+    if (adversary.happens(n)) {
+        block.asleepUntil = turns_ + adversary.draw(256);
+    }
+}
+
 Worker& Machine::idleWorker() {
-    if (idle_.empty()) {
+    // In turn where races are watched, because the blocks of one worker are ordered, as they have the same memory.
+    constexpr std::size_t fewest = watchesRaces ? 16 : 1;
+    if (idle_.size() < fewest) {
         Worker& worker = workers_.emplace_back();
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
@@ -603,11 +691,7 @@ Worker& Machine::idleWorker() {
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_t thread{};
         const int status = pthread_create(
-            &thread, &attributes,
-            [](void* self) -> void* {
-                machine().serve(*static_cast<Worker*>(self));
-            },
-            &worker);
+            &thread, &attributes, [](void* self) -> void* { machine().serve(*static_cast<Worker*>(self)); }, &worker);
         pthread_attr_destroy(&attributes);
         if (status != 0) {
             std::fprintf(stderr, "simulator: no more threads for blocks\n");
@@ -615,14 +699,18 @@ Worker& Machine::idleWorker() {
         }
         return worker;
     }
+    if (watchesRaces) {
+        std::ranges::rotate(idle_, idle_.begin() + 1);
+    }
     Worker& worker = *idle_.back();
     idle_.pop_back();
     return worker;
 }
 
 void Machine::serve(Worker& self) {
+    self.sharedMemory[0].release();  // which was made with this thread
     for (;;) {
-        self.baton.acquire();
+        self.baton.await();
         findSharedMemory();
         do {
             (*self.block)();
@@ -630,7 +718,8 @@ void Machine::serve(Worker& self) {
     }
 }
 
-/// Another block that can go on, or one that begins; `from` itself if there is no other; nullptr if nothing can be done.
+/// Another block that can go on, or one that begins; `from` itself if there is no other; nullptr if nothing can be
+/// done.
 Block* Machine::chooseOther(Block* from) {
     ++turns_;
     Run* const next = beginnable();
@@ -640,7 +729,7 @@ Block* Machine::chooseOther(Block* from) {
             able.push_back(block);
         }
     }
-    if (Adversary::isThere()) {
+    if (adversary.isThere()) {
         std::vector<Block*> awake;
         std::ranges::copy_if(able, std::back_inserter(awake), [&](Block* b) { return b->asleepUntil <= turns_; });
         if (!awake.empty()) {
@@ -665,18 +754,19 @@ void Machine::give(Block* to) {
         }
         giveUp();
     }
-    to->worker.baton.release();
+    to->worker.baton.give();
 }
 
 void Machine::yield(Block& block) {
     Block* const next = chooseOther(&block);
     if (next == &block) {
+        commitSomeWrites();
         return;
     }
     block.writes.park();
     commitSomeWrites();
     give(next);
-    block.worker.baton.acquire();
+    block.worker.baton.await();
     block.writes.unpark();
     block.takeOver();
 }
@@ -699,7 +789,7 @@ bool Machine::end(Worker& worker) {
     delete &block;
     if (std::ranges::all_of(runs_, [](const auto& run) { return run->hasEnded(); })) {
         idle_.push_back(&worker);
-        finished_.release();
+        finished_.give();
         return false;
     }
     commitSomeWrites();
@@ -714,26 +804,25 @@ bool Machine::end(Worker& worker) {
 
 /// Some of the writes that nobody but their block has seen come to be seen.
 void Machine::commitSomeWrites() {
-    if (!Adversary::isThere()) {
+    if (!adversary.isThere()) {
         return;
     }
     const auto isChosen = [this] { return adversary.draw(2) == 0; };
-    for (Block* const block : blocks_) {
-        if (block != current && adversary.happens(4)) {
-            block->writes.commitSome(isChosen);
+    const auto commitSomeOf = [&](StoreBuffer& writes) {
+        if (writes.isParked() && adversary.happens(writes.lateness)) {
+            writes.commitSome(isChosen);
         }
+    };
+    for (Block* const block : blocks_) {
+        commitSomeOf(block->writes);
     }
     for (const auto& run : runs_) {
-        for (StoreBuffer& writes : run->unseen) {
-            if (adversary.happens(4)) {
-                writes.commitSome(isChosen);
-            }
-        }
+        std::ranges::for_each(run->unseen, commitSomeOf);
     }
 }
 
 void Machine::notePoll() {
-    constexpr unsigned long long most = 100'000'000;
+    constexpr unsigned long long most = 10'000'000;
     if (++pollsInVain_ > most) {
         std::fprintf(stderr, "simulator: %s polls for ever\n", runs_.front()->grid.name);
         for (const Block* const block : blocks_) {
@@ -787,9 +876,9 @@ void beforeAtomic(const void* address, std::size_t bytes, bool isRead, const cha
 }
 void beforeRelaxedStore(void* address, std::size_t bytes) {
     traceStep("atomic store", address, bytes, __builtin_return_address(0));
-    if (Adversary::isThere()) {
+    if (machine().adversary.isThere()) {
         here().step();
-        here().writes.add(address, bytes);
+        here().addWrite(address, bytes);
     }
 }
 
@@ -824,9 +913,7 @@ void changeBarrier(std::uint64_t* word, const char* operation, const Change& cha
     *word = std::bit_cast<std::uint64_t>(barrier);
 }
 
-Order& orderAt(const std::uint64_t* barrier) {
-    return *reinterpret_cast<Order*>(const_cast<std::uint64_t*>(barrier));
-}
+Order& orderAt(const std::uint64_t* barrier) { return *reinterpret_cast<Order*>(const_cast<std::uint64_t*>(barrier)); }
 
 }  // namespace
 
@@ -852,12 +939,11 @@ void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* 
 }
 bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
     here().poll();
-    for (const Copy& copy : here().takeBulkCopies(barrier)) {
-        copy();
+    here().finishBulkCopies(barrier, [barrier](const Copy& copy) {
         orderAt(barrier).release();
         changeBarrier(copy.barrier, "cp_async_bulk",
                       [&](CopyBarrier& b) { b.missingBytes -= static_cast<std::int32_t>(copy.bytes); });
-    }
+    });
     orderAt(barrier).acquire();
     return std::bit_cast<CopyBarrier>(*barrier).phase != parity;
 }
@@ -865,45 +951,43 @@ void copyLater(void* to, const void* from, std::size_t bytes) {
     traceStep("copy of an element", to, bytes, __builtin_return_address(0));
     here().copyLater({to, from, bytes, nullptr});
 }
-void finishCopies() {
-    for (const Copy& copy : here().takeCopies()) {
-        copy();
-    }
-}
+void finishCopies() { here().finishCopies(); }
 
 std::byte* dynamicSharedMemory() { return here().dynamicShared(); }
 std::size_t dynamicSharedBytes() { return here().run.grid.sharedBytes; }
-const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
     return here().arrive(mask, value, operation, ordersMemory);
 }
-void leave(const Meeting& meeting) { const_cast<Meeting&>(meeting).left |= 1U << threadIdx.x % 32; }
 
 // What g++ calls before each access to memory, when it compiles with -fsanitize=kernel-address and no inline checks.
 
 namespace {
 
 void beforeLoad(const void* address, std::size_t bytes, const void* where) {
-    if (machine().current != nullptr && isTracing()) {
-        traceStep("load", address, bytes, where);
+    if (!atWork || machine().current == nullptr) {
+        return;
     }
+    // What the executor itself reads, by code of templates that it shares with kernels, is no memory of the card.
+    if (machine().adversary.isThere() && spaceOf(address) != Space::Other) {
+        here().stepAtAccess();
+    }
+    traceStep("load", address, bytes, where);
 }
 void beforeStore(void* address, std::size_t bytes, const void* where) {
-    if (machine().current == nullptr) {
+    if (!atWork || machine().current == nullptr) {
         return;
     }
-    if (!isTracing() && !Adversary::isThere()) {
+    const bool isOpposed = machine().adversary.isThere();
+    if (!isOpposed && !isTracing()) {
         return;
     }
-    const Space space = spaceOf(address);
-    if (Adversary::isThere() && space != Space::Other) {
+    if (const Space space = spaceOf(address); isOpposed && space != Space::Other) {
         here().stepAtAccess();
         if (space == Space::Global) {
-            here().writes.add(address, bytes);
+            here().addWrite(address, bytes);
         }
     }
-    if (isTracing()) {
-        traceStep("store", address, bytes, where);
-    }
+    traceStep("store", address, bytes, where);
 }
 
 }  // namespace
@@ -931,4 +1015,6 @@ void __asan_storeN_noabort(void* address, std::size_t bytes) {
     Simulator::beforeStore(address, bytes, __builtin_return_address(0));
 }
 void __asan_handle_no_return() {}
+void __asan_before_dynamic_init(const char*) {}
+void __asan_after_dynamic_init() {}
 }

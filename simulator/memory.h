@@ -37,15 +37,17 @@ class StoreBuffer {
     void unpark();
 
     /// Makes writes visible for good: all, those to an address, or, of a parked block, those to the places that
-    /// `isChosen()` draws. Places of 16 bytes are seen as a whole; otherwise writes are seen in any order.
+    /// `isChosen()` draws. Places of 8 bytes are seen as a whole; otherwise writes are seen in any order.
     void commitAll();
     void commit(const void* address, std::size_t bytes);
     void commitSome(const std::function<bool()>& isChosen);
 
-    [[nodiscard]] bool isEmpty() const { return writes_.empty(); }
+    [[nodiscard]] bool isParked() const { return isParked_; }
+
+    unsigned lateness = 1;  ///< some writes are seen once in so many turns of others
 
   private:
-    static constexpr std::size_t place = 16;
+    static constexpr std::size_t place = 8;
     struct Write {
         std::byte* address;
         std::uint8_t bytes;

@@ -30,13 +30,10 @@ inline int __syncthreads_and(int predicate) { return static_cast<int>(Simulator:
 
 // The warp. Of these only __syncwarp orders memory.
 inline void __syncwarp(std::uint32_t mask = ~0U) {
-    Simulator::leave(Simulator::arrive(mask, 0, "__syncwarp", true));
+    Simulator::arrive(mask, 0, "__syncwarp", true);
 }
 inline std::uint32_t __ballot_sync(std::uint32_t mask, int predicate) {
-    const Simulator::Meeting& meeting = Simulator::arrive(mask, predicate != 0 ? 1 : 0, "__ballot_sync", false);
-    const std::uint32_t votes = meeting.nonzero;
-    Simulator::leave(meeting);
-    return votes;
+    return Simulator::arrive(mask, predicate != 0 ? 1 : 0, "__ballot_sync", false).nonzero;
 }
 inline int __any_sync(std::uint32_t mask, int predicate) {
     return static_cast<int>(__ballot_sync(mask, predicate) != 0);

@@ -1,0 +1,98 @@
+#include "seeds.cuh"
+#include "stream_compaction/single_pass_compact.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using SinglePass::BlockShape;
+using SinglePass::CompactLauncher;
+using SinglePass::CompactWords;
+using SinglePass::Rejects;
+
+using TwoWarps = BlockShape<64, 1>;
+using SixWarps = BlockShape<192, 1>;
+
+/// Those that are kept; the others have values, too, so that each has its place.
+struct IsOdd {
+    __host__ __device__ bool operator()(int x) const { return x % 2 != 0; }
+};
+
+class SeededCompactTest : public SeededTest {
+  protected:
+    /// Expects enqueue(launcher, in, out, rejected, count, scratch) to part n random values.
+    template <Rejects rejects, typename Enqueue>
+    static void expectParted(TileOrder order, std::size_t n, std::uint64_t seed, const Enqueue& enqueue) {
+        const auto in = hostArray(n, Summand<int>{seed});
+        std::vector<int> kept;
+        std::vector<int> others;
+        for (const int x : in) {
+            (IsOdd{}(x) ? kept : others).push_back(x);
+        }
+        const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+        GuardedArray<int> out(n);
+        GuardedArray<int> rejected(n);
+        DeviceBuffer<std::size_t> count(1);
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(CompactWords::count(n));
+        auto scratch = usedScratch(bytes);
+        enqueue(CompactLauncher<rejects>{order}, deviceIn.data(), out.data(), rejected.data(), count.data(),
+                ScratchArena(scratch.bytes(), bytes));
+
+        std::vector<std::size_t> counted(1);
+        count.copyTo(counted);
+        ASSERT_EQ(counted[0], kept.size()) << "n = " << n;
+        if constexpr (rejects == Rejects::Behind) {
+            kept.insert(kept.end(), others.begin(), others.end());
+        }
+        ASSERT_TRUE(sameBits(out.read(kept.size()), kept)) << "n = " << n;
+        if constexpr (rejects == Rejects::Apart) {
+            ASSERT_TRUE(sameBits(rejected.read(others.size()), others)) << "n = " << n;
+        }
+    }
+
+    template <Rejects rejects, typename Shape = TwoWarps>
+    static void expectPartedByLookBack(TileOrder order, std::size_t n, std::uint64_t seed) {
+        expectParted<rejects>(order, n, seed,
+                              [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
+                                  const ScratchArena& arena) {
+                                  launcher.compactByLookBack(Shape{}, in, out, rejected, count, n, arena, nullptr,
+                                                             IsOdd{});
+                              });
+    }
+    template <Rejects rejects>
+    static void expectPartedTogether(std::size_t n, std::uint64_t seed) {
+        expectParted<rejects>(
+            TileOrder::BlockIndex, n, seed,
+            [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
+                const ScratchArena& arena) {
+                ASSERT_TRUE(launcher.compactResident(TwoWarps{}, in, out, rejected, count, n, arena, nullptr, IsOdd{}));
+            });
+    }
+};
+
+TEST_F(SeededCompactTest, ByLookBack) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectPartedByLookBack<Rejects::Dropped>(TileOrder::BlockIndex, 1600 + seed % 7, seed);
+    });
+}
+
+TEST_F(SeededCompactTest, ByTickets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectPartedByLookBack<Rejects::Apart, SixWarps>(TileOrder::Ticket, 3200 + seed % 7, seed);
+    });
+}
+
+TEST_F(SeededCompactTest, RejectsBehind) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectPartedByLookBack<Rejects::Behind>(TileOrder::BlockIndex, 1100 + seed % 7, seed);
+    });
+}
+
+TEST_F(SeededCompactTest, Together) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectPartedTogether<Rejects::Dropped>(1600 + seed % 7, seed);
+        expectPartedTogether<Rejects::Behind>(900 + seed % 7, seed);
+    });
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,489 @@
+#include <cooperative_groups.h>
+
+#include <cuda/atomic>
+#include <stdexcept>
+
+#include "seeds.cuh"
+
+// The simulated card itself: what it promises, what it leaves open, and what it refuses.
+
+#if defined(__SANITIZE_THREAD__)
+/// Ends the program at the first race.
+extern "C" const char* __tsan_default_options() { return "halt_on_error=1:report_signal_unsafe=0"; }
+#endif
+
+namespace StreamCompaction::Testing {
+namespace {
+
+#if defined(__SANITIZE_THREAD__)
+constexpr bool watchesRaces = true;
+#else
+constexpr bool watchesRaces = false;
+#endif
+
+using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+
+class ExecutorTest : public SeededTest {
+  protected:
+    ExecutorTest() {
+        // Without threads of the host there are no blocks.
+        GTEST_FLAG_SET(death_test_style, "threadsafe");
+    }
+
+    /// Of 100 seeds, those under which run() returns something else than 0.
+    template <typename Run>
+    static int seedsThatFind(Run run) {
+        int found = 0;
+        for (int seed = 1; seed <= 100; ++seed) {
+            Simulator::configure("seed=" + std::to_string(seed));
+            found += run() != 0 ? 1 : 0;
+        }
+        return found;
+    }
+
+    /// Runs enqueue(result) and returns the number that it leaves there, which is 0 at first.
+    template <typename Enqueue>
+    static unsigned resultOf(const Enqueue& enqueue) {
+        const unsigned zero = 0;
+        DeviceBuffer<unsigned> result{std::span(&zero, 1)};
+        enqueue(result.data());
+        Common::checkCUDAError("the kernel");
+        unsigned value = 0;
+        result.copyTo({&value, 1});
+        return value;
+    }
+
+    template <typename T>
+    [[nodiscard]] static DeviceBuffer<T> zeros(std::size_t n) {
+        return DeviceBuffer<T>{std::span<const T>(std::vector<T>(n))};
+    }
+};
+
+// Orders.
+
+constexpr unsigned schedule = 3;  // tickets a thread
+
+__global__ void kernTakeTickets(unsigned* next, unsigned* order) {
+    for (unsigned i = 0; i < schedule; ++i) {
+        order[atomicAdd(next, 1)] = blockIdx.x * blockDim.x + threadIdx.x;
+        __syncthreads();
+    }
+}
+
+/// The order in which threads come by.
+[[nodiscard]] std::vector<unsigned> orderUnder(const std::string& settings) {
+    Simulator::configure(settings);
+    constexpr unsigned blocks = 6;
+    constexpr unsigned threads = 64;
+    const unsigned zero = 0;
+    DeviceBuffer<unsigned> next{std::span(&zero, 1)};
+    std::vector<unsigned> order(blocks * threads * schedule);
+    DeviceBuffer<unsigned> deviceOrder(order.size());
+    kernTakeTickets<<<blocks, threads>>>(next.data(), deviceOrder.data());
+    deviceOrder.copyTo(order);
+    return order;
+}
+
+TEST_F(ExecutorTest, ASeedRepeatsItsOrderAndOthersHaveOthers) {
+    std::vector<std::vector<unsigned>> orders;
+    for (int seed = 0; seed < 20; ++seed) {
+        const std::string settings = "order=any,seed=" + std::to_string(seed);
+        const auto order = orderUnder(settings);
+        EXPECT_EQ(orderUnder(settings), order) << settings;
+        for (const auto& other : orders) {
+            EXPECT_NE(order, other) << settings;
+        }
+        orders.push_back(order);
+    }
+}
+
+__global__ void kernNoteBegin(unsigned* next, unsigned* order) {
+    if (threadIdx.x == 0) {
+        order[atomicAdd(next, 1)] = blockIdx.x;
+    }
+    __syncthreads();
+}
+
+TEST_F(ExecutorTest, BlocksBeginByIndexWhereTheCardSaysSo) {
+    // One block has room at a time, so that the order in which they begin can be told.
+    constexpr unsigned blocks = 40;
+    const auto beginsByIndex = [](const std::string& settings) {
+        Simulator::configure("multiprocessors=1," + settings);
+        const unsigned zero = 0;
+        DeviceBuffer<unsigned> next{std::span(&zero, 1)};
+        DeviceBuffer<unsigned> deviceOrder(blocks);
+        kernNoteBegin<<<blocks, 32, 200 << 10>>>(next.data(), deviceOrder.data());
+        std::vector<unsigned> order(blocks);
+        deviceOrder.copyTo(order);
+        return std::ranges::is_sorted(order);
+    };
+    EXPECT_TRUE(beginsByIndex("order=index,seed=1"));
+    EXPECT_FALSE(beginsByIndex("order=any,seed=1"));
+    EXPECT_TRUE(beginsByIndex("order=any,seed=0"));
+}
+
+// Memory.
+
+constexpr unsigned blockThreads = 64;
+
+/// Threads leave numbers for one another, other ones in each run and block.
+template <bool hasBarrier>
+__global__ void kernReverseInBlock(unsigned run, unsigned* wrong) {
+    __shared__ unsigned shared[blockThreads];
+    const unsigned first = (run * gridDim.x + blockIdx.x) * blockThreads;
+    shared[threadIdx.x] = first + threadIdx.x;
+    if (hasBarrier) {
+        __syncthreads();
+    }
+    if (shared[blockThreads - 1 - threadIdx.x] != first + blockThreads - 1 - threadIdx.x) {
+        atomicAdd(wrong, 1);
+    }
+}
+
+/// Passes a number from the first block to the second.
+template <bool hasFence>
+__global__ void kernPassOn(unsigned* flag, unsigned* number, unsigned* wrong) {
+    if (blockIdx.x == 0) {
+        *number = 1;
+        if (hasFence) {
+            __threadfence();
+        }
+        Word(*flag).store(1, cuda::std::memory_order_relaxed);
+    } else {
+        while (Word(*flag).load(cuda::std::memory_order_relaxed) == 0) {
+        }
+        if (hasFence) {
+            __threadfence();
+        }
+        *wrong = *number == 1 ? 0 : 1;
+    }
+}
+
+/// A number twice, in one word or in two.
+struct OneWord {
+    std::uint64_t word;
+    static __device__ OneWord of(unsigned i) { return {std::uint64_t{i} << 32 | i}; }
+    [[nodiscard]] __device__ bool isTorn() const { return word >> 32 != (word & 0xFFFFFFFF); }
+};
+struct alignas(16) TwoWords {
+    std::uint64_t first;
+    std::uint64_t second;
+    static __device__ TwoWords of(unsigned i) { return {i, i}; }
+    [[nodiscard]] __device__ bool isTorn() const { return first != second; }
+};
+
+/// One block stores what the other reads: whether that sees parts of different stores.
+template <typename T>
+__global__ void kernReadWhileWritten(T* shared, unsigned* torn) {
+    for (unsigned i = 1; i <= 20; ++i) {
+        if (blockIdx.x == 0) {
+            *shared = T::of(i);
+        } else if (const T now = *shared; now.isTorn()) {
+            *torn = 1;
+        }
+        __syncthreads();
+    }
+}
+
+/// Begins early and copies what the kernel before writes.
+template <bool waits>
+__global__ void kernCopyAfter(const unsigned* from, unsigned* wrong) {
+    if (waits) {
+        cudaGridDependencySynchronize();
+    }
+    if (from[threadIdx.x] != 1) {
+        *wrong = 1;
+    }
+}
+__global__ void kernWriteOnes(unsigned* to) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    to[threadIdx.x] = 1;
+}
+
+[[nodiscard]] cudaLaunchConfig_t configOf(unsigned blocks, unsigned threads) {
+    cudaLaunchConfig_t config{};
+    config.gridDim = blocks;
+    config.blockDim = threads;
+    return config;
+}
+[[nodiscard]] cudaLaunchAttribute beginEarly() {
+    cudaLaunchAttribute early{};
+    early.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early.val.programmaticStreamSerializationAllowed = 1;
+    return early;
+}
+
+// A race ends the program where the race detector watches.
+class WeakMemoryTest : public ExecutorTest {
+  protected:
+    void SetUp() override {
+        if (watchesRaces) {
+            GTEST_SKIP() << "these kernels have races";
+        }
+    }
+    template <bool hasBarrier>
+    static int seedsThatReadBeforeOthersWrite() {
+        return seedsThatFind([run = 0U]() mutable {
+            return resultOf(
+                [&](unsigned* wrong) { kernReverseInBlock<hasBarrier><<<2, blockThreads>>>(++run, wrong); });
+        });
+    }
+    template <bool hasFence>
+    static int seedsThatMissTheNumber() {
+        return seedsThatFind([] {
+            return resultOf([](unsigned* wrong) {
+                auto flag = zeros<unsigned>(1);
+                auto number = zeros<unsigned>(1);
+                kernPassOn<hasFence><<<2, 1>>>(flag.data(), number.data(), wrong);
+                cudaDeviceSynchronize();
+            });
+        });
+    }
+    template <typename T>
+    static int seedsThatTear() {
+        return seedsThatFind([] {
+            return resultOf([](unsigned* torn) {
+                auto shared = zeros<T>(1);
+                kernReadWhileWritten<T><<<2, 1>>>(shared.data(), torn);
+                cudaDeviceSynchronize();
+            });
+        });
+    }
+    template <bool waits>
+    static int seedsThatReadTooEarly() {
+        return seedsThatFind([] {
+            return resultOf([](unsigned* wrong) {
+                auto ones = zeros<unsigned>(32);
+                cudaLaunchAttribute early = beginEarly();
+                cudaLaunchConfig_t config = configOf(1, 32);
+                cudaLaunchKernelEx(&config, kernWriteOnes, ones.data());
+                config.attrs = &early;
+                config.numAttrs = 1;
+                cudaLaunchKernelEx(&config, kernCopyAfter<waits>, static_cast<const unsigned*>(ones.data()), wrong);
+                cudaDeviceSynchronize();
+            });
+        });
+    }
+};
+
+TEST_F(WeakMemoryTest, AMissingBarrierIsFound) {
+    EXPECT_GT(seedsThatReadBeforeOthersWrite<false>(), 50);
+    EXPECT_EQ(seedsThatReadBeforeOthersWrite<true>(), 0);
+}
+
+TEST_F(WeakMemoryTest, WritesAreSeenLateAndOutOfOrderUnlessFenced) {
+    EXPECT_GT(seedsThatMissTheNumber<false>(), 10);
+    EXPECT_EQ(seedsThatMissTheNumber<true>(), 0);
+}
+
+TEST_F(WeakMemoryTest, EightBytesAreSeenAsAWholeAndSixteenAreNot) {
+    EXPECT_EQ(seedsThatTear<OneWord>(), 0);
+    EXPECT_GT(seedsThatTear<TwoWords>(), 10);
+}
+
+TEST_F(WeakMemoryTest, AMissingWaitForTheEarlierKernelIsFound) {
+    EXPECT_GT(seedsThatReadTooEarly<false>(), 10);
+    EXPECT_EQ(seedsThatReadTooEarly<true>(), 0);
+}
+
+// Races.
+
+enum class Between { Nothing, Ballot, Shuffle, SyncWarp, SyncThreads };
+
+template <Between between>
+__global__ void kernReverseInWarp(unsigned* out) {
+    __shared__ unsigned shared[32];
+    shared[threadIdx.x] = threadIdx.x;
+    unsigned lane = 31 - threadIdx.x;
+    if constexpr (between == Between::Ballot) {
+        lane += __ballot_sync(~0U, false);
+    } else if constexpr (between == Between::Shuffle) {
+        lane = __shfl_sync(~0U, lane, static_cast<int>(threadIdx.x));
+    } else if constexpr (between == Between::SyncWarp) {
+        __syncwarp();
+    } else if constexpr (between == Between::SyncThreads) {
+        __syncthreads();
+    }
+    out[threadIdx.x] = shared[lane];
+}
+
+class RaceTest : public ExecutorTest {
+  protected:
+    void SetUp() override {
+        if (!watchesRaces) {
+            GTEST_SKIP() << "nobody watches for races";
+        }
+    }
+    template <Between between>
+    static void reverse() {
+        DeviceBuffer<unsigned> out(32);
+        kernReverseInWarp<between><<<1, 32>>>(out.data());
+        cudaDeviceSynchronize();
+    }
+};
+
+TEST_F(RaceTest, OnlyBarriersOrderMemory) {
+    EXPECT_DEATH(reverse<Between::Nothing>(), "data race");
+    EXPECT_DEATH(reverse<Between::Ballot>(), "data race");
+    EXPECT_DEATH(reverse<Between::Shuffle>(), "data race");
+    reverse<Between::SyncWarp>();
+    reverse<Between::SyncThreads>();
+}
+
+template <bool hasFence>
+void passOn() {
+    auto flag = DeviceBuffer<unsigned>{std::span<const unsigned>(std::vector<unsigned>(3))};
+    kernPassOn<hasFence><<<2, 1>>>(flag.data(), flag.data() + 1, flag.data() + 2);
+    cudaDeviceSynchronize();
+}
+
+TEST_F(RaceTest, AFenceOrdersMemory) {
+    EXPECT_DEATH(passOn<false>(), "data race");
+    passOn<true>();
+}
+
+// What can never go on.
+
+using ForEverTest = ExecutorTest;
+
+__global__ void kernShuffleByHalfOfAWarp(unsigned* out) {
+    if (threadIdx.x < 16) {
+        *out = __shfl_sync(~0U, threadIdx.x, 0);
+    } else {
+        __syncthreads();
+    }
+}
+__global__ void kernShuffleByALaneThatIsNotNamed(unsigned* out) { *out = __shfl_sync(1, threadIdx.x, 0); }
+__global__ void kernMeetDifferently(unsigned* out) {
+    if (threadIdx.x % 2 == 0) {
+        *out = __shfl_sync(~0U, threadIdx.x, 0);
+    } else {
+        *out = __ballot_sync(~0U, true);
+    }
+}
+__global__ void kernSyncGridWithoutTheLast(unsigned*) {
+    if (blockIdx.x + 1 < gridDim.x) {
+        cooperative_groups::this_grid().sync();
+    }
+}
+__global__ void kernAwait(unsigned* flag) {
+    while (Word(*flag).load(cuda::std::memory_order_relaxed) == 0) {
+    }
+}
+
+void runFor(void (*kernel)(unsigned*), unsigned blocks, bool together = false) {
+    auto word = DeviceBuffer<unsigned>{std::span<const unsigned>(std::vector<unsigned>(1))};
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    cudaLaunchConfig_t config = configOf(blocks, 32);
+    config.attrs = &cooperative;
+    config.numAttrs = together ? 1 : 0;
+    cudaLaunchKernelEx(&config, kernel, word.data());
+    cudaDeviceSynchronize();
+}
+
+TEST_F(ForEverTest, LanesThatDoNotMeet) {
+    EXPECT_DEATH(runFor(kernShuffleByHalfOfAWarp, 1),
+                 "waits for ever(.|\n)*16 wait at a barrier of the block(.|\n)*__shfl_sync of lanes ffffffff, to which "
+                 "only 0000ffff came");
+    EXPECT_DEATH(runFor(kernShuffleByALaneThatIsNotNamed, 1), "its mask does not name");
+    EXPECT_DEATH(runFor(kernMeetDifferently, 1), "meets");
+}
+
+TEST_F(ForEverTest, ABarrierThatNotAllBlocksComeTo) {
+    EXPECT_DEATH(runFor(kernSyncGridWithoutTheLast, 3, true), "waits for ever(.|\n)*32 at one of the grid");
+}
+
+TEST_F(ForEverTest, APollInVain) { EXPECT_DEATH(runFor(kernAwait, 1), "polls for ever"); }
+
+TEST_F(ForEverTest, TheSeedIsNamed) {
+    Simulator::configure("seed=17");
+    EXPECT_DEATH(runFor(kernShuffleByHalfOfAWarp, 1), "STREAM_COMPACTION_SIMULATOR=seed=17");
+}
+
+// The host.
+
+__global__ void kernFill(unsigned* to) { to[threadIdx.x] = 7; }
+
+TEST_F(ExecutorTest, AHostThatDoesNotWaitReadsWhatWasThere) {
+    auto array = zeros<unsigned>(32);
+    cudaStream_t stream = nullptr;
+    cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+    kernFill<<<1, 32, 0, stream>>>(array.data());
+    unsigned first = 1;
+    array.copyTo({&first, 1});
+    EXPECT_EQ(first, 0U);
+    cudaStreamSynchronize(stream);
+    array.copyTo({&first, 1});
+    EXPECT_EQ(first, 7U);
+    cudaStreamDestroy(stream);
+}
+
+[[nodiscard]] cudaError_t launched(unsigned blocks, unsigned threads, std::size_t sharedBytes = 0,
+                                   const cudaLaunchAttribute* attribute = nullptr) {
+    static auto& array = *new DeviceBuffer<unsigned>(2048);
+    cudaLaunchConfig_t config = configOf(blocks, threads);
+    config.dynamicSmemBytes = sharedBytes;
+    config.attrs = const_cast<cudaLaunchAttribute*>(attribute);
+    config.numAttrs = attribute != nullptr ? 1 : 0;
+    const cudaError_t status = cudaLaunchKernelEx(&config, kernFill, array.data());
+    EXPECT_EQ(cudaGetLastError(), status);
+    cudaDeviceSynchronize();
+    return status;
+}
+
+TEST_F(ExecutorTest, LaunchesThatAreRefused) {
+    EXPECT_EQ(launched(1, 1024), cudaSuccess);
+    EXPECT_EQ(launched(1, 1025), cudaErrorInvalidConfiguration);
+    EXPECT_EQ(launched(0, 32), cudaErrorInvalidConfiguration);
+    EXPECT_EQ(launched(1, 0), cudaErrorInvalidConfiguration);
+
+    cudaLaunchAttribute cooperative{};
+    cooperative.id = cudaLaunchAttributeCooperative;
+    EXPECT_EQ(launched(8, 1024, 0, &cooperative), cudaSuccess);
+    EXPECT_EQ(launched(9, 1024, 0, &cooperative), cudaErrorCooperativeLaunchTooLarge);
+
+    cudaLaunchAttribute cluster{};
+    cluster.id = cudaLaunchAttributeClusterDimension;
+    cluster.val.clusterDim = {2, 1, 1};
+    const cudaLaunchAttribute early = beginEarly();
+    for (const bool hasThem : {true, false}) {
+        Simulator::configure(hasThem ? "capability=9.0" : "capability=7.5");
+        EXPECT_EQ(launched(2, 32, 0, &cluster), hasThem ? cudaSuccess : cudaErrorInvalidConfiguration);
+        EXPECT_EQ(launched(1, 32, 0, &early), hasThem ? cudaSuccess : cudaErrorInvalidConfiguration);
+        EXPECT_EQ(launched(1, 32, 227 << 10), hasThem ? cudaSuccess : cudaErrorInvalidConfiguration);
+        EXPECT_EQ(launched(1, 32, 64 << 10), cudaSuccess);
+    }
+}
+
+TEST_F(ExecutorTest, CardsAreWhatTheyAreConfiguredToBe) {
+    Simulator::configure("capability=8.0,multiprocessors=3,memory=2097152");
+    cudaDeviceProp properties{};
+    cudaGetDeviceProperties(&properties, 0);
+    EXPECT_EQ(properties.major, 8);
+    EXPECT_EQ(properties.minor, 0);
+    EXPECT_EQ(properties.multiProcessorCount, 3);
+    EXPECT_EQ(properties.totalGlobalMem, 2097152U);
+    int value = 1;
+    cudaDeviceGetAttribute(&value, cudaDevAttrClusterLaunch, 0);
+    EXPECT_EQ(value, 0);
+    cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0);
+    EXPECT_EQ(value, 163 << 10);
+
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMalloc(&memory, 2097153), cudaErrorMemoryAllocation);
+    cudaGetLastError();
+    Simulator::configure("memory=4294967296");
+}
+
+TEST_F(ExecutorTest, SettingsThatAreRefused) {
+    for (const char* const text : {"capability=6.0", "multiprocessors=0", "multiprocessors=x", "memory=1", "order=none",
+                                   "seed=-1", "seed=", "speed=1", "seed", "trace=/no/such/folder/file"}) {
+        EXPECT_THROW(Simulator::configure(text), std::invalid_argument) << text;
+    }
+    EXPECT_THROW(Simulator::configure("multiprocessors=9,seed=x"), std::invalid_argument);
+    EXPECT_EQ(Simulator::card().multiprocessors, 4) << "part of what was refused has been kept";
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "../device/device_fixture.cuh"
+#include "simulator.h"
+
+/// Runs what synchronises under many orders of the simulated card, each drawn from a seed.
+namespace StreamCompaction::Testing {
+
+/// A number from the environment.
+[[nodiscard]] inline std::uint64_t numberFrom(const char* variable, std::uint64_t otherwise) {
+    const char* const text = std::getenv(variable);
+    return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+}
+
+/// In which order blocks may begin.
+enum class BlockOrder {
+    ByIndex,  ///< for what relies on that
+    Any,      ///< for what takes tickets, is resident together, or does not wait for other blocks
+};
+
+class SeededTest : public testing::Test {
+  protected:
+    void TearDown() override { Simulator::configure("capability=9.0,multiprocessors=4,order=index,seed=0"); }
+
+    /// Calls run(seed) for STREAM_COMPACTION_SEEDS seeds from STREAM_COMPACTION_FIRST_SEED on, each on a card in turn
+    /// and in a thread of its own, because a thread remembers what its card makes of kernels. Ends at a failure.
+    template <typename Run>
+    static void underEverySeed(BlockOrder order, const Run& run) {
+        const std::uint64_t first = numberFrom("STREAM_COMPACTION_FIRST_SEED", 1);
+        const std::uint64_t count = numberFrom("STREAM_COMPACTION_SEEDS", 20);
+        for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
+            const std::string settings = settingsOf(order, seed);
+            std::thread([&] {
+                SCOPED_TRACE(settings);
+                Simulator::configure(settings);
+                run(seed);
+            }).join();
+        }
+    }
+
+  private:
+    [[nodiscard]] static std::string settingsOf(BlockOrder order, std::uint64_t seed) {
+        static constexpr std::array<std::string_view, 3> cards{
+            "capability=9.0,multiprocessors=2", "capability=8.0,multiprocessors=3", "capability=7.5,multiprocessors=4"};
+        const bool isAny = order == BlockOrder::Any && seed / cards.size() % 2 == 0;
+        return std::string(cards[seed % cards.size()]) + (isAny ? ",order=any" : ",order=index") +
+               ",seed=" + std::to_string(seed);
+    }
+};
+
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,76 @@
+#include "stream_compaction/utf8_decode.cuh"
+#include "utf8_text.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using namespace Utf8;
+using Bytes = std::vector<std::uint8_t>;
+
+/// Characters of one to four bytes, or, if `length` is not 0, of that many; a byte in a thousand is another.
+[[nodiscard]] Bytes randomText(std::size_t n, std::uint64_t seed, int length) {
+    Bytes text;
+    for (std::uint64_t i = 0; text.size() < n; ++i) {
+        const char32_t codePoint = randomCodePoint(seed, i);
+        std::uint8_t sequence[4];
+        const std::size_t bytes = put(length == 3 ? U'\u3000' + codePoint % 0x1000 : codePoint, sequence);
+        text.insert(text.end(), sequence, sequence + bytes);
+        if (length == 0 && randomBits(~seed, i) % 1000 == 0) {
+            text.push_back(static_cast<std::uint8_t>(0x80 + i % 0x80));
+        }
+    }
+    text.resize(n);
+    return text;
+}
+
+class SeededDecodeTest : public SeededUtf8Test {
+  protected:
+    template <typename To>
+    static void expectDecoded(bool together, std::uint64_t seed) {
+        constexpr int tileBytes = DecodeShape<Together>::bytes;
+        const std::size_t n = (together ? 1 : 2) * tileBytes + 300 + seed % 100;
+        expectConverted<To>(randomText(n, seed, seed % 4 == 0 ? 3 : 0), [=](const TextInMemory& text, To* out,
+                                                                            Result* result, const ScratchArena& arena) {
+            launchChain({text.tiles(tileBytes), text.tiles(DecodeShape<InTurn>::bytes)}, residentBlocks(together),
+                        result, 0, arena, nullptr, [=](auto chain, std::size_t tiles, Begin begin) {
+                            using Chain = decltype(chain);
+                            launch<kernDecode<To, Errors::Replace, Chain>>(
+                                "kernDecode", {tiles, DecodeShape<Chain>::threads, 0, begin}, nullptr, text, out,
+                                Bom::Keep, chain);
+                        });
+        });
+    }
+};
+
+TEST_F(SeededDecodeTest, Together) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectDecoded<char16_t>(true, seed); });
+}
+
+TEST_F(SeededDecodeTest, InTurn) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectDecoded<char16_t>(false, seed); });
+}
+
+TEST_F(SeededDecodeTest, Validate) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const Bytes text = randomText(ValidateShape::bytes + 300, seed, 0);
+        const bool together = seed % 2 == 0;
+        const Result expected = convertedInTurn<char32_t>(text).result;
+        const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
+        DeviceBuffer<Result> result(1);
+        const std::size_t bytes = ChainTiles{2, 2}.scratchBytes();
+        auto scratch = usedScratch(bytes);
+        const TextInMemory inMemory(in.data(), text.size());
+        launchChain({2, 2}, residentBlocks(together), result.data(), 0, ScratchArena(scratch.bytes(), bytes), nullptr,
+                    [=](auto chain, std::size_t tiles, Begin begin) {
+                        launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
+                            "kernValidate", {tiles, ValidateShape::threads, 0, begin}, nullptr, inMemory, chain);
+                    });
+        std::vector<Result> results(1);
+        result.copyTo(results);
+        ASSERT_EQ(results[0].count, expected.count);
+        ASSERT_EQ(results[0].firstError, expected.firstError);
+    });
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

@@ -1,0 +1,67 @@
+#pragma once
+
+#include "seeds.cuh"
+#include "stream_compaction/utf8_chain.cuh"
+#include "stream_compaction/utf8_serial.h"
+
+/// Text for conversions under many orders, and what becomes of it unit by unit.
+namespace StreamCompaction::Testing {
+
+using Utf8::Errors;
+using Utf8::Result;
+
+/// Code points of one to four bytes.
+[[nodiscard]] inline char32_t randomCodePoint(std::uint64_t seed, std::uint64_t i) {
+    const std::uint64_t bits = randomBits(seed, i);
+    const auto codePoint = static_cast<char32_t>(bits >> 8 & ((std::uint64_t{1} << (7 + bits % 15)) - 1));
+    return Utf8::isScalarValue(codePoint) ? codePoint : U'?';
+}
+
+template <typename To>
+struct Converted {
+    std::vector<To> elements;
+    Result result{0, Result::noError};
+};
+
+/// With U+FFFD for what is ill-formed.
+template <typename To, typename From>
+[[nodiscard]] Converted<To> convertedInTurn(const std::vector<From>& text) {
+    Converted<To> converted;
+    converted.elements.resize(text.size() * Utf8::mostElements<From, To>);
+    for (std::size_t i = 0; i < text.size();) {
+        const Utf8::SerialUnit unit = Utf8::unitFrom(std::span<const From>(text), i);
+        if (unit.error != Utf8::ErrorKind::None && converted.result.isWellFormed()) {
+            converted.result.firstError = Result::errorAt(i, unit.error);
+        }
+        converted.result.count += Utf8::put(unit.codePoint, converted.elements.data() + converted.result.count);
+        i += static_cast<std::size_t>(unit.length);
+    }
+    converted.elements.resize(converted.result.count);
+    return converted;
+}
+
+class SeededUtf8Test : public SeededTest {
+  protected:
+    /// Whether the blocks are resident together, which those of any other number are not.
+    static constexpr unsigned residentBlocks(bool together) { return together ? 8 : 0; }
+
+    /// Expects enqueue(text, in, out, result, scratch) to convert a text.
+    template <typename To, typename From, typename Enqueue>
+    static void expectConverted(const std::vector<From>& text, const Enqueue& enqueue) {
+        const Converted<To> expected = convertedInTurn<To>(text);
+        const DeviceBuffer<From> in{std::span<const From>(text)};
+        GuardedArray<To> out(expected.elements.size());
+        DeviceBuffer<Result> result(1);
+        const std::size_t bytes = Utf8::ChainTiles{8, 8}.scratchBytes();
+        auto scratch = usedScratch(bytes);
+        enqueue(Utf8::TextInMemory(in.data(), text.size()), out.data(), result.data(),
+                ScratchArena(scratch.bytes(), bytes));
+        std::vector<Result> results(1);
+        result.copyTo(results);
+        ASSERT_EQ(results[0].count, expected.result.count);
+        ASSERT_EQ(results[0].firstError, expected.result.firstError);
+        ASSERT_TRUE(sameBits(out.read(expected.elements.size()), expected.elements));
+    }
+};
+
+}  // namespace StreamCompaction::Testing
