@@ -114,6 +114,8 @@ struct Run {
     }
 
     Grid grid;
+    const unsigned long long number = ++launches;
+    static inline unsigned long long launches = 0;
     Run* before;                  ///< in the stream, if this one may begin early
     std::vector<unsigned> order;  ///< in which blocks begin
     unsigned begun = 0;
@@ -125,6 +127,10 @@ struct Run {
     Order launched, atBarrier[2], done;
 
     [[nodiscard]] bool hasEnded() const { return ended == grid.blocks; }
+    void showWrites() {
+        std::ranges::for_each(unseen, &StoreBuffer::commitAll);
+        unseen.clear();
+    }
     [[nodiscard]] unsigned residentBlocks() const {
         const int perMultiprocessor = card().blocksPerMultiprocessor(static_cast<int>(grid.threads), grid.sharedBytes);
         return static_cast<unsigned>(std::max(1, perMultiprocessor) * card().multiprocessors);
@@ -136,6 +142,14 @@ struct Run {
 };
 
 constexpr std::size_t mostDynamicShared = std::size_t{256} << 10;
+
+/// Dynamic shared memory for the blocks of a worker, behind a red zone.
+std::byte* dynamicSharedPages() {
+    constexpr std::size_t zone = 4096;
+    std::byte* const begin = pages(zone + mostDynamicShared);
+    allowAccess(begin, 0, zone);
+    return begin + zone;
+}
 
 /// What threads of the host hand on to one another, so that one of them goes on at a time.
 class Baton {
@@ -159,7 +173,7 @@ struct Worker {
     Baton baton;
     Block* block = nullptr;
     unsigned blocks = 0;
-    std::byte* const dynamicShared = pages(mostDynamicShared);
+    std::byte* const dynamicShared = dynamicSharedPages();
     std::array<Order, 2> sharedMemory;  // of a block's threads behind those of the block before, which had it
 };
 
@@ -244,7 +258,7 @@ class Block {
             shuffle(order_);
             lateWarp_ = adversary.draw(2 * warps_.size());
             std::ranges::stable_partition(order_, [this](unsigned thread) { return !isLate(thread); });
-            writes.lateness = 1 << adversary.draw(6);
+            writes.lateness = 1 << adversary.draw(8);
         }
         allowAccess(dynamicShared(), run.grid.sharedBytes, mostDynamicShared);
         std::fill_n(dynamicShared(), run.grid.sharedBytes, std::byte{0x5A});
@@ -357,7 +371,9 @@ class Block {
         Adversary& adversary = machine().adversary;
         if (adversary.happens(4)) {
             yields_ = adversary.happens(2);
-            machine().putToSleep(*this, 64);
+            if (yields_) {
+                machine().putToSleep(*this, 3);
+            }
             goLast();
         }
     }
@@ -402,10 +418,16 @@ class Block {
         run.atBarrier[arrival % 2].acquire();
     }
 
+    /// Ended blocks of an earlier grid may not have been seen by one that begins early and does not wait.
+    void showWritesOf(Run& earlier) {
+        const InExecutor here(*this);
+        earlier.showWrites();
+    }
     void letLaterGridBegin() {
         if (!letsLaterBegin_) {
             letsLaterBegin_ = true;
             ++run.lettingLaterBegin;
+            machine().putToSleep(*this, 2);  // so that it is late for those who do not wait for it
             yields_ = true;
             goLast();
         }
@@ -669,14 +691,14 @@ Run* Machine::beginnable() {
 Block* Machine::begin(Run& run, Worker& worker) {
     noteProgress();
     worker.block = new Block(run, run.order[run.begun++], worker);
-    putToSleep(*worker.block, 8);
+    putToSleep(*worker.block, 4);
     blocks_.push_back(worker.block);
     return worker.block;
 }
 
 void Machine::putToSleep(Block& block, unsigned n) {
     if (adversary.happens(n)) {
-        block.asleepUntil = turns_ + adversary.draw(256);
+        block.asleepUntil = turns_ + adversary.draw(std::size_t{1} << adversary.draw(20));
     }
 }
 
@@ -732,7 +754,9 @@ Block* Machine::chooseOther(Block* from) {
     if (adversary.isThere()) {
         std::vector<Block*> awake;
         std::ranges::copy_if(able, std::back_inserter(awake), [&](Block* b) { return b->asleepUntil <= turns_; });
-        if (!awake.empty()) {
+        // While the others only poll they may be waiting for who is late.
+        constexpr unsigned long long patience = 256;
+        if (!awake.empty() && pollsInVain_ < patience) {
             able = awake;
         }
         const unsigned choice = able.empty() && next == nullptr ? 0 : adversary.draw(able.size() + (next != nullptr));
@@ -758,6 +782,7 @@ void Machine::give(Block* to) {
 }
 
 void Machine::yield(Block& block) {
+    traceWritten();
     Block* const next = chooseOther(&block);
     if (next == &block) {
         commitSomeWrites();
@@ -776,18 +801,14 @@ bool Machine::end(Worker& worker) {
     Run& run = block.run;
     run.lettingLaterBegin += block.letsLaterBegin() ? 0 : 1;
     ++run.ended;
+    traceWritten();
     block.writes.park();
     run.unseen.push_back(std::move(block.writes));
-    if (run.hasEnded()) {
-        for (StoreBuffer& writes : run.unseen) {
-            writes.commitAll();
-        }
-        run.unseen.clear();
-    }
     current = nullptr;
     std::erase(blocks_, &block);
     delete &block;
     if (std::ranges::all_of(runs_, [](const auto& run) { return run->hasEnded(); })) {
+        std::ranges::for_each(runs_, [](const auto& run) { run->showWrites(); });
         idle_.push_back(&worker);
         finished_.give();
         return false;
@@ -822,7 +843,7 @@ void Machine::commitSomeWrites() {
 }
 
 void Machine::notePoll() {
-    constexpr unsigned long long most = 10'000'000;
+    const unsigned long long most = adversary.isThere() ? 1'000'000 : 10'000'000;
     if (++pollsInVain_ > most) {
         std::fprintf(stderr, "simulator: %s polls for ever\n", runs_.front()->grid.name);
         for (const Block* const block : blocks_) {
@@ -854,32 +875,34 @@ void waitForEarlierGrid() {
         while (!before->hasEnded()) {
             here().poll();
         }
+        here().showWritesOf(*before);
         before->done.acquire();
     }
 }
 void letLaterGridBegin() { here().letLaterGridBegin(); }
 void poll() { here().poll(); }
 void fence() {
+    traceStep("fence", nullptr, 0, __builtin_return_address(0));
     here().writes.commitAll();
     static Order order;
     order.acquire();
     order.release();
 }
 void beforeAtomic(const void* address, std::size_t bytes, bool isRead, const char* operation) {
-    traceStep(operation, address, bytes, __builtin_return_address(0));
     if (isRead) {
         here().poll();
     } else {
         here().step();
     }
     here().writes.commit(address, bytes);
+    traceStep(operation, address, bytes, __builtin_return_address(0));
 }
 void beforeRelaxedStore(void* address, std::size_t bytes) {
-    traceStep("atomic store", address, bytes, __builtin_return_address(0));
     if (machine().adversary.isThere()) {
         here().step();
         here().addWrite(address, bytes);
     }
+    traceStep("atomic store", address, bytes, __builtin_return_address(0));
 }
 
 namespace {
@@ -930,7 +953,7 @@ std::uint64_t arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes) {
     return 0;
 }
 void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier) {
-    traceStep("bulk copy", to, bytes, __builtin_return_address(0));
+    traceStep("bulk copy", to, bytes, __builtin_return_address(0), from);
     constexpr std::uintptr_t width = 16;
     if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) % width != 0) {
         here().fail("cp_async_bulk", "of addresses or bytes that are no multiples of 16");
@@ -939,6 +962,7 @@ void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* 
 }
 bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
     here().poll();
+    traceWritten();
     here().finishBulkCopies(barrier, [barrier](const Copy& copy) {
         orderAt(barrier).release();
         changeBarrier(copy.barrier, "cp_async_bulk",
@@ -948,14 +972,21 @@ bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
     return std::bit_cast<CopyBarrier>(*barrier).phase != parity;
 }
 void copyLater(void* to, const void* from, std::size_t bytes) {
-    traceStep("copy of an element", to, bytes, __builtin_return_address(0));
+    traceStep("copy of an element", to, bytes, __builtin_return_address(0), from);
     here().copyLater({to, from, bytes, nullptr});
 }
-void finishCopies() { here().finishCopies(); }
+void finishCopies() {
+    traceWritten();
+    here().finishCopies();
+}
 
 std::byte* dynamicSharedMemory() { return here().dynamicShared(); }
 std::size_t dynamicSharedBytes() { return here().run.grid.sharedBytes; }
+Launch currentLaunch() { return {here().run.number, here().run.grid.name}; }
 Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+    if (ordersMemory) {
+        traceStep("barrier of the warp", nullptr, 0, __builtin_return_address(0));
+    }
     return here().arrive(mask, value, operation, ordersMemory);
 }
 

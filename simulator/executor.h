@@ -63,6 +63,13 @@ void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* 
 void copyLater(void* to, const void* from, std::size_t bytes);
 void finishCopies();
 
+/// The launch that the thread belongs to; they count from 1.
+struct Launch {
+    unsigned long long number;
+    const char* name;
+};
+Launch currentLaunch();
+
 /// Dynamic shared memory of the block.
 std::byte* dynamicSharedMemory();
 std::size_t dynamicSharedBytes();

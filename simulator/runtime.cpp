@@ -118,8 +118,8 @@ namespace Simulator {
 int Card::blocksPerMultiprocessor(int threads, std::size_t sharedBytes) const {
     constexpr std::size_t reserved = 1024;  // of shared memory, per block
     const std::size_t byMemory = (sharedBytesPerBlock() + reserved) / (sharedBytes + reserved);
-    return static_cast<int>(std::min({std::size_t{16}, static_cast<std::size_t>(threadsPerMultiprocessor() / threads),
-                                      byMemory}));
+    return static_cast<int>(
+        std::min({std::size_t{16}, static_cast<std::size_t>(threadsPerMultiprocessor() / threads), byMemory}));
 }
 
 namespace {
@@ -161,8 +161,9 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
     } else if (key == "trace") {
         settings.trace = value;
     } else {
-        throw std::invalid_argument("simulator: expected capability, multiprocessors, memory, order, seed or trace, got \"" +
-                                    std::string(key) + '"');
+        throw std::invalid_argument(
+            "simulator: expected capability, multiprocessors, memory, order, seed or trace, got \"" + std::string(key) +
+            '"');
     }
 }
 
@@ -217,7 +218,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> threa
         const cudaLaunchAttribute& attribute = config.attrs[i];
         grid.isEarly |= attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization;
         grid.isTogether |= attribute.id != cudaLaunchAttributeProgrammaticStreamSerialization;
-        clusterBlocks = attribute.id == cudaLaunchAttributeClusterDimension ? attribute.val.clusterDim.x : clusterBlocks;
+        clusterBlocks =
+            attribute.id == cudaLaunchAttributeClusterDimension ? attribute.val.clusterDim.x : clusterBlocks;
     }
     const int threads = static_cast<int>(grid.threads);
     constexpr int mostThreads = 1024;
@@ -247,8 +249,9 @@ cudaError_t attributesOfKernel(cudaFuncAttributes* attributes) {
 }
 cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config) {
     constexpr int most = 16;
-    const int resident = Simulator::card().blocksPerMultiprocessor(static_cast<int>(config.blockDim.x), config.dynamicSmemBytes) *
-                         Simulator::card().multiprocessors;
+    const int resident =
+        Simulator::card().blocksPerMultiprocessor(static_cast<int>(config.blockDim.x), config.dynamicSmemBytes) *
+        Simulator::card().multiprocessors;
     *blocks = std::min(most, static_cast<int>(std::bit_floor(static_cast<unsigned>(resident))));
     return cudaSuccess;
 }
@@ -328,8 +331,8 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
     const Simulator::Card& card = Simulator::card();
-    *properties = {"simulated card", card.capability / 10, card.capability % 10, card.multiprocessors, 4 << 20,
-                   card.memory};
+    *properties = {"simulated card", card.capability / 10, card.capability % 10, card.multiprocessors,
+                   4 << 20,          card.memory};
     return cudaSuccess;
 }
 

@@ -29,9 +29,7 @@ inline int __syncthreads_or(int predicate) { return static_cast<int>(Simulator::
 inline int __syncthreads_and(int predicate) { return static_cast<int>(Simulator::syncBlock(predicate == 0) == 0); }
 
 // The warp. Of these only __syncwarp orders memory.
-inline void __syncwarp(std::uint32_t mask = ~0U) {
-    Simulator::arrive(mask, 0, "__syncwarp", true);
-}
+inline void __syncwarp(std::uint32_t mask = ~0U) { Simulator::arrive(mask, 0, "__syncwarp", true); }
 inline std::uint32_t __ballot_sync(std::uint32_t mask, int predicate) {
     return Simulator::arrive(mask, predicate != 0 ? 1 : 0, "__ballot_sync", false).nonzero;
 }

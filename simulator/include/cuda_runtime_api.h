@@ -15,8 +15,18 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-// A block is a thread of the host.
+// A block is a thread of the host. Where addresses are watched, a red zone lies before each shared array, and so behind
+// the one before.
+#if defined(STREAM_COMPACTION_SIMULATED_ADDRESSES)
+#include "red_zone.h"
+#define SIMULATOR_JOINED(a, b) a##b
+#define SIMULATOR_RED_ZONE(number) static thread_local ::Simulator::RedZone SIMULATOR_JOINED(simulatorRedZone, number)
+#define __shared__                   \
+    SIMULATOR_RED_ZONE(__COUNTER__); \
+    static thread_local
+#else
 #define __shared__ thread_local
+#endif
 
 struct uint2 {
     unsigned x, y;
@@ -179,7 +189,8 @@ struct Chevrons {
         cudaLaunchConfig_t config{static_cast<unsigned>(blocks), static_cast<unsigned>(threads)};
         config.dynamicSmemBytes = sharedBytes;
         config.stream = stream;
-        launch(config, [kernel = kernel, arguments...] { kernel(arguments...); }, name);
+        launch(
+            config, [kernel = kernel, arguments...] { kernel(arguments...); }, name);
     }
 };
 template <typename Kernel, typename... Shape>
@@ -219,7 +230,8 @@ cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, void (*)(Parameter
 template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments... arguments) {
-    return Simulator::launch(*config, [=] { kernel(arguments...); }, "a kernel");
+    return Simulator::launch(
+        *config, [=] { kernel(arguments...); }, "a kernel");
 }
 template <typename... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, void** arguments,
@@ -227,7 +239,8 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 bloc
     cudaLaunchAttribute together{cudaLaunchAttributeCooperative, {1}};
     const auto values = [arguments]<std::size_t... i>(std::index_sequence<i...>) {
         return std::tuple<Parameters...>{*static_cast<Parameters*>(arguments[i])...};
-    }(std::index_sequence_for<Parameters...>());
-    return Simulator::launch({blocks, threads, sharedBytes, stream, &together, 1},
-                             [=] { std::apply(kernel, values); }, "a kernel");
+    }
+    (std::index_sequence_for<Parameters...>());
+    return Simulator::launch(
+        {blocks, threads, sharedBytes, stream, &together, 1}, [=] { std::apply(kernel, values); }, "a kernel");
 }

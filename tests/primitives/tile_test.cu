@@ -34,7 +34,7 @@ __global__ void kernCopyByLoader(std::size_t n, T* out, const T* in) {
 /// Copies elements first .. first + count of a tile from shared memory to `out`.
 template <typename T>
 __global__ void kernCopyRun(T* out, const T* in, int n, unsigned first, unsigned count) {
-    alignas(16) __shared__ std::byte shared[4096];
+    __shared__ __align__(16) std::byte shared[4096];
     for (int i = threadIdx.x; i < n; i += blockDim.x) {
         reinterpret_cast<T*>(shared)[i] = in[i];
     }

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "seeds.cuh"
+#include "stream_compaction/primitives/target.cuh"
 
 // The simulated card itself: what it promises, what it leaves open, and what it refuses.
 
@@ -19,6 +20,12 @@ namespace {
 constexpr bool watchesRaces = true;
 #else
 constexpr bool watchesRaces = false;
+#endif
+
+#if defined(STREAM_COMPACTION_SIMULATED_ADDRESSES)
+constexpr bool watchesAddresses = true;
+#else
+constexpr bool watchesAddresses = false;
 #endif
 
 using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
@@ -220,6 +227,9 @@ class WeakMemoryTest : public ExecutorTest {
         if (watchesRaces) {
             GTEST_SKIP() << "these kernels have races";
         }
+        if (watchesAddresses) {
+            GTEST_SKIP() << "writes are not watched, and so not seen late";
+        }
     }
     template <bool hasBarrier>
     static int seedsThatReadBeforeOthersWrite() {
@@ -285,6 +295,52 @@ TEST_F(WeakMemoryTest, AMissingWaitForTheEarlierKernelIsFound) {
     EXPECT_GT(seedsThatReadTooEarly<false>(), 10);
     EXPECT_EQ(seedsThatReadTooEarly<true>(), 0);
 }
+
+// Addresses.
+
+enum class Memory { Global, StaticShared, DynamicShared };
+
+/// Reads the element `at` of an array of 32 in some memory.
+template <Memory memory>
+__global__ void kernReadAt(int at, const unsigned* global, unsigned* out) {
+    __shared__ unsigned before[32];
+    __shared__ unsigned array[32];
+    __shared__ unsigned behind[32];
+    before[threadIdx.x] = array[threadIdx.x] = behind[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    const unsigned* const from = memory == Memory::Global         ? global
+                                 : memory == Memory::StaticShared ? static_cast<const unsigned*>(array)
+                                                                  : &dynamicShared<unsigned>();
+    out[threadIdx.x] = from[at] + before[31 - threadIdx.x] + behind[31 - threadIdx.x];
+}
+
+class AddressTest : public ExecutorTest {
+  protected:
+    void SetUp() override {
+        if (!watchesAddresses) {
+            GTEST_SKIP() << "nobody watches addresses";
+        }
+    }
+    template <Memory memory>
+    static void readAt(int at) {
+        const DeviceBuffer<unsigned> global(32);
+        DeviceBuffer<unsigned> out(32);
+        constexpr std::size_t sharedBytes = 32 * sizeof(unsigned);
+        kernReadAt<memory><<<1, 32, sharedBytes>>>(at, global.data(), out.data());
+        cudaDeviceSynchronize();
+    }
+    template <Memory memory>
+    static void expectGuarded() {
+        readAt<memory>(0);
+        readAt<memory>(31);
+        EXPECT_DEATH(readAt<memory>(32), "AddressSanitizer|runtime error");
+        EXPECT_DEATH(readAt<memory>(-1), "AddressSanitizer|runtime error");
+    }
+};
+
+TEST_F(AddressTest, GlobalMemoryIsGuarded) { expectGuarded<Memory::Global>(); }
+TEST_F(AddressTest, SharedArraysAreGuarded) { expectGuarded<Memory::StaticShared>(); }
+TEST_F(AddressTest, DynamicSharedMemoryIsGuarded) { expectGuarded<Memory::DynamicShared>(); }
 
 // Races.
 

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <iostream>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -36,6 +37,9 @@ class SeededTest : public testing::Test {
         const std::uint64_t count = numberFrom("STREAM_COMPACTION_SEEDS", 20);
         for (std::uint64_t seed = first; seed < first + count && !HasFailure(); ++seed) {
             const std::string settings = settingsOf(order, seed);
+            if (std::getenv("STREAM_COMPACTION_PRINT_SEEDS") != nullptr) {
+                std::cerr << settings << '\n';
+            }
             std::thread([&] {
                 SCOPED_TRACE(settings);
                 Simulator::configure(settings);
