@@ -1,5 +1,8 @@
 #include "trace.h"
 
+#include <cxxabi.h>
+#include <execinfo.h>
+#include <link.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,16 +12,20 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <iterator>
 #include <map>
+#include <memory>
+#include <ranges>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "cuda_runtime.h"
+#include "executor.h"
 #include "memory.h"
-
-extern "C" const char __executable_start;  // of the linker: where the program lies
 
 namespace Simulator {
 
@@ -26,96 +33,290 @@ bool tracing = false;
 
 namespace {
 
+/// The calls that have led to a step, innermost first, as return addresses.
+using Stack = std::vector<const void*>;
+
+/// What was in memory, of which the first bytes are kept.
+struct Contents {
+    static constexpr std::size_t most = 16;
+    std::array<std::byte, most> bytes{};
+
+    static Contents of(const void* address, std::size_t bytes) {
+        Contents contents;
+        std::memcpy(contents.bytes.data(), address, std::min(bytes, most));
+        return contents;
+    }
+    bool operator==(const Contents&) const = default;
+};
+
 struct Step {
     const char* operation;
+    Launch launch;
     unsigned block;
     unsigned thread;
     Space space;
-    std::size_t offset;  ///< within the allocation, or the block's shared memory
+    std::size_t array;   ///< number of the allocation, where the memory is global
+    std::size_t offset;  ///< within the allocation, or the shared memory that sharedAddress() counts in
     std::size_t bytes;
-    std::array<std::uint8_t, 16> value;
-    const void* where;
+    Contents contents;      ///< what has been read, stored or copied
+    Contents written;       ///< what has come in place of that by an atomic operation
+    std::size_t fromArray;  ///< of a copy from global memory; 0 where there is none
+    std::size_t fromOffset;
+    const Stack* stack;
 };
 
+/// What a thread has loaded, as a step, and where it was. Of an address that a stretch of code loads and then stores to
+/// g++ tells once, at the load; that the contents have changed tells of the store.
+struct Load {
+    const void* address;
+    Step step;
+};
+
+/// What is traced; it outlives the statics of the program, which free memory last.
+struct Trace {
+    std::string file;
+    std::vector<Step> steps;
+    std::set<Stack> stacks;
+    std::map<const void*, std::size_t> arrays;  ///< numbers of allocations, in the order in which they are met
+    const void* pendingWrite = nullptr;         ///< what the last step is about to write
+    std::vector<Load> loads;                    ///< the last ones of the thread that runs
+};
+Trace& trace() {
+    static auto& known = *new Trace;
+    return known;
+}
+
+bool contains(std::string_view text, std::string_view part) { return text.find(part) != std::string_view::npos; }
+
+/// A place in the code.
 struct Place {
     std::string function;
     std::string file;
     std::string line;
+    std::string name{};  ///< of the function, without all that is around it
 };
+using Places = std::vector<Place>;
 
-std::string fileName;
-std::vector<Step> steps;
-const void* pendingStore = nullptr;
-
-void readPendingStore() {
-    if (pendingStore != nullptr) {
-        std::memcpy(steps.back().value.data(), pendingStore, std::min<std::size_t>(steps.back().bytes, 16));
-        pendingStore = nullptr;
+/// The lines that a command prints.
+std::vector<std::string> outputOf(const std::string& command) {
+    std::vector<std::string> lines(1);
+    const auto close = [](std::FILE* pipe) { pclose(pipe); };
+    const std::unique_ptr<std::FILE, decltype(close)> pipe(popen(command.c_str(), "r"), close);
+    for (int c = 0; pipe != nullptr && (c = std::fgetc(pipe.get())) != EOF;) {
+        if (c == '\n') {
+            lines.emplace_back();
+        } else {
+            lines.back() += static_cast<char>(c);
+        }
     }
+    lines.pop_back();
+    return lines;
+}
+std::string thisProgram() { return "/proc/" + std::to_string(getpid()) + "/exe"; }
+
+/// Where the program lies in memory.
+std::uintptr_t loadAddress() {
+    std::uintptr_t address = 0;
+    dl_iterate_phdr(
+        [](dl_phdr_info* module, std::size_t, void* found) {
+            *static_cast<std::uintptr_t*>(found) = module->dlpi_addr;
+            return 1;  // the first module is the program
+        },
+        &address);
+    return address;
 }
 
-/// The functions that each place in the code is inlined into, innermost first.
-std::map<const void*, std::vector<Place>> placesInCode() {
-    std::map<const void*, std::vector<Place>> places;
-    for (const Step& step : steps) {
-        places[step.where];
+/// The functions that each return address is inlined into, innermost first.
+std::map<const void*, Places> placesInCode() {
+    std::map<const void*, Places> places;
+    for (const void* const address : trace().stacks | std::views::join) {
+        places[address];
     }
-    const std::string addresses = fileName + ".addresses";
-    const std::string lines = fileName + ".lines";
-    {
-        std::ofstream out(addresses);
-        for (const auto& [where, unused] : places) {
-            // A return address lies behind the call.
-            out << std::hex << static_cast<const char*>(where) - &__executable_start - 1 << '\n';
+    const std::unique_ptr<std::FILE, int (*)(std::FILE*)> addresses(std::tmpfile(), std::fclose);
+    if (addresses == nullptr) {
+        return places;
+    }
+    const std::uintptr_t begin = loadAddress();
+    for (const void* const address : places | std::views::keys) {
+        // A return address lies behind the call.
+        std::fprintf(addresses.get(), "%zx\n", reinterpret_cast<std::uintptr_t>(address) - begin - 1);
+    }
+    std::fflush(addresses.get());
+    const auto lines = outputOf("addr2line -aifC -e " + thisProgram() + " < /proc/" + std::to_string(getpid()) +
+                                "/fd/" + std::to_string(fileno(addresses.get())));
+    auto next = places.begin();
+    Places* current = nullptr;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+        if (lines[i].starts_with("0x")) {
+            current = &(next++)->second;
+        } else if (current != nullptr && i + 1 < lines.size()) {
+            const std::string& function = lines[i];
+            const std::string& at = lines[++i];
+            const std::size_t colon = at.rfind(':');
+            const std::string_view line = std::string_view(at).substr(colon + 1);
+            current->push_back(
+                {function, at.substr(0, colon), std::string(line.substr(0, line.find_first_not_of("0123456789")))});
         }
     }
-    const std::string command = "addr2line -aifC -e /proc/" + std::to_string(getpid()) + "/exe < '" + addresses +
-                                "' > '" + lines + "'";
-    if (std::system(command.c_str()) == 0) {
-        std::ifstream in(lines);
-        auto at = places.begin();
-        bool isFirst = true;
-        for (std::string text; std::getline(in, text);) {
-            if (text.starts_with("0x")) {
-                at = isFirst ? places.begin() : std::next(at);
-                isFirst = false;
-                continue;
-            }
-            Place place{text, {}, {}};
-            std::getline(in, text);
-            const std::size_t colon = text.rfind(':');
-            place.file = text.substr(0, colon);
-            place.line = text.substr(colon + 1, text.find(' ', colon) - colon - 1);
-            at->second.push_back(place);
-        }
-    }
-    std::remove(addresses.c_str());
-    std::remove(lines.c_str());
     return places;
 }
 
-/// The step of an algorithm that a function of the library stands for.
-std::string_view stepOf(const std::vector<Place>& places, std::string_view operation) {
-    static constexpr std::array<std::array<std::string_view, 2>, 12> known{{{"::publish", "publication"},
-                                                                           {"::lookBack", "look-back"},
-                                                                           {"LookBack::await", "look-back"},
-                                                                           {"::loadVector", "tile load"},
-                                                                           {"::TileLoader", "tile load"},
-                                                                           {"::loadRows", "tile load"},
-                                                                           {"::RunLoader", "tile load"},
-                                                                           {"::TextTile", "tile load"},
-                                                                           {"::storeVector", "tile store"},
-                                                                           {"::copyRun", "tile store"},
-                                                                           {"::storePacked", "tile store"},
-                                                                           {"::storeRun", "tile store"}}};
-    for (const Place& place : places) {
-        for (const auto& [name, step] : known) {
-            if (place.function.find(name) != std::string::npos) {
-                return step;
+/// The last name of a demangled one: without namespaces, arguments and types.
+std::string shortName(const std::string& demangled) {
+    static constexpr std::string_view unnamed = "(anonymous namespace)::";
+    std::string whole = demangled;
+    for (std::size_t at = 0; (at = whole.find(unnamed)) != std::string::npos;) {
+        whole.erase(at, unnamed.size());
+    }
+    std::string name;
+    int depth = 0;
+    for (const char c : whole) {
+        depth -= c == '>' ? 1 : 0;
+        if (depth == 0 && c != '<' && c != '>') {
+            name += c;
+        }
+        depth += c == '<' ? 1 : 0;
+    }
+    static constexpr std::string_view call = "operator()";
+    const std::size_t lambda = name.find("::{lambda");
+    name.resize(std::min(lambda, name.size()));
+    const std::size_t isCall = name.find(call);
+    name.resize(std::min(name.find('(', isCall == std::string::npos ? 0 : isCall + call.size()), name.size()));
+    return name.substr(name.find_last_of(": ") + 1);
+}
+
+/// What a variable is called at an offset of the static shared memory.
+class SharedArrays {
+  public:
+    SharedArrays() {
+        for (const std::string& text : outputOf("readelf -sW " + thisProgram())) {
+            std::istringstream line(text);
+            std::string number, address, size, type, binding, visibility, section, name;
+            line >> number >> address >> size >> type >> binding >> visibility >> section >> name;
+            if (type == "TLS" && section != "UND") {
+                arrays_[std::stoull(address, nullptr, 16)] = nameOf(name);
             }
         }
     }
-    return operation;
+    struct Found {
+        std::string name;
+        std::size_t begin;
+    };
+    [[nodiscard]] Found at(std::size_t offset) const {
+        const auto behind = arrays_.upper_bound(offset);
+        return behind == arrays_.begin() ? Found{"", 0} : Found{std::prev(behind)->second, std::prev(behind)->first};
+    }
+
+  private:
+    static std::string nameOf(const std::string& mangled) {
+        const std::unique_ptr<char, decltype(&std::free)> name(
+            abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, nullptr), std::free);
+        const std::string whole = name == nullptr ? mangled : name.get();
+        const std::size_t colon = whole.rfind(':');
+        return colon == std::string::npos ? whole : whole.substr(colon + 1);
+    }
+
+    std::map<std::size_t, std::string> arrays_;
+};
+
+/// The folder of the project, with a slash.
+std::string_view projectFolder() {
+    static constexpr std::string_view self = "simulator/trace.cpp";
+    static constexpr std::string_view file = __FILE__;
+    static_assert(file.ends_with(self));
+    return file.substr(0, file.size() - self.size());
+}
+/// Whether a reader looks there: in neither the shadow headers nor those of the compiler.
+bool isOfReader(const Place& place) {
+    const std::string_view file = place.file;
+    return !file.starts_with(std::string(projectFolder()) + "simulator/") && !file.starts_with("/usr/") &&
+           !contains(file, "/include/c++/") && !file.starts_with("?");
+}
+std::string_view fileOf(const Place& place) {
+    std::string_view file = place.file;
+    file.remove_prefix(file.starts_with(projectFolder()) ? projectFolder().size() : 0);
+    return file;
+}
+
+bool isNameOfKernel(std::string_view name) {
+    return name.size() > 4 && name.starts_with("kern") && name[4] >= 'A' && name[4] <= 'Z';
+}
+
+/// The places of a stack that a reader looks at, from the step to the kernel. Kernels are named kern... here; one that
+/// is not, or is inlined into what calls it, is the outermost function that is no lambda.
+Places placesOf(const Stack& stack, const std::map<const void*, Places>& placesInCode) {
+    Places places;
+    for (const void* const address : stack) {
+        std::ranges::copy_if(placesInCode.at(address), std::back_inserter(places), isOfReader);
+    }
+    for (Place& place : places) {
+        place.name = shortName(place.function);
+    }
+    const auto kernel = std::ranges::find_if(places, isNameOfKernel, &Place::name);
+    if (kernel != places.end()) {
+        places.erase(kernel + 1, places.end());
+    } else {
+        while (places.size() > 1 && contains(places.back().function, "{lambda")) {
+            places.pop_back();
+        }
+    }
+    return places;
+}
+
+/// The name of a kernel: where it is inlined, what has launched it knows it.
+std::string kernelOf(const Places& places, const Launch& launch) {
+    const std::string_view launched = std::string_view(launch.name).substr(0, std::string_view(launch.name).find('<'));
+    if (isNameOfKernel(launched) || places.empty()) {
+        return std::string(launched);
+    }
+    return places.back().name;
+}
+
+/// What an operation is in an algorithm, and the place where that is so: in what the library calls such.
+struct Marked {
+    std::string_view step;
+    const Place* place;
+};
+Marked markOf(const Step& step, const Places& places) {
+    static constexpr std::array publications{"::publish"};
+    static constexpr std::array lookBacks{"::lookBack", "LookBack::await"};
+    static constexpr std::array loads{"loadVector", "TileLoader", "loadRows", "RunLoader", "TextTile", "copyElement"};
+    static constexpr std::array stores{"storeVector", "::copyRun", "storePacked", "storeRun", "storeEndsByWarp"};
+    const auto outermostOf = [&](const auto& functions) -> const Place* {
+        for (const Place& place : places | std::views::reverse) {
+            if (std::ranges::any_of(functions, [&](const char* f) { return contains(place.function, f); })) {
+                return &place;
+            }
+        }
+        return nullptr;
+    };
+    const Place* const here = places.empty() ? nullptr : &places.front();
+    const std::string_view operation = step.operation;
+    const bool isGlobal = step.space == Space::Global;
+    const bool isStore = contains(operation, "store");
+    if (step.bytes == 0) {
+        return {operation, here};
+    }
+    if (isGlobal && contains(operation, "atomic")) {
+        if (const Place* const place = outermostOf(publications)) {
+            return {"publication", place};
+        }
+        if (const Place* const place = outermostOf(lookBacks)) {
+            return {"look-back", place};
+        }
+        return {operation, here};
+    }
+    if (contains(operation, "copy") || isGlobal != isStore) {
+        if (const Place* const place = outermostOf(loads)) {
+            return {"tile load", place};
+        }
+    }
+    if (isGlobal == isStore) {
+        if (const Place* const place = outermostOf(stores)) {
+            return {"tile store", place};
+        }
+    }
+    return {operation, here};
 }
 
 std::string escaped(std::string_view text) {
@@ -129,39 +330,101 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
+/// Words of four bytes as they lie in memory; a number of one or two bytes by itself.
+std::string wordsOf(const Contents& contents, std::size_t bytes) {
+    std::string words;
+    const std::size_t kept = std::min(bytes, Contents::most);
+    for (std::size_t at = 0; at < kept; at += 4) {
+        std::int32_t word = 0;
+        std::memcpy(&word, &contents.bytes[at], std::min<std::size_t>(4, kept - at));
+        words += (at == 0 ? "" : ", ") + std::to_string(word);
+    }
+    return '[' + words + ']';
+}
+
+void writePlace(std::ostream& out, std::string_view file, std::string_view line, const Place& place) {
+    out << R"(, ")" << file << R"(": ")" << escaped(fileOf(place)) << R"(", ")" << line << R"(": )"
+        << (place.line.empty() ? "0" : place.line);
+}
+
+void writeMemory(std::ostream& out, Space space, std::size_t array, std::size_t offset,
+                 const SharedArrays& sharedArrays) {
+    out << R"(, "memory": ")" << (space == Space::Global ? "global" : "shared") << R"(", "array": )";
+    constexpr std::size_t dynamicBegin = std::size_t{1} << 30;  // in 32-bit addresses, see memory.cpp
+    if (space == Space::Global) {
+        out << array;
+    } else if (offset >= dynamicBegin) {
+        out << R"("dynamic")";
+        offset -= dynamicBegin;
+    } else {
+        const auto found = sharedArrays.at(offset);
+        out << '"' << escaped(found.name) << '"';
+        offset -= found.begin;
+    }
+    out << R"(, "offset": )" << offset;
+}
+
+void writeStep(std::ostream& out, const Step& step, const Places& places, const SharedArrays& sharedArrays) {
+    const auto [name, place] = markOf(step, places);
+    const std::string kernel = kernelOf(places, step.launch);
+    out << R"({"launch": )" << step.launch.number << R"(, "kernel": ")" << escaped(kernel) << R"(", "block": )"
+        << step.block << R"(, "thread": )" << step.thread << R"(, "step": ")" << name << R"(", "operation": ")"
+        << step.operation << '"';
+    if (step.bytes > 0) {
+        writeMemory(out, step.space, step.array, step.offset, sharedArrays);
+        out << R"(, "bytes": )" << step.bytes << R"(, "values": )" << wordsOf(step.contents, step.bytes);
+        if (contains(step.operation, "atomic") && !contains(step.operation, "store") &&
+            !(step.written == step.contents)) {
+            out << R"(, "written": )" << wordsOf(step.written, step.bytes);
+        }
+        if (step.fromArray != 0) {
+            out << R"(, "fromArray": )" << step.fromArray << R"(, "fromOffset": )" << step.fromOffset;
+        }
+    }
+    if (place != nullptr) {
+        const bool isInKernel = place == &places.back();
+        out << R"(, "function": ")" << escaped(isInKernel ? kernel : place->name) << '"';
+        writePlace(out, "file", "line", *place);
+        if (!isInKernel) {
+            writePlace(out, "kernelFile", "kernelLine", places.back());
+        }
+    }
+    out << "}\n";
+}
+
 void writeTrace() {
     if (!tracing) {
         return;
     }
-    readPendingStore();
+    noteWritten();
     tracing = false;
     const auto places = placesInCode();
-    std::ofstream out(fileName);
-    for (const Step& step : steps) {
-        const std::vector<Place>& inlined = places.at(step.where);
-        // The shadow headers are no place that a reader looks for.
-        const auto place = std::ranges::find_if(
-            inlined, [](const Place& p) { return p.file.find("simulator/") == std::string::npos; });
-        out << R"({"kernel": ")" << (inlined.empty() ? "" : escaped(inlined.back().function)) << R"(", "block": )"
-            << step.block << R"(, "thread": )" << step.thread << R"(, "step": ")" << stepOf(inlined, step.operation)
-            << R"(", "operation": ")" << step.operation << '"';
-        if (step.bytes > 0) {
-            out << R"(, "memory": ")" << (step.space == Space::Global ? "global" : "shared") << R"(", "offset": )"
-                << step.offset << R"(, "bytes": )" << step.bytes << R"(, "value": ")";
-            std::array<char, 3> digits{};
-            for (std::size_t i = std::min<std::size_t>(step.bytes, 16); i-- > 0;) {
-                std::snprintf(digits.data(), digits.size(), "%02x", step.value[i]);
-                out << digits.data();
-            }
-            out << '"';
-        }
-        if (place != inlined.end()) {
-            out << R"(, "file": ")" << escaped(place->file) << R"(", "line": )"
-                << (place->line.find_first_not_of("0123456789") == std::string::npos ? place->line : "0");
-        }
-        out << "}\n";
+    if (!trace().stacks.empty() && std::ranges::all_of(places | std::views::values, &Places::empty)) {
+        std::fputs("simulator: the trace has no files and lines: addr2line, of binutils, was not found\n", stderr);
     }
-    steps.clear();
+    const SharedArrays sharedArrays;
+    std::map<const Stack*, Places> placesOfStacks;
+    std::ofstream out(trace().file);
+    for (const Step& step : trace().steps) {
+        auto known = placesOfStacks.find(step.stack);
+        if (known == placesOfStacks.end()) {
+            known = placesOfStacks.emplace(step.stack, placesOf(*step.stack, places)).first;
+        }
+        writeStep(out, step, known->second, sharedArrays);
+    }
+    if (!out.flush()) {
+        std::fprintf(stderr, "simulator: the trace could not be written to %s\n", trace().file.c_str());
+    }
+    trace() = {};
+}
+
+/// The calls from the one that returns to `where` outwards.
+Stack callsFrom(const void* where) {
+    std::array<void*, 32> calls{};
+    const int count = backtrace(calls.data(), static_cast<int>(calls.size()));
+    const auto end = calls.begin() + count;
+    const auto begin = std::find(calls.begin(), end, where);
+    return begin == end ? Stack{where} : Stack(begin, end);
 }
 
 }  // namespace
@@ -176,22 +439,98 @@ void traceTo(const std::string& file) {
     }
     static const int once = std::atexit(writeTrace);
     static_cast<void>(once);
-    fileName = file;
+    callsFrom(nullptr);  // loads what it needs, before a fiber with its small stack asks for it
+    trace().file = file;
     tracing = true;
 }
 
-void noteStep(const char* operation, const void* address, std::size_t bytes, const void* where) {
-    readPendingStore();
+namespace {
+
+void readPendingWrite() {
+    const auto* const address = static_cast<const std::byte*>(std::exchange(trace().pendingWrite, nullptr));
+    if (address == nullptr) {
+        return;
+    }
+    Step& last = trace().steps.back();
+    last.written = Contents::of(address, last.bytes);
+    if (contains(last.operation, "store")) {
+        last.contents = last.written;
+    }
+    std::erase_if(trace().loads, [&](const Load& load) {
+        const auto* const begin = static_cast<const std::byte*>(load.address);
+        return begin < address + last.bytes && address < begin + load.step.bytes;
+    });
+}
+
+void noteStoresBehindLoads() {
+    for (auto& [address, step] : trace().loads) {
+        const Contents now = Contents::of(address, step.bytes);
+        if (now != step.contents) {
+            step.contents = now;
+            trace().steps.push_back(step);
+        }
+    }
+}
+
+}  // namespace
+
+void noteWritten() {
+    readPendingWrite();
+    noteStoresBehindLoads();
+    trace().loads.clear();
+}
+
+void noteStep(const char* operation, const void* address, std::size_t bytes, const void* where, const void* from) {
+    readPendingWrite();
+    noteStoresBehindLoads();
     const Space space = address == nullptr ? Space::Other : spaceOf(address);
     if (address != nullptr && space == Space::Other) {
         return;
     }
-    Step step{operation, blockIdx.x, threadIdx.x, space, address == nullptr ? 0 : offsetOf(address), bytes, {}, where};
-    if (address != nullptr) {
-        std::memcpy(step.value.data(), address, std::min<std::size_t>(bytes, step.value.size()));
+    constexpr std::size_t most = 1'000'000;
+    if (trace().steps.size() == most) {
+        static bool isTold = false;
+        if (!std::exchange(isTold, true)) {
+            std::fprintf(stderr, "simulator: the trace ends after %zu steps: trace something smaller\n", most);
+        }
+        return;
     }
-    steps.push_back(step);
-    pendingStore = std::string_view(operation).find("store") != std::string_view::npos ? address : nullptr;
+    Step step{operation, currentLaunch(), blockIdx.x, threadIdx.x, space, 0, 0, bytes, {}, {}, 0, 0, nullptr};
+    const auto numberOf = [](const void* at, std::size_t offset) {
+        auto& arrays = trace().arrays;
+        return arrays.try_emplace(static_cast<const std::byte*>(at) - offset, arrays.size() + 1).first->second;
+    };
+    if (from != nullptr && spaceOf(from) == Space::Global) {
+        step.fromOffset = offsetOf(from);
+        step.fromArray = numberOf(from, step.fromOffset);
+    }
+    if (space == Space::Global) {
+        step.offset = offsetOf(address);
+        step.array = numberOf(address, step.offset);
+    } else if (space == Space::Shared) {
+        step.offset = sharedAddress(address);
+    }
+    if (address != nullptr) {
+        step.contents = step.written = Contents::of(from == nullptr ? address : from, bytes);
+    }
+    step.stack = &*trace().stacks.insert(callsFrom(where)).first;
+    trace().steps.push_back(step);
+    auto& loads = trace().loads;
+    if (!loads.empty() && (loads.back().step.thread != step.thread || loads.back().step.block != step.block ||
+                           loads.back().step.launch.number != step.launch.number)) {
+        loads.clear();
+    }
+    const std::string_view name = operation;
+    if (name == "load") {
+        constexpr std::size_t mostLoads = 64;
+        if (loads.size() == mostLoads) {
+            loads.erase(loads.begin());
+        }
+        std::erase_if(loads, [address](const Load& load) { return load.address == address; });
+        loads.push_back({address, step});
+        loads.back().step.operation = "store";
+    }
+    trace().pendingWrite = contains(name, "store") || contains(name, "atomic") ? address : nullptr;
 }
 
 }  // namespace Simulator
