@@ -18,9 +18,13 @@ function(stream_compaction_rewrite_launches source)
     file(CONFIGURE OUTPUT ${copy} CONTENT "#line 1 \"${source}\"\n@text@" @ONLY)
 endfunction()
 
-# Kernels are compiled with as much optimisation as compile time allows. Before each access to memory g++ calls a
-# function of the executor, or a sanitizer watches; kernels store to arrays by wider types, as the card does.
+# Kernels are compiled with as much optimisation as compile time allows, in a Debug build with none, so that a debugger
+# sees every variable. Before each access to memory g++ calls a function of the executor, or a sanitizer watches; kernels
+# store to arrays by wider types, as the card does.
 set(STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -O1 -g1 -Wno-unused-function)
+if(CMAKE_BUILD_TYPE STREQUAL "Debug")
+    set(STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -O0 -g -Wno-unused-function)
+endif()
 if(STREAM_COMPACTION_SIMULATOR_WATCHES STREQUAL "RACES")
     list(APPEND STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -fsanitize=thread)
 elseif(STREAM_COMPACTION_SIMULATOR_WATCHES STREQUAL "ADDRESSES")
