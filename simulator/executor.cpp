@@ -13,6 +13,7 @@
 #include <numeric>
 #include <random>
 #include <semaphore>
+#include <set>
 
 #include "annotations.h"
 #include "cuda_runtime.h"
@@ -193,7 +194,11 @@ struct Runner {
     Stack stack;
     unsigned thread = 0;
     std::vector<Copy> copies;
+    bool hasFenced = false;
 };
+
+/// What orders those who come by a place in memory.
+Order& orderAt(const void* address) { return *static_cast<Order*>(const_cast<void*>(address)); }
 
 /// The card at work: whose turn it is.
 class Machine {
@@ -459,6 +464,25 @@ class Block {
         }
         runner_->copies.clear();
     }
+    // For the race detector: an atomic write behind a fence hands on what stands before the fence; whoever has read it
+    // atomically, and the other threads of its block, get that by a fence of their own.
+    void noteAtomicRead(const void* address) {
+        if (watchesRaces) {
+            const InExecutor here(*this);
+            readAtomically_.insert(address);
+        }
+    }
+    void noteAtomicWrite(const void* address) const {
+        if (runner_->hasFenced) {
+            orderAt(address).release();
+        }
+    }
+    void noteFence() {
+        for (const void* const address : readAtomically_) {
+            orderAt(address).acquire();
+        }
+        runner_->hasFenced = true;
+    }
     /// Notes what is about to be written to global memory.
     void addWrite(void* address, std::size_t bytes) {
         const InExecutor here(*this);
@@ -523,7 +547,7 @@ class Block {
         const bool canBegin = begun_ < run.grid.threads;
         if (canBegin && (ready_.empty() || !adversary.isThere() || adversary.happens(2))) {
             if (free_.empty()) {
-                free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, {}}));
+                free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, {}, false}));
             }
             Runner& runner = *free_.back();
             free_.pop_back();
@@ -559,6 +583,7 @@ class Block {
                 run.before->done.acquire();
             }
             threadIdx = {runner.thread, 0, 0};
+            runner.hasFenced = false;
             run.grid.thread();
             run.done.release();
             worker.sharedMemory[(blockOfWorker_ + 1) % 2].release();
@@ -629,6 +654,7 @@ class Block {
     std::vector<std::deque<WarpMeeting>> warps_;
     std::vector<unsigned> order_;  // in which threads begin
     std::vector<Copy> bulkCopies_;
+    std::set<const void*> readAtomically_;
 
     std::deque<Runner> runners_;
     std::vector<Runner*> free_;
@@ -884,9 +910,7 @@ void poll() { here().poll(); }
 void fence() {
     traceStep("fence", nullptr, 0, __builtin_return_address(0));
     here().writes.commitAll();
-    static Order order;
-    order.acquire();
-    order.release();
+    here().noteFence();
 }
 void beforeAtomic(const void* address, std::size_t bytes, bool isRead, const char* operation) {
     if (isRead) {
@@ -895,6 +919,10 @@ void beforeAtomic(const void* address, std::size_t bytes, bool isRead, const cha
         here().step();
     }
     here().writes.commit(address, bytes);
+    here().noteAtomicRead(address);
+    if (!isRead) {
+        here().noteAtomicWrite(address);
+    }
     traceStep(operation, address, bytes, __builtin_return_address(0));
 }
 void beforeRelaxedStore(void* address, std::size_t bytes) {
@@ -902,6 +930,7 @@ void beforeRelaxedStore(void* address, std::size_t bytes) {
         here().step();
         here().addWrite(address, bytes);
     }
+    here().noteAtomicWrite(address);
     traceStep("atomic store", address, bytes, __builtin_return_address(0));
 }
 
@@ -935,8 +964,6 @@ void changeBarrier(std::uint64_t* word, const char* operation, const Change& cha
     barrier.turnIfComplete();
     *word = std::bit_cast<std::uint64_t>(barrier);
 }
-
-Order& orderAt(const std::uint64_t* barrier) { return *reinterpret_cast<Order*>(const_cast<std::uint64_t*>(barrier)); }
 
 }  // namespace
 

@@ -459,7 +459,7 @@ TEST_F(ForEverTest, TheSeedIsNamed) {
 
 // The host.
 
-__global__ void kernFill(unsigned* to) { to[threadIdx.x] = 7; }
+__global__ void kernFill(unsigned* to) { to[blockIdx.x * blockDim.x + threadIdx.x] = 7; }
 
 TEST_F(ExecutorTest, AHostThatDoesNotWaitReadsWhatWasThere) {
     auto array = zeros<unsigned>(32);
@@ -477,7 +477,7 @@ TEST_F(ExecutorTest, AHostThatDoesNotWaitReadsWhatWasThere) {
 
 [[nodiscard]] cudaError_t launched(unsigned blocks, unsigned threads, std::size_t sharedBytes = 0,
                                    const cudaLaunchAttribute* attribute = nullptr) {
-    static auto& array = *new DeviceBuffer<unsigned>(2048);
+    static auto& array = *new DeviceBuffer<unsigned>(1 << 14);
     cudaLaunchConfig_t config = configOf(blocks, threads);
     config.dynamicSmemBytes = sharedBytes;
     config.attrs = const_cast<cudaLaunchAttribute*>(attribute);

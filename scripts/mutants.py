@@ -1,0 +1,357 @@
+#!/usr/bin/env python3
+"""Plants bugs in the library, one in each place that synchronises, and checks that a test in the simulator finds each.
+
+    scripts/mutants.py [--markdown FILE] [NAME ...]
+
+A mutant is a header with one text replaced. Of the tests only the file that is to find it is compiled, against that
+header, and linked to what has been built (targets `synchronising_tests` of the presets simulated and simulated-races).
+Prints a table; exits with 1 if a mutant survives or a test fails without one.
+"""
+
+import argparse
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARY = "stream_compaction/"
+
+# The builds that find bugs, by what they watch.
+BUILDS = {"seeds": "build/simulated", "races": "build/simulated-races"}
+
+# The file of each group of tests.
+FILES = {
+    "SeededScanTest": "scan_test",
+    "SeededCompactTest": "compact_test",
+    "SeededRadixTest": "radix_test",
+    "SeededRowSumTest": "row_sum_test",
+    "SeededTextbookTest": "textbook_test",
+    "SeededDecodeTest": "utf8_decode_test",
+    "SeededEncodeTest": "utf8_encode_test",
+}
+
+
+@dataclass(frozen=True)
+class Mutant:
+    name: str
+    place: str  # what it breaks
+    file: str  # below LIBRARY
+    old: str  # occurs there once
+    new: str
+    test: str
+    build: str = "seeds"
+    seeds: int = 60
+
+
+SYNC = "    __syncthreads();\n"
+
+MUTANTS = [
+    # Look-back.
+    Mutant("torn status", "agreement of the words of a status", "primitives/look_back.cuh",
+           "state = i == 0 || stateOfPiece == state ? stateOfPiece : State::Empty;",
+           "state = i == 0 ? stateOfPiece : state;",
+           "SeededScanTest.ByLookBackOfTwoWords"),
+    Mutant("look-back without waiting", "wait for missing tiles", "primitives/look_back.cuh",
+           "const bool missing = needed && status.state == State::Empty;", "const bool missing = false;",
+           "SeededScanTest.ByLookBack"),
+    Mutant("column without waiting", "wait for missing tiles of a digit", "primitives/look_back.cuh",
+           "while (before[i].state == State::Empty) {", "while (false) {",
+           "SeededRadixTest.InPasses"),
+    Mutant("group without waiting", "wait for an earlier group", "primitives/look_back.cuh",
+           "} while (status.state == State::Empty);", "} while (false);",
+           "SeededScanTest.Reproducible"),
+    Mutant("group published too soon", "the last tile of a group publishes it", "primitives/look_back.cuh",
+           "if (tile % size == size - 1 && platform.lane() == 0) {",
+           "if (tile % size == size - 2 && platform.lane() == 0) {",
+           "SeededScanTest.Reproducible"),
+    Mutant("status words not cleared", "clear of status words", "single_pass_launch.cuh",
+           "        words[i] = 0;\n", "",
+           "SeededScanTest.ByLookBack"),
+    Mutant("next statuses not cleared", "clear of the statuses of the next pass", "radix_passes.cuh",
+           "        statuses.clear(pass.order + 1, tile, column);\n", "",
+           "SeededRadixTest.InPasses"),
+    Mutant("counters not cleared", "clear of the counters of digits", "radix_launch.cuh",
+           "cudaMemsetAsync(cleared.data(), 0, cleared.size(), stream)",
+           "cudaMemsetAsync(cleared.data(), 0, cleared.size() / 2, stream)",
+           "SeededRadixTest.InPasses"),
+
+    # Waits for earlier kernels.
+    Mutant("scan begins too early", "wait for earlier kernels", "single_pass_scan.cuh",
+           "        waitForEarlierKernels();\n", "",
+           "SeededScanTest.ByLookBack"),
+    Mutant("compaction begins too early", "wait for earlier kernels", "single_pass_compact.cuh",
+           "        waitForEarlierKernels();\n", "",
+           "SeededCompactTest.ByLookBack"),
+    Mutant("tickets taken too early", "wait for earlier kernels", "primitives/tile_queue.cuh",
+           "            waitForEarlierKernels();\n", "",
+           "SeededScanTest.ByTickets"),
+    Mutant("radix pass begins too early", "wait for earlier kernels", "radix_passes.cuh",
+           "    waitForEarlierKernels();\n", "",
+           "SeededRadixTest.InPasses"),
+    Mutant("parts added too early", "wait for earlier kernels", "row_sum_team.cuh",
+           "    waitForEarlierKernels();\n", "",
+           "SeededRowSumTest.BySeveralBlocksARow"),
+    Mutant("words of a text not cleared", "clear of status words", "utf8_chain.cuh",
+           "        words[i] = 0;\n", "",
+           "SeededDecodeTest.InTurn"),
+    Mutant("text reported too early", "wait for earlier kernels", "utf8_chain.cuh",
+           "void synchronize() const { waitForEarlierKernels(); }", "void synchronize() const {}",
+           "SeededDecodeTest.Validate"),
+
+    # Barriers of the grid.
+    Mutant("totals without barrier", "barrier of the grid", "single_pass_scan.cuh",
+           "    cooperative_groups::this_grid().sync();\n", "",
+           "SeededScanTest.Together"),
+    Mutant("counts without barrier", "barrier of the grid", "single_pass_compact.cuh",
+           "    cooperative_groups::this_grid().sync();\n", "",
+           "SeededCompactTest.Together"),
+    Mutant("result without barrier", "barrier of the grid", "utf8_chain.cuh",
+           "            cooperative_groups::this_grid().sync();\n", "",
+           "SeededDecodeTest.Validate"),
+    Mutant("digits without barrier", "wait at the barrier of the grid", "radix_resident.cuh",
+           "blocks.barrier_wait(std::move(arrival));", "static_cast<void>(arrival);",
+           "SeededRadixTest.ByGrid"),
+    Mutant("pass without barrier", "barrier of the grid between passes", "radix_resident.cuh",
+           "            blocks.sync();\n", "",
+           "SeededRadixTest.ByGrid"),
+
+    # Barriers of a block.
+    Mutant("scan of warps", "barrier in Block::scanWarps", "primitives/block.cuh",
+           "        slots[Warp::index()] = value;\n    }\n" + SYNC, "        slots[Warp::index()] = value;\n    }\n",
+           "SeededScanTest.ByLookBackOfSixWarps"),
+    Mutant("sum of warps", "barrier in Block::reduce", "primitives/block.cuh",
+           "        slots[Warp::index()] = sum;\n    }\n" + SYNC, "        slots[Warp::index()] = sum;\n    }\n",
+           "SeededRowSumTest.ByBlocks"),
+    Mutant("tile told too late", "barrier in beginTile", "primitives/tile_queue.cuh",
+           SYNC, "",
+           "SeededScanTest.ByLookBack"),
+    Mutant("prefix of a tile", "barrier behind the look-back of a scan", "single_pass_scan.cuh",
+           "            *tilePrefix.data() = prefix;\n        }\n    }\n" + SYNC,
+           "            *tilePrefix.data() = prefix;\n        }\n    }\n",
+           "SeededScanTest.ByLookBack"),
+    Mutant("place of a tile", "barrier behind the look-back of a compaction", "single_pass_compact.cuh",
+           "                *count = upTo.value;\n            }\n        }\n    }\n" + SYNC,
+           "                *count = upTo.value;\n            }\n        }\n    }\n",
+           "SeededCompactTest.ByLookBack"),
+    Mutant("packed too early", "barrier before a tile is packed in its own place", "single_pass_compact.cuh",
+           "        rows[row] = loader.row(row);\n    }\n" + SYNC, "        rows[row] = loader.row(row);\n    }\n",
+           "SeededCompactTest.ByTickets"),
+    Mutant("tile loaded by threads", "barrier behind the loads of a tile", "primitives/tile.cuh",
+           "                elements[i] = tile.elements[min(i, tile.size - 1)];\n            }\n        }\n    " + SYNC,
+           "                elements[i] = tile.elements[min(i, tile.size - 1)];\n            }\n        }\n",
+           "SeededScanTest.ByLookBack"),
+    Mutant("upsweep", "barrier of each level up", "shared_mem.cuh",
+           "half *= 2) {\n    " + SYNC, "half *= 2) {\n",
+           "SeededTextbookTest.SharedMem"),
+    Mutant("root", "barrier before the root is cleared", "shared_mem.cuh",
+           "    total = at(blockDim.x - 1);\n" + SYNC, "    total = at(blockDim.x - 1);\n",
+           "SeededTextbookTest.SharedMem", "races", 2),
+    Mutant("downsweep", "barrier of each level down", "shared_mem.cuh",
+           "half /= 2) {\n    " + SYNC, "half /= 2) {\n",
+           "SeededTextbookTest.SharedMem"),
+    Mutant("digits of a tile", "barrier in DigitRank::total", "primitives/digit_rank.cuh",
+           "    " + SYNC + "        std::uint32_t sum = 0;", "        std::uint32_t sum = 0;",
+           "SeededRadixTest.ByBlock"),
+    Mutant("digits of the warps", "first barrier in DigitRank::begin", "primitives/digit_rank.cuh",
+           "    " + SYNC + "        std::uint32_t first = 0;", "        std::uint32_t first = 0;",
+           "SeededRadixTest.ByBlock"),
+    Mutant("ranks of the warps", "second barrier in DigitRank::begin", "primitives/digit_rank.cuh",
+           "    " + SYNC + "        return first;", "        return first;",
+           "SeededRadixTest.ByBlock"),
+    Mutant("packed keys", "barrier between packing and reading in a block", "radix_resident.cuh",
+           "        keys.packValues(places, storage);\n    " + SYNC, "        keys.packValues(places, storage);\n",
+           "SeededRadixTest.ByBlock"),
+    Mutant("sums of the blocks", "barrier behind the counts of all blocks", "radix_resident.cuh",
+           "    atomicAdd(&all[2 * column + 1], sum.y);\n" + SYNC, "    atomicAdd(&all[2 * column + 1], sum.y);\n",
+           "SeededRadixTest.ByGrid"),
+    Mutant("packed pass", "barrier before a packed tile is stored", "radix_passes.cuh",
+           SYNC + "\n    storePacked", "\n    storePacked",
+           "SeededRadixTest.InPasses"),
+    Mutant("replicas not cleared", "barrier before digits are counted", "radix_passes.cuh",
+           "        flat[i] = 0;\n    }\n" + SYNC, "        flat[i] = 0;\n    }\n",
+           "SeededRadixTest.InPasses"),
+    Mutant("rows loaded by threads", "barrier in RunLoader", "row_sum_tile.cuh",
+           "    " + SYNC, "",
+           "SeededRowSumTest.ByThreads"),
+    Mutant("place of a text", "barrier behind the look-back of a conversion", "utf8_chain.cuh",
+           "    " + SYNC + "        return shared;", "        return shared;",
+           "SeededEncodeTest.InTurn"),
+    Mutant("runs of text", "barrier behind the list of runs", "utf8_decode.cuh",
+           "    " + SYNC + "        const int endRun", "        const int endRun",
+           "SeededDecodeTest.Together"),
+
+    # Lanes of a warp.
+    Mutant("tables of the warps", "__syncwarp in DigitRank's constructor", "primitives/digit_rank.cuh",
+           "            counts_[digit + Warp::lane()] = 0;\n        }\n        __syncwarp();\n",
+           "            counts_[digit + Warp::lane()] = 0;\n        }\n",
+           "SeededRadixTest.ByBlock"),
+    Mutant("ranks read too late", "first __syncwarp in DigitRank::next", "primitives/digit_rank.cuh",
+           "__popc(peers & lanesBefore_);\n        __syncwarp();\n", "__popc(peers & lanesBefore_);\n",
+           "SeededRadixTest.ByBlock"),
+    Mutant("ranks read too early", "second __syncwarp in DigitRank::next: a ballot orders no memory",
+           "primitives/digit_rank.cuh",
+           "            counts_[digit] = rank + 1;\n        }\n        __syncwarp();\n",
+           "            counts_[digit] = rank + 1;\n        }\n",
+           "SeededRadixTest.ByBlock", "races", 4),
+    Mutant("bytes of text", "__syncwarp between the bytes of elements", "utf8_encode.cuh",
+           "                    __syncwarp();\n", "",
+           "SeededEncodeTest.Together"),
+
+    # Fences, and copies that nobody waits for.
+    Mutant("counts without fence", "fence before a block says that it is done", "radix_passes.cuh",
+           "    __threadfence();\n    __syncthreads();\n", "    __syncthreads();\n",
+           "SeededRadixTest.PlannedByTheLastBlock", "races", 10),
+    Mutant("plan without fence", "fence before the last block reads the counts", "radix_passes.cuh",
+           "        __threadfence();\n        makePlan", "        makePlan",
+           "SeededRadixTest.PlannedByTheLastBlock", "races", 10),
+    Mutant("bulk copy not awaited", "wait for the copy engine", "primitives/tile.cuh",
+           "            storage_.copy.wait(0);\n", "",
+           "SeededScanTest.ByLookBack"),
+    Mutant("element copies not awaited", "wait for copies of elements", "radix_passes.cuh",
+           "        awaitElementCopies();\n", "",
+           "SeededRadixTest.InPasses"),
+
+    # Borders.
+    Mutant("tile too large", "end of the last tile", "primitives/tile.cuh",
+           "min(n - begin(tile), std::size_t{elements})", "min(n + 1 - begin(tile), std::size_t{elements})",
+           "SeededScanTest.ByLookBack"),
+    Mutant("run too long", "end of a run that is copied", "primitives/tile.cuh",
+           "if (at >= lead && at + width <= end) {", "if (at >= lead && at + width <= end + 4) {",
+           "SeededCompactTest.ByLookBack"),
+    Mutant("last step left out", "number of the steps", "naive.cuh",
+           "distance < n; distance *= 2", "2 * distance < n; distance *= 2",
+           "SeededTextbookTest.Naive"),
+    Mutant("level left out", "order of the levels", "efficient.cuh",
+           "for (std::size_t half = leaves / 2; half >= 2; half /= 2) {",
+           "for (std::size_t half = leaves / 2; half > 2; half /= 2) {",
+           "SeededTextbookTest.Efficient"),
+]
+
+
+class Build:
+    """What has been built, and how more of it is compiled."""
+
+    def __init__(self, folder):
+        self.folder = ROOT / folder
+        database = self.folder / "compile_commands.json"
+        if not database.exists():
+            sys.exit(f"{folder} is not built: cmake --preset {self.folder.name} and its target synchronising_tests")
+        self.commands = {entry["file"]: shlex.split(entry["command"]) for entry in json.loads(database.read_text())}
+        link = subprocess.run(["ninja", "-t", "commands", "tests/synchronising_tests"], cwd=self.folder, check=True,
+                              capture_output=True, text=True).stdout.strip().splitlines()[-1]
+        self.link = shlex.split(link.removeprefix(": && ").removesuffix(" && :"))
+        self.program = self.folder / "tests/synchronising_tests"
+
+    def compile(self, mutant, folder):
+        """Returns the program with the mutant in it."""
+        original = (ROOT / LIBRARY / mutant.file).read_text()
+        if original.count(mutant.old) != 1:
+            raise ValueError(f"{mutant.name}: the text occurs {original.count(mutant.old)} times in {mutant.file}")
+        copy = self.folder / "simulated_sources" / LIBRARY / mutant.file
+        text = (copy if copy.exists() else ROOT / LIBRARY / mutant.file).read_text()
+        overlay = folder / LIBRARY / mutant.file
+        overlay.parent.mkdir(parents=True, exist_ok=True)
+        overlay.write_text(text.replace(mutant.old, mutant.new))
+
+        unit = FILES[mutant.test.split(".")[0]]
+        source = str(self.folder / f"simulated_sources/tests/simulator/{unit}.cu.cpp")
+        command = list(self.commands[source])
+        compiler = next(i for i, word in enumerate(command) if word.startswith("-"))
+        object_file = folder / "test.o"
+        command[command.index("-o") + 1] = str(object_file)
+        command[compiler:compiler] = [f"-I{folder}", "-w"]
+        self.run(mutant, command)
+
+        program = folder / "test"
+        link = [word for word in self.link if not word.endswith(".cu.cpp.o")]
+        link[link.index("-o") + 1] = str(program)
+        link.insert(link.index("-o"), str(object_file))
+        self.run(mutant, link)
+        return program
+
+    def run(self, mutant, command):
+        done = subprocess.run(command, cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise ValueError(f"{mutant.name}: does not compile\n{done.stderr[:2000]}")
+
+
+def test(program, name, seeds):
+    """Returns how the test failed, and under which seed; nothing if it passed."""
+    environment = os.environ | {"STREAM_COMPACTION_SEEDS": str(seeds), "STREAM_COMPACTION_PRINT_SEEDS": "1",
+                                "TSAN_OPTIONS": "halt_on_error=1"}
+    try:
+        done = subprocess.run([program, f"--gtest_filter={name}"], env=environment, capture_output=True, text=True,
+                              errors="replace", timeout=60)
+        output, status = done.stderr + done.stdout, done.returncode
+    except subprocess.TimeoutExpired as expired:
+        output, status = (expired.stderr or b"").decode(errors="replace") + "does not end", 1
+    if "[  PASSED  ] 1 test" not in output and status == 0:
+        raise ValueError(f"{name}: no such test")
+    if status == 0:
+        return None
+    kinds = {"data race": "a race", "for ever": "an endless wait", "does not end": "an endless wait",
+             "Failure": "a wrong result"}
+    how = next((kind for text, kind in kinds.items() if text in output), "a crash")
+    seed = re.findall(r"seed=(\d+)", output)
+    return how, seed[-1] if seed else "?"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("names", nargs="*", help="mutants to try; all otherwise")
+    parser.add_argument("--markdown", type=Path, help="a file that the table is written to, too")
+    parser.add_argument("--jobs", type=int, default=2, help="how many to try at a time")
+    for watched, folder in BUILDS.items():
+        parser.add_argument(f"--{watched}", default=folder, help=f"the build that finds {watched} (%(default)s)")
+    options = parser.parse_args()
+    mutants = [m for m in MUTANTS if not options.names or m.name in options.names]
+    builds = {watched: Build(getattr(options, watched)) for watched in sorted({m.build for m in mutants})}
+
+    def without_mutant(mutant):
+        return test(builds[mutant.build].program, mutant.test, mutant.seeds)
+
+    def with_mutant(numbered):
+        number, mutant = numbered
+        build = builds[mutant.build]
+        start = time.monotonic()
+        found = test(build.compile(mutant, build.folder / f"mutants/{number}"), mutant.test, mutant.seeds)
+        print(f"{mutant.name}: {'SURVIVES' if found is None else 'found'}, {time.monotonic() - start:.0f} s", flush=True)
+        return found
+
+    begin = time.monotonic()
+    with ThreadPoolExecutor(options.jobs) as pool:
+        tests = list({(m.test, m.build, m.seeds): m for m in mutants}.values())
+        failing = [f"{m.test} ({m.build})" for m, found in zip(tests, pool.map(without_mutant, tests)) if found]
+        if failing:
+            sys.exit("These fail without a mutant: " + ", ".join(failing))
+        results = list(pool.map(with_mutant, enumerate(mutants)))
+
+    rows = [["mutant", "place", "found by", "as", "seed"]]
+    for mutant, found in zip(mutants, results):
+        how, seed = found or ("NOT FOUND", "")
+        rows.append([mutant.name, f"{mutant.place} (`{mutant.file}`)",
+                     f"`{mutant.test}`" + (", race detector" if mutant.build == "races" else ""), how, seed])
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths)) + " |" for row in rows]
+    lines.insert(1, "|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    print("\n".join(lines))
+    survivors = results.count(None)
+    print(f"{len(mutants)} mutants, {survivors} of which survive; {time.monotonic() - begin:.0f} s")
+    if options.markdown:
+        options.markdown.write_text(
+            "# Planted bugs, and what finds them\n\n"
+            "Written by `scripts/mutants.py --markdown docs/mutants.md`, which CI runs: each line is a bug planted in one\n"
+            "place of the library that synchronises, the test in the simulator that finds it, and the first seed under\n"
+            "which it does.\n\n" + "\n".join(lines) + "\n")
+    sys.exit(1 if survivors else 0)
+
+
+if __name__ == "__main__":
+    main()
