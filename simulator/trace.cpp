@@ -78,8 +78,9 @@ struct Trace {
     std::vector<Step> steps;
     std::set<Stack> stacks;
     std::map<const void*, std::size_t> arrays;  ///< numbers of allocations, in the order in which they are met
-    const void* pendingWrite = nullptr;         ///< what the last step is about to write
-    std::vector<Load> loads;                    ///< the last ones of the thread that runs
+    const void* pendingWrite = nullptr;         ///< what a step is about to write, the one with this index
+    std::size_t pendingStep = 0;
+    std::vector<Load> loads;  ///< the last ones of the thread that runs
 };
 Trace& trace() {
     static auto& known = *new Trace;
@@ -447,19 +448,28 @@ void traceTo(const std::string& file) {
 namespace {
 
 void readPendingWrite() {
-    const auto* const address = static_cast<const std::byte*>(std::exchange(trace().pendingWrite, nullptr));
+    const void* const address = std::exchange(trace().pendingWrite, nullptr);
     if (address == nullptr) {
         return;
     }
-    Step& last = trace().steps.back();
+    Step& last = trace().steps[trace().pendingStep];
     last.written = Contents::of(address, last.bytes);
     if (contains(last.operation, "store")) {
         last.contents = last.written;
     }
-    std::erase_if(trace().loads, [&](const Load& load) {
-        const auto* const begin = static_cast<const std::byte*>(load.address);
-        return begin < address + last.bytes && address < begin + load.step.bytes;
-    });
+}
+
+/// Of what is loaded and stored by one statement g++ tells the store first. Whether a step comes ahead of the store
+/// that has been told of.
+bool comesAheadOfPendingWrite(const Step& step) {
+    const Trace& traced = trace();
+    if (traced.pendingWrite == nullptr || std::string_view(step.operation) != "load") {
+        return false;
+    }
+    const Step& store = traced.steps[traced.pendingStep];
+    return std::string_view(store.operation) == "store" && store.launch.number == step.launch.number &&
+           store.block == step.block && store.thread == step.thread &&
+           Contents::of(traced.pendingWrite, store.bytes) == store.written;
 }
 
 void noteStoresBehindLoads() {
@@ -481,12 +491,11 @@ void noteWritten() {
 }
 
 void noteStep(const char* operation, const void* address, std::size_t bytes, const void* where, const void* from) {
-    readPendingWrite();
-    noteStoresBehindLoads();
     const Space space = address == nullptr ? Space::Other : spaceOf(address);
     if (address != nullptr && space == Space::Other) {
         return;
     }
+    noteStoresBehindLoads();
     constexpr std::size_t most = 1'000'000;
     if (trace().steps.size() == most) {
         static bool isTold = false;
@@ -514,7 +523,14 @@ void noteStep(const char* operation, const void* address, std::size_t bytes, con
         step.contents = step.written = Contents::of(from == nullptr ? address : from, bytes);
     }
     step.stack = &*trace().stacks.insert(callsFrom(where)).first;
-    trace().steps.push_back(step);
+    auto& steps = trace().steps;
+    if (comesAheadOfPendingWrite(step)) {
+        steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(trace().pendingStep), step);
+        ++trace().pendingStep;
+    } else {
+        readPendingWrite();
+        steps.push_back(step);
+    }
     auto& loads = trace().loads;
     if (!loads.empty() && (loads.back().step.thread != step.thread || loads.back().step.block != step.block ||
                            loads.back().step.launch.number != step.launch.number)) {
@@ -530,7 +546,16 @@ void noteStep(const char* operation, const void* address, std::size_t bytes, con
         loads.push_back({address, step});
         loads.back().step.operation = "store";
     }
-    trace().pendingWrite = contains(name, "store") || contains(name, "atomic") ? address : nullptr;
+    const void* const written = contains(name, "store") || contains(name, "atomic") ? address : nullptr;
+    if (written != nullptr) {
+        std::erase_if(loads, [&](const Load& load) {
+            const auto* const begin = static_cast<const std::byte*>(load.address);
+            const auto* const end = static_cast<const std::byte*>(written) + bytes;
+            return begin < end && written < begin + load.step.bytes;
+        });
+        trace().pendingWrite = written;
+        trace().pendingStep = steps.size() - 1;
+    }
 }
 
 }  // namespace Simulator
