@@ -1,5 +1,5 @@
-// Stands in, in a simulated build, for the peers that only a card runs: calls of their course layer throw CudaError with
-// the reason.
+// Stands in, in a simulated build, for the peers that only a card runs: calls of their course layer throw CudaError
+// with the reason.
 #include "stream_compaction/cub.h"
 #include "stream_compaction/thrust.h"
 
