@@ -193,7 +193,7 @@ struct Chevrons {
             config, [kernel = kernel, arguments...] { kernel(arguments...); }, name);
     }
 };
-template <typename Kernel, typename... Shape>
+template <typename Kernel>
 [[nodiscard]] auto chevrons(const char* name, Kernel kernel, std::size_t blocks, std::size_t threads,
                             std::size_t sharedBytes = 0, cudaStream_t stream = nullptr) {
     return Chevrons<Kernel>{name, kernel, blocks, threads, sharedBytes, stream};
