@@ -2,9 +2,9 @@
 #include <iostream>
 #include <span>
 
-#include "program.h"
-#include "simulated.h"
-#include "terminal.h"
+#include "app/program.h"
+#include "measure/simulated.h"
+#include "output/terminal.h"
 
 // Elements in the test arrays, fewer in the simulator, because it takes longer. Change them, build again and watch the
 // ladder move; --size does it for one run.

@@ -8,10 +8,10 @@
 #include <cstdint>
 #include <limits>
 
-#include "stream_compaction/block_size.h"
 #include "stream_compaction/common.h"
-#include "stream_compaction/cuda_check.h"
-#include "stream_compaction/scratch.h"
+#include "stream_compaction/runtime/block_size.h"
+#include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/scratch.h"
 
 /// What the device layers of all variants share.
 ///

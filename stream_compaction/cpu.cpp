@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "stream_compaction/arguments.h"
-#include "stream_compaction/parallel_sort.h"
+#include "stream_compaction/cpu/parallel_sort.h"
+#include "stream_compaction/runtime/arguments.h"
 
 namespace StreamCompaction::CPU {
 

@@ -1,5 +1,5 @@
-#include "stream_compaction/course.cuh"
 #include "stream_compaction/cub.cuh"
+#include "stream_compaction/runtime/course.cuh"
 
 namespace StreamCompaction::Cub {
 

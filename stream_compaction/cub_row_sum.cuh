@@ -6,7 +6,7 @@
 #include <cub/device/device_segmented_reduce.cuh>
 
 #include "stream_compaction/cub.cuh"
-#include "stream_compaction/row_sum_matrix.cuh"
+#include "stream_compaction/row_sum/matrix.cuh"
 
 namespace StreamCompaction::Cub {
 

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "stream_compaction/cuda_check.h"
+#include "stream_compaction/runtime/cuda_check.h"
 
 namespace StreamCompaction {
 

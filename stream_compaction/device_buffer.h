@@ -9,7 +9,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "stream_compaction/cuda_check.h"
+#include "stream_compaction/runtime/cuda_check.h"
 
 namespace StreamCompaction {
 

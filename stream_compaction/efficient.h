@@ -2,8 +2,8 @@
 
 #include <span>
 
-#include "stream_compaction/block_size.h"
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/timer.h"
 
 /// Blelloch's work-efficient scan in global memory, and compaction and one-bit radix sort over it.

@@ -1,6 +1,6 @@
-#include "stream_compaction/course.cuh"
 #include "stream_compaction/map_scan_scatter.cuh"
 #include "stream_compaction/naive.cuh"
+#include "stream_compaction/runtime/course.cuh"
 #include "stream_compaction/split_sort.cuh"
 
 namespace StreamCompaction::Naive {

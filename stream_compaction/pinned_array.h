@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <span>
 
-#include "stream_compaction/cuda_check.h"
+#include "stream_compaction/runtime/cuda_check.h"
 
 namespace StreamCompaction {
 

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/radix_launch.cuh"
+#include "stream_compaction/radix_sort/launcher.cuh"
 
 /// Least-significant-digit radix sort with digits of eight bits.
 ///

@@ -2,9 +2,9 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/row_sum.h"
-#include "stream_compaction/row_sum_plan.h"
-#include "stream_compaction/row_sum_study.cuh"
-#include "stream_compaction/row_sum_tile.cuh"
+#include "stream_compaction/row_sum/plan.h"
+#include "stream_compaction/row_sum/short_rows.cuh"
+#include "stream_compaction/row_sum/study.cuh"
 
 /// Row sums of a matrix in device memory, `pitch` elements from one row to the next, accumulated in the type of `out`,
 /// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap;

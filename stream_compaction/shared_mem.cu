@@ -1,5 +1,5 @@
-#include "stream_compaction/course.cuh"
 #include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/runtime/course.cuh"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/split_sort.cuh"
 

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "stream_compaction/single_pass.h"
-#include "stream_compaction/single_pass_compact.cuh"
-#include "stream_compaction/single_pass_scan.cuh"
+#include "stream_compaction/single_pass/compact.cuh"
+#include "stream_compaction/single_pass/scan.cuh"
 
 /// Scan, compaction and partition that read each element once and write it once.
 ///

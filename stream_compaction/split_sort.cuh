@@ -4,7 +4,7 @@
 #include <string>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/primitives/ordered_bits.cuh"
+#include "stream_compaction/primitives/key_coding.cuh"
 
 namespace StreamCompaction {
 

@@ -1,4 +1,4 @@
-#include "stream_compaction/course.cuh"
+#include "stream_compaction/runtime/course.cuh"
 #include "stream_compaction/thrust.cuh"
 
 namespace StreamCompaction::Thrust {

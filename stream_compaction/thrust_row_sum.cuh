@@ -5,7 +5,7 @@
 #include <thrust/iterator/transform_iterator.h>
 #include <thrust/reduce.h>
 
-#include "stream_compaction/row_sum_matrix.cuh"
+#include "stream_compaction/row_sum/matrix.cuh"
 #include "stream_compaction/thrust.cuh"
 
 namespace StreamCompaction::Thrust {

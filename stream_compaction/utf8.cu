@@ -5,7 +5,7 @@
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/utf8.cuh"
 #include "stream_compaction/utf8.h"
-#include "stream_compaction/utf8_serial.h"
+#include "stream_compaction/utf8/scalar.h"
 
 namespace StreamCompaction::Utf8 {
 

@@ -8,7 +8,7 @@
 
 #include "stream_compaction/common.h"
 #include "stream_compaction/timer.h"
-#include "stream_compaction/utf8_units.h"
+#include "stream_compaction/utf8/unit.h"
 
 /// UTF-8 on the GPU: decoding to UTF-32 and UTF-16, validation, encoding.
 /// Course layer: arrays in host memory, copied to the device and back around the timed work; allocates and

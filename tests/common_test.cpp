@@ -7,9 +7,9 @@
 #include <stdexcept>
 #include <thread>
 
-#include "stream_compaction/arguments.h"
-#include "stream_compaction/block_size.h"
-#include "stream_compaction/scratch.h"
+#include "stream_compaction/runtime/arguments.h"
+#include "stream_compaction/runtime/block_size.h"
+#include "stream_compaction/runtime/scratch.h"
 #include "stream_compaction/timer.h"
 
 namespace StreamCompaction {

@@ -1,5 +1,3 @@
-#include "stream_compaction/cpu_row_sum.h"
-
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,6 +6,8 @@
 #include <numeric>
 #include <random>
 #include <vector>
+
+#include "stream_compaction/cpu/row_sum.h"
 
 namespace StreamCompaction {
 namespace {

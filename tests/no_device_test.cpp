@@ -4,7 +4,7 @@
 #include "stream_compaction/cub.h"
 #include "stream_compaction/efficient.h"
 #include "stream_compaction/naive.h"
-#include "stream_compaction/radix.h"
+#include "stream_compaction/radix_sort.h"
 #include "stream_compaction/row_sum.h"
 #include "stream_compaction/shared_mem.h"
 #include "stream_compaction/single_pass.h"

@@ -1,8 +1,8 @@
-#include "stream_compaction/row_sum_plan.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
+
+#include "stream_compaction/row_sum/plan.h"
 
 namespace StreamCompaction::RowSum {
 namespace {

@@ -16,12 +16,12 @@
 #include <string>
 #include <vector>
 
-#include "stream_compaction/utf8_alike.h"
-#include "stream_compaction/utf8_cpu.h"
-#include "stream_compaction/utf8_quads.h"
-#include "stream_compaction/utf8_serial.h"
-#include "stream_compaction/utf8_stream.h"
-#include "stream_compaction/utf8_two_elements.h"
+#include "stream_compaction/cpu/utf8.h"
+#include "stream_compaction/utf8/byte_planes.h"
+#include "stream_compaction/utf8/gather_table.h"
+#include "stream_compaction/utf8/piece_decoder.h"
+#include "stream_compaction/utf8/scalar.h"
+#include "stream_compaction/utf8/uniform.h"
 
 namespace StreamCompaction::Utf8 {
 namespace {

@@ -26,10 +26,10 @@
 #include <unistd.h>
 #endif
 
+#include "stream_compaction/cpu/utf8.h"
 #include "stream_compaction/utf8.h"
-#include "stream_compaction/utf8_cpu.h"
-#include "stream_compaction/utf8_serial.h"
-#include "stream_compaction/utf8_stream.h"
+#include "stream_compaction/utf8/piece_decoder.h"
+#include "stream_compaction/utf8/scalar.h"
 
 namespace {
 

@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "device_test.h"
-#include "stream_compaction/block_size.h"
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/cuda_stream.h"
 #include "stream_compaction/device_buffer.h"
+#include "stream_compaction/runtime/block_size.h"
 
 /// What the tests of the device layers share: random values, guarded arrays, streams, sizes.
 namespace StreamCompaction::Testing {

@@ -1,6 +1,6 @@
 #include "device_fixture.cuh"
-#include "stream_compaction/kernel_launch.cuh"
 #include "stream_compaction/primitives/target.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "oracles.h"
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/primitives/ordered_bits.cuh"
+#include "stream_compaction/primitives/key_coding.cuh"
 
 namespace StreamCompaction::Testing::Oracle {
 

@@ -19,7 +19,7 @@
 #include "stream_compaction/thrust.cuh"
 #include "stream_compaction/thrust_row_sum.cuh"
 #include "stream_compaction/utf8.cuh"
-#include "stream_compaction/utf8_textbook.cuh"
+#include "stream_compaction/utf8/textbook.cuh"
 #if !defined(STREAM_COMPACTION_SIMULATED)
 #include "stream_compaction/cub.cuh"
 #include "stream_compaction/cub_row_sum.cuh"

@@ -2,12 +2,12 @@
 #include <random>
 
 #include "device_fixture.cuh"
+#include "stream_compaction/cpu/utf8.h"
 #include "stream_compaction/shared_mem.cuh"
-#include "stream_compaction/single_pass_scan.cuh"
+#include "stream_compaction/single_pass/scan.cuh"
 #include "stream_compaction/utf8.cuh"
 #include "stream_compaction/utf8.h"
-#include "stream_compaction/utf8_cpu.h"
-#include "stream_compaction/utf8_serial.h"
+#include "stream_compaction/utf8/scalar.h"
 
 namespace StreamCompaction::Testing {
 namespace {

@@ -3,7 +3,7 @@
 
 #include "../device/device_fixture.cuh"
 #include "stream_compaction/primitives/digit_rank.cuh"
-#include "stream_compaction/primitives/ordered_bits.cuh"
+#include "stream_compaction/primitives/key_coding.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

@@ -2,8 +2,8 @@
 
 #include "../device/device_fixture.cuh"
 #include "noncommutative.cuh"
-#include "stream_compaction/primitives/device_platform.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
+#include "stream_compaction/primitives/look_back_device.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

@@ -1,4 +1,4 @@
-#include "compare.h"
+#include "app/compare.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "csv.h"
-#include "usage_error.h"
+#include "cli/usage_error.h"
+#include "output/csv.h"
 
 namespace Bench {
 namespace {

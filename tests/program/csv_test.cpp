@@ -1,8 +1,8 @@
-#include "csv.h"
+#include "output/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/block_size.h>
+#include <stream_compaction/runtime/block_size.h>
 
 #include <algorithm>
 #include <fstream>
@@ -14,8 +14,8 @@
 #include <sys/stat.h>
 #endif
 
+#include "cli/usage_error.h"
 #include "outcomes.h"
-#include "usage_error.h"
 
 namespace Bench {
 namespace {

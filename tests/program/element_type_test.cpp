@@ -1,8 +1,8 @@
-#include "element_type.h"
+#include "problems/element_type.h"
 
 #include <gtest/gtest.h>
 
-#include "usage_error.h"
+#include "cli/usage_error.h"
 
 namespace Bench {
 namespace {

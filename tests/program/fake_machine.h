@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cpu_variants.h"
-#include "program.h"
+#include "app/program.h"
+#include "variants/cpu_variants.h"
 
 namespace Bench {
 

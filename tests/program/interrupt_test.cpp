@@ -1,4 +1,4 @@
-#include "interrupt.h"
+#include "output/interrupt.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "json.h"
+#include "output/json.h"
 
 #include <gtest/gtest.h>
 

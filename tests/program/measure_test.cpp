@@ -1,4 +1,4 @@
-#include "measure.h"
+#include "measure/measure.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <utility>
 #include <vector>
 
-#include "statistics.h"
-#include "usage_error.h"
+#include "cli/usage_error.h"
+#include "measure/statistics.h"
 
 namespace Bench {
 namespace {

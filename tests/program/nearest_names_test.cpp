@@ -1,4 +1,4 @@
-#include "nearest_names.h"
+#include "cli/nearest_names.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,9 +1,9 @@
-#include "operations.h"
+#include "problems/operations.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "usage_error.h"
+#include "cli/usage_error.h"
 
 namespace Bench {
 namespace {

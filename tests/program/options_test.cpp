@@ -1,4 +1,4 @@
-#include "options.h"
+#include "app/options.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "usage_error.h"
+#include "cli/usage_error.h"
 
 namespace Bench {
 namespace {

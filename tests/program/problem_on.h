@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "problems.h"
+#include "problems/problems.h"
 
 namespace Bench {
 

@@ -1,4 +1,4 @@
-#include "problems.h"
+#include "problems/problems.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "problem_on.h"
-#include "variants.h"
+#include "variants/variants.h"
 
 namespace Bench {
 namespace {

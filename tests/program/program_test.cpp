@@ -1,9 +1,9 @@
-#include "program.h"
+#include "app/program.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/block_size.h>
+#include <stream_compaction/runtime/block_size.h>
 #include <version_info.h>
 
 #include <algorithm>
@@ -20,9 +20,9 @@
 #include <utility>
 #include <vector>
 
-#include "csv.h"
 #include "fake_machine.h"
-#include "simulated.h"
+#include "measure/simulated.h"
+#include "output/csv.h"
 
 namespace Bench {
 namespace {

@@ -1,8 +1,8 @@
-#include "report.h"
+#include "output/report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/block_size.h>
+#include <stream_compaction/runtime/block_size.h>
 
 #include <array>
 #include <limits>
@@ -10,8 +10,8 @@
 #include <sstream>
 #include <vector>
 
-#include "abridged.h"
 #include "outcomes.h"
+#include "output/abridged.h"
 #include "problem_on.h"
 
 namespace Bench {

@@ -1,8 +1,8 @@
-#include "shapes.h"
+#include "cli/shapes.h"
 
 #include <gtest/gtest.h>
 
-#include "usage_error.h"
+#include "cli/usage_error.h"
 
 namespace Bench {
 namespace {

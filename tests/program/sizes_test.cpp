@@ -1,11 +1,11 @@
-#include "sizes.h"
+#include "cli/sizes.h"
 
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 
-#include "usage_error.h"
+#include "cli/usage_error.h"
 
 namespace Bench {
 namespace {

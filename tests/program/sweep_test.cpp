@@ -1,4 +1,4 @@
-#include "sweep.h"
+#include "cli/sweep.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "sizes.h"
-#include "usage_error.h"
+#include "cli/sizes.h"
+#include "cli/usage_error.h"
 
 namespace Bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "system_info.h"
+#include "measure/system_info.h"
 
 #include <gtest/gtest.h>
 

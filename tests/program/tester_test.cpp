@@ -1,4 +1,4 @@
-#include "tester.h"
+#include "measure/tester.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "fake_machine.h"
-#include "implementation.h"
 #include "problem_on.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 namespace {

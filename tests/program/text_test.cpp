@@ -1,8 +1,8 @@
-#include "text.h"
+#include "problems/text.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/utf8_cpu.h>
+#include <stream_compaction/cpu/utf8.h>
 
 #include <algorithm>
 #include <array>
@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "text_problems.h"
-#include "usage_error.h"
-#include "variants.h"
+#include "cli/usage_error.h"
+#include "problems/text_problems.h"
+#include "variants/variants.h"
 
 namespace Bench {
 namespace {

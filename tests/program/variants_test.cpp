@@ -1,4 +1,4 @@
-#include "variants.h"
+#include "variants/variants.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "gpu_variants.h"
+#include "cli/usage_error.h"
 #include "problem_on.h"
-#include "usage_error.h"
+#include "variants/gpu_variants.h"
 
 namespace Bench {
 namespace {

@@ -1,5 +1,5 @@
 #include "seeds.cuh"
-#include "stream_compaction/single_pass_compact.cuh"
+#include "stream_compaction/single_pass/compact.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

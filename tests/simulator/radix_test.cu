@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "seeds.cuh"
-#include "stream_compaction/radix_launch.cuh"
+#include "stream_compaction/radix_sort/launcher.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

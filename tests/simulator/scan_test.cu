@@ -1,6 +1,6 @@
 #include "../primitives/noncommutative.cuh"
 #include "seeds.cuh"
-#include "stream_compaction/single_pass_scan.cuh"
+#include "stream_compaction/single_pass/scan.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

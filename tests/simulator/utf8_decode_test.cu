@@ -1,4 +1,4 @@
-#include "stream_compaction/utf8_decode.cuh"
+#include "stream_compaction/utf8/decode.cuh"
 #include "utf8_text.cuh"
 
 namespace StreamCompaction::Testing {

@@ -1,4 +1,4 @@
-#include "stream_compaction/utf8_encode.cuh"
+#include "stream_compaction/utf8/encode.cuh"
 #include "utf8_text.cuh"
 
 namespace StreamCompaction::Testing {

@@ -1,8 +1,8 @@
 #pragma once
 
 #include "seeds.cuh"
-#include "stream_compaction/utf8_chain.cuh"
-#include "stream_compaction/utf8_serial.h"
+#include "stream_compaction/utf8/chain.cuh"
+#include "stream_compaction/utf8/scalar.h"
 
 /// Text for conversions under many orders, and what becomes of it unit by unit.
 namespace StreamCompaction::Testing {

@@ -1,0 +1,237 @@
+#include "app/options.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <version_info.h>
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <limits>
+#include <system_error>
+#include <utility>
+
+#include "app/command_line.h"
+#include "cli/quantities.h"
+#include "cli/sizes.h"
+#include "cli/sweep.h"
+#include "cli/usage_error.h"
+
+namespace Bench {
+namespace {
+
+constexpr int largestCount = 1'000'000;
+constexpr int largestBlock = 1024;
+
+/// For a file to write, or `-`.
+void addFileOption(CLI::App& app, const std::string& name, std::optional<std::filesystem::path>& file,
+                   const std::string& description) {
+    addTextOption(
+        app, name, "FILE", [&file](const std::string& path) { file = path; }, description);
+}
+
+[[nodiscard]] int parseBlockSize(std::string_view text) { return parseNumber(text, 1, largestBlock); }
+
+/// As they come, each once.
+template <typename Value>
+[[nodiscard]] std::vector<Value> parseList(const std::vector<std::string>& texts, Value (*parse)(std::string_view)) {
+    std::vector<Value> values;
+    for (const std::string& text : texts) {
+        const Value value = parse(text);
+        if (std::ranges::find(values, value) == values.end()) {
+            values.push_back(value);
+        }
+    }
+    return values;
+}
+
+/// In the report's order, each once.
+template <typename Value>
+[[nodiscard]] std::vector<Value> parseEach(const std::vector<std::string>& names, Value (*parse)(std::string_view)) {
+    std::vector<Value> values = parseList(names, parse);
+    std::ranges::sort(values);
+    return values;
+}
+
+/// Throws UsageError for options that contradict one another.
+void requireConsistent(const Options& options) {
+    const std::array files{options.csv, options.json, options.markdown};
+    for (const auto& file : files) {
+        const auto isSame = [&file](const auto& other) { return other && isSameFile(*other, *file); };
+        if (file && isSame(options.utf8File)) {
+            throw UsageError(fmt::format("--utf8-file: {} is to be read and cannot be written to", file->string()));
+        }
+        if (file && std::ranges::count_if(files, isSame) > 1) {
+            throw UsageError(fmt::format("only one of --csv, --json and --markdown can go to {}",
+                                         file == standardOutput ? "standard output" : file->string()));
+        }
+    }
+    if (options.resume && (!options.csv || options.csv == standardOutput)) {
+        throw UsageError("--resume: needs --csv FILE, which tells what has been measured");
+    }
+    if (options.profile && writesFiles(options)) {
+        throw UsageError(
+            "--profile: times under a profiler are not worth keeping; leave out --csv, --json, --markdown");
+    }
+}
+
+[[nodiscard]] std::string versionText() {
+    return fmt::format("stream_compaction_test {} ({}), {}\n", BuildInfo::version, BuildInfo::gitCommit,
+                       BuildInfo::compiler);
+}
+
+}  // namespace
+
+bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(a, b, ignored) || std::filesystem::absolute(a, ignored).lexically_normal() ==
+                                                             std::filesystem::absolute(b, ignored).lexically_normal();
+}
+
+bool writesFiles(const Options& options) { return options.csv || options.json || options.markdown; }
+
+Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes, bool simulated) {
+    Options options;
+    options.sizes = std::move(defaultSizes);
+    std::vector<std::string> settings;  // of the simulator
+    bool noColor = false;
+    bool version = false;
+
+    CLI::App app(
+        "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks\n"
+        "each result and prints how long it took.\n",
+        "stream_compaction_test");
+    app.footer("`stream_compaction_test compare OLD.csv NEW.csv` compares two runs; compare --help tells more.");
+    CLI::Option* const size = addTextOption(
+        app, "--size", "N",
+        [&options](const std::string& text) {
+            const std::size_t n = parseSize(text);
+            options.sizes = {n, nonPowerOfTwoBelow(n)};
+        },
+        fmt::format("Elements: 1000000, 2^24, 1<<24, 16M (M = 2^20); N - 3 are run too [{}]", options.sizes.front()));
+    CLI::Option* const sweep = addListOption(
+        app, "--sweep", "SIZES",
+        [&options](const std::vector<std::string>& items) { options.sizes = parseSweep(items); },
+        "Many sizes: 2^10:2^28 (each twice the one before), 2^10:2^28:x4, 1M:4M:1M\n"
+        "(so many more each time), 1000,2000; npot among them adds N - 3 of each");
+    addListOption(
+        app, "--shape", "SHAPE",
+        [&options](const std::vector<std::string>& shapes) {
+            options.shapes.clear();
+            std::ranges::transform(shapes, std::back_inserter(options.shapes), parseShape);
+        },
+        "Matrices of row-sum, for example 3000x2048,2^22x128 [nearly square ones of the sizes]");
+    addListOption(
+        app, "--op", "NAME",
+        [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
+        "Only these of scan, compact, partition, sort, sort-pairs, row-sum,\n"
+        "utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
+    addListOption(
+        app, "--type", "NAME",
+        [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
+        "Elements, or keys of pairs: int8, int32, int64, float, double; bytes are\n"
+        "added up in int32, the values of pairs are int32; operations on text, which\n"
+        "have none to choose, are run with int32 [int32]");
+    addListOption(
+        app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
+        "Only these implementations, for example naive,cub");
+    app.add_flag("--list", options.list, "List the implementations and stop");
+    CLI::Option* const mode = addListOption(
+        app, "--mode", "NAME",
+        [&options](const std::vector<std::string>& names) { options.modes = parseEach(names, parseMode); },
+        "How the GPU is timed: cold (caches emptied before each run), batched (runs\n"
+        "back to back) [cold]");
+    addNumberOption(app, "--trials", options.plan.trials, 1, largestCount,
+                    "Timed runs or batches, of which the median is shown; at least so many with\n"
+                    "--max-noise [15]");
+    addNumberOption(app, "--warmup", options.plan.warmup, 1, largestCount, "Untimed runs before them [1]");
+    addTextOption(
+        app, "--max-noise", "PERCENT",
+        [&options](const std::string& text) { options.plan.maxNoise = parsePercentage(text); },
+        "More of them until the median is known to within this, for example 1%");
+    addTextOption(
+        app, "--time-budget", "TIME",
+        [&options](const std::string& text) { options.plan.budgetUs = parseDuration(text); },
+        "No further one after this time, for example 500ms [2s]");
+    CLI::Option* const seed =
+        addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
+                        simulated ? "Seed of the random inputs [42] and, where it is given and not 0, of the order in\n"
+                                    "which threads run and writes become visible"
+                                  : "Seed of the random inputs [42]");
+    addListOption(
+        app, "--input", "PATTERN",
+        [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
+        "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K\n"
+        "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K\n"
+        "(the bits K uniform values share) [scan and row-sum mod:50, compact and\n"
+        "partition mod:4, sorts uniform]; sums of uniform and and:K as float or double\n"
+        "overflow and cancel, so that scan and row-sum, which could not be checked, do\n"
+        "not take them;\n"
+        "of text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
+        "(the same, K of a hundred characters ill-formed) [mixed]");
+    addTextOption(
+        app, "--utf8-file", "FILE", [&options](const std::string& path) { options.utf8File = path; },
+        "Text for utf8-to-utf32, utf8-to-utf16, utf8-validate, repeated to --size bytes");
+    addListOption(
+        app, "--block-size", "N",
+        [&options](const std::vector<std::string>& texts) { options.blockSizes = parseList(texts, parseBlockSize); },
+        "Threads a block, one or more, for the variants that have a choice");
+    CLI::Option* const device =
+        addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
+    CLI::Option* const card = addTextOption(
+        app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
+        "What the simulated card is like, for example capability=7.5,multiprocessors=2;\n"
+        "with order=any blocks begin in any order [capability=9.0,multiprocessors=4]");
+    CLI::Option* const trace = addTextOption(
+        app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
+        "Write what the kernels do to this file, a line of JSON for each event");
+    addFileOption(app, "--csv", options.csv, "Append a row for each measurement to this file; - is standard output");
+    addFileOption(app, "--json", options.json, "Write the measurements and where they were made to this file, or -");
+    addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
+    app.add_flag("--resume", options.resume, "Leave out what --csv FILE has of this card and commit, of whatever seed");
+    CLI::Option* const profile =
+        app.add_flag("--profile", options.profile,
+                     "For ncu --profile-from-start off and the like: one run of each, which alone is\n"
+                     "collected; its NVTX range is OPERATION/VARIANT/N");
+    app.add_flag("--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
+    app.add_flag("--version", version, "Print the version and stop");
+
+    const std::vector<CLI::Option*> refused = simulated ? std::vector{mode, device, profile} : std::vector{card, trace};
+    for (CLI::Option* option : refused) {
+        option->group("");  // --help leaves it out
+    }
+    options.information = parseCommandLine(app, arguments);
+    if (version) {
+        options.information = versionText();
+    }
+    for (const CLI::Option* option : refused) {
+        if (!option->empty()) {
+            throw UsageError(fmt::format("--{}: {}", option->get_single_name(),
+                                         simulated ? "needs a card: scripts/run.sh --cuda builds for one"
+                                                   : "needs the simulator: scripts/run.sh --simulate runs it"));
+        }
+    }
+    if (simulated) {
+        options.modes = {Mode::Untimed};
+        if (!seed->empty()) {
+            settings.push_back(fmt::format("seed={}", options.seed));
+        }
+    }
+    options.simulator = fmt::format("{}", fmt::join(settings, ","));
+    if (!size->empty() && !sweep->empty()) {
+        throw UsageError("--sweep: takes the place of --size; leave out one of them");
+    }
+    options.asksForSizes = !size->empty() || !sweep->empty();
+    requireConsistent(options);
+    if (options.profile) {
+        options.modes = {Mode::Cold};
+        options.plan.trials = 1;
+        options.plan.maxNoise = std::numeric_limits<double>::infinity();
+    }
+    const std::size_t most = std::max({options.inputs.size(), options.blockSizes.size(), options.modes.size()});
+    options.brief = !sweep->empty() || most > 1;
+    options.color = !noColor;
+    return options;
+}
+
+}  // namespace Bench

@@ -1,0 +1,119 @@
+#include "app/program.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <new>
+#include <string_view>
+
+#include "app/compare.h"
+#include "app/options.h"
+#include "app/plan.h"
+#include "app/resume.h"
+#include "app/run.h"
+#include "cli/sizes.h"
+#include "cli/usage_error.h"
+#include "measure/run_context.h"
+#include "measure/simulated.h"
+#include "measure/system_info.h"
+#include "output/outputs.h"
+#include "output/report.h"
+
+namespace Bench {
+namespace {
+
+constexpr int success = 0;
+constexpr int failure = 1;
+constexpr int usageFailure = 2;
+constexpr int interruptedStatus = 130;  // as shells have it: 128 and the number of SIGINT
+
+constexpr std::string_view comparisonCommand = "compare";
+
+void requireMemory(std::string_view where, std::size_t n, std::size_t needed, std::size_t available) {
+    if (needed > available) {
+        throw UsageError(fmt::format("{} elements need {} of {} memory, {} are free; choose a smaller size", n,
+                                     formatBytes(needed), where, formatBytes(available)));
+    }
+}
+
+/// Before anything is allocated. A variant that needs more than the least is skipped when its turn comes.
+void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu) {
+    const std::size_t n = std::ranges::max(section.measurements, {}, &Measurement::n).n;
+    const std::size_t bytes = n * bytesPerElement(section.operation, section.type);
+    if (machine.hostMemory) {
+        // The input and the result, and as much for what a CPU variant allocates.
+        requireMemory("host", n, 2 * bytes, *machine.hostMemory);
+    }
+    const bool onGpu = std::ranges::any_of(section.measurements, [](const Measurement& measurement) {
+        return measurement.variant.hardware == Hardware::Gpu;
+    });
+    if (gpu != nullptr && onGpu) {
+        requireMemory("device", n, bytes, gpu->freeBytes());
+    }
+}
+
+[[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
+    std::vector<Section> sections = makePlan(machine.variants, options);
+    const GpuAccess access = machine.openGpu({options.device, options.simulator});
+    RunContext context = describeRun(access);
+    const std::size_t found = options.resume ? leaveOutMeasured(sections, *options.csv, context) : 0;
+    for (const Section& section : sections) {
+        checkMemory(section, machine, access.gpu.get());
+    }
+    Run run(options, access, console);
+    if (access.gpu && !options.profile) {
+        context.ceilings = measureCeilings(*access.gpu);
+    }
+    switch (run(sections, context, found)) {
+        case Ending::Passed:
+            return success;
+        case Ending::Failed:
+            return failure;
+        case Ending::Interrupted:
+            break;
+    }
+    return interruptedStatus;
+}
+
+[[nodiscard]] int runRequest(const Options& options, const Machine& machine, Console console) {
+    if (options.information) {
+        console.out << *options.information;
+        return success;
+    }
+    if (options.list) {
+        Report(console.out, false)
+            .list(selectVariants(machine.variants, options.operations, options.types, options.variants));
+        return success;
+    }
+    return runTests(options, machine, console);
+}
+
+}  // namespace
+
+Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory(), isSimulated}; }
+
+int runProgram(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
+               const Machine& machine, Console console) {
+    const auto complain = [&console](std::string_view what) {
+        console.err << "stream_compaction_test: " << what << '\n';
+    };
+    try {
+        const bool compares = !arguments.empty() && arguments.front() == comparisonCommand;
+        const int status = compares
+                               ? runComparison(arguments.subspan(1), console.out)
+                               : runRequest(parseOptions(arguments, defaultSizes, machine.simulated), machine, console);
+        flush(console.out, "standard output");
+        return status;
+    } catch (const UsageError& error) {
+        complain(error.what());
+        return usageFailure;
+    } catch (const std::bad_alloc&) {
+        complain("out of host memory; choose a smaller size");
+        return usageFailure;
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return failure;
+    }
+}
+
+}  // namespace Bench

@@ -1,0 +1,196 @@
+#include "measure/gpu.h"
+
+#include <cuda_profiler_api.h>
+#include <cuda_runtime_api.h>
+#include <fmt/format.h>
+#include <stream_compaction/common.h>
+#include <stream_compaction/device_buffer.h>
+#include <stream_compaction/runtime/cuda_check.h>
+
+#include <algorithm>
+#include <nvtx3/nvtx3.hpp>
+#include <utility>
+
+#include "cli/usage_error.h"
+#include "measure/gpu_noise.h"
+#include "measure/gpu_probe.h"
+
+namespace Bench {
+namespace {
+
+using StreamCompaction::DeviceBuffer;
+using StreamCompaction::Common::checkCUDAError;
+
+class CudaEvent {
+  public:
+    CudaEvent() { checkCUDAError(cudaEventCreate(&event_), "cudaEventCreate"); }
+    ~CudaEvent() { cudaEventDestroy(event_); }
+    CudaEvent(const CudaEvent&) = delete;
+    CudaEvent& operator=(const CudaEvent&) = delete;
+
+    void record() { checkCUDAError(cudaEventRecord(event_), "cudaEventRecord"); }
+
+    /// Waits for both.
+    [[nodiscard]] double microsecondsSince(const CudaEvent& earlier) const {
+        checkCUDAError(cudaEventSynchronize(event_), "cudaEventSynchronize");
+        float milliseconds = 0;
+        checkCUDAError(cudaEventElapsedTime(&milliseconds, earlier.event_, event_), "cudaEventElapsedTime");
+        return 1000.0 * milliseconds;
+    }
+
+  private:
+    cudaEvent_t event_ = nullptr;
+};
+
+/// Times what is enqueued between two events.
+class EventTimer {
+  public:
+    [[nodiscard]] double microseconds(const Work& work) {
+        start_.record();
+        work();
+        end_.record();
+        return end_.microsecondsSince(start_);
+    }
+
+  private:
+    CudaEvent start_;
+    CudaEvent end_;
+};
+
+class ColdStopwatch final : public Stopwatch {
+  public:
+    explicit ColdStopwatch(std::size_t evictionBytes) : eviction_(evictionBytes) {}
+
+    [[nodiscard]] double microseconds(const Work& work) override {
+        checkCUDAError(cudaMemsetAsync(eviction_.data(), 0, eviction_.byteCount()), "cudaMemsetAsync");
+        return timer_.microseconds(work);
+    }
+
+  private:
+    DeviceBuffer<std::byte> eviction_;
+    EventTimer timer_;
+};
+
+/// Runs back to back until a batch takes some milliseconds, so that what it takes to begin and to end one is nothing
+/// beside it.
+class BatchedStopwatch final : public Stopwatch {
+  public:
+    [[nodiscard]] double microseconds(const Work& work) override {
+        constexpr double batchUs = 2000;
+        constexpr double mostRuns = 1000;
+        const auto runs = static_cast<int>(std::clamp(batchUs / timer_.microseconds(work), 1.0, mostRuns));
+        return timer_.microseconds([&] {
+            for (int i = 0; i < runs; ++i) {
+                work();
+            }
+        }) / runs;
+    }
+
+  private:
+    EventTimer timer_;
+};
+
+[[nodiscard]] int attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
+    checkCUDAError(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+    return value;
+}
+
+/// Several times the cache, so that nothing of the input survives.
+[[nodiscard]] std::size_t evictionBytes(int device) {
+    return 4 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, device));
+}
+
+/// `13000` as `13.0`.
+[[nodiscard]] std::string cudaVersion(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
+
+class CudaGpu final : public Gpu {
+  public:
+    explicit CudaGpu(int device) : device_(device), cold_(evictionBytes(device)) {}
+
+    [[nodiscard]] GpuInfo info() const override {
+        cudaDeviceProp properties{};
+        checkCUDAError(cudaGetDeviceProperties(&properties, device_), "cudaGetDeviceProperties");
+        int driver = 0;
+        checkCUDAError(cudaDriverGetVersion(&driver), "cudaDriverGetVersion");
+        return {.name = properties.name,
+                .computeCapability = fmt::format("{}.{}", properties.major, properties.minor),
+                .memoryBytes = properties.totalGlobalMem,
+                .driver = cudaVersion(driver),
+                .toolkit = cudaVersion(CUDART_VERSION),
+                .boostMHz = attribute(cudaDevAttrClockRate, device_) / 1000.0};
+    }
+
+    [[nodiscard]] std::size_t freeBytes() const override {
+        std::size_t free = 0;
+        std::size_t total = 0;
+        checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+        return free;
+    }
+
+    [[nodiscard]] Stopwatch& stopwatch(Mode mode) override {
+        return mode == Mode::Cold ? static_cast<Stopwatch&>(cold_) : batched_;
+    }
+
+    [[nodiscard]] Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) override {
+        // Whole 512-byte rows: the ceiling of a ragged size should not be the copy's own slow path for it.
+        constexpr std::size_t row = 512;
+        DeviceBuffer<std::byte> from(StreamCompaction::Common::divideRoundUp(bytes / 2, row) * row);
+        DeviceBuffer<std::byte> to(from.size());
+        fillWithNoise(from.bytes());
+        return measure(
+            stopwatch(mode), plan, [] {},
+            [&] {
+                checkCUDAError(cudaMemcpyAsync(to.data(), from.data(), to.byteCount(), cudaMemcpyDeviceToDevice),
+                               "cudaMemcpyAsync");
+            });
+    }
+
+    [[nodiscard]] Timing measureRead(std::size_t bytes, const TrialPlan& plan) override {
+        ReadProbe probe(bytes);
+        return measure(
+            cold_, plan, [] {}, [&] { probe.launch(); });
+    }
+
+    [[nodiscard]] double measureClockMHz() override { return clockProbe_.megahertz(); }
+
+    void mark(const std::string& range, const Work& work) override {
+        const nvtx3::scoped_range marked(range);
+        work();
+    }
+
+    void profile(const Work& work) override {
+        checkCUDAError(cudaProfilerStart(), "cudaProfilerStart");
+        work();
+        checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        checkCUDAError(cudaProfilerStop(), "cudaProfilerStop");
+    }
+
+  private:
+    int device_;
+    ColdStopwatch cold_;
+    BatchedStopwatch batched_;
+    ClockProbe clockProbe_;
+};
+
+/// Everything that follows on this thread runs on this card.
+void useDevice(int device) {
+    int count = 0;
+    checkCUDAError(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    if (device >= count) {
+        throw UsageError(fmt::format("--device: expected a number from 0 to {}, got {}", count - 1, device));
+    }
+    checkCUDAError(cudaSetDevice(device), "cudaSetDevice");
+}
+
+}  // namespace
+
+GpuAccess openGpu(const GpuRequest& request) {
+    if (auto reason = StreamCompaction::Common::cudaUnavailableReason()) {
+        return {nullptr, std::move(*reason), std::nullopt};
+    }
+    useDevice(request.device);
+    return {std::make_unique<CudaGpu>(request.device), {}, std::nullopt};
+}
+
+}  // namespace Bench

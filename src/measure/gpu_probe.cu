@@ -1,0 +1,61 @@
+#include <stream_compaction/runtime/cuda_check.h>
+
+#include <array>
+#include <cub/device/device_reduce.cuh>
+
+#include "measure/gpu_noise.h"
+#include "measure/gpu_probe.h"
+
+namespace Bench {
+namespace {
+
+using StreamCompaction::Common::checkCUDAError;
+
+[[nodiscard]] __device__ unsigned long long nanoseconds() {
+    unsigned long long now = 0;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
+    return now;
+}
+
+/// The nanosecond timer advances in steps, of a microsecond on some cards: both ends are waited for.
+__global__ void kernCountTicks(unsigned long long* ticksAndNanoseconds) {
+    constexpr unsigned long long duration = 200'000;
+    const unsigned long long before = nanoseconds();
+    unsigned long long begin = before;
+    while (begin == before) {
+        begin = nanoseconds();
+    }
+    const long long beginTicks = clock64();
+    unsigned long long end = begin;
+    while (end < begin + duration) {
+        end = nanoseconds();
+    }
+    ticksAndNanoseconds[0] = static_cast<unsigned long long>(clock64() - beginTicks);
+    ticksAndNanoseconds[1] = end - begin;
+}
+
+}  // namespace
+
+ReadProbe::ReadProbe(std::size_t bytes) : array_(bytes / sizeof(int)) {
+    fillWithNoise(array_.bytes());
+    std::size_t scratchBytes = 0;
+    checkCUDAError(cub::DeviceReduce::Sum(nullptr, scratchBytes, array_.data(), sum_.data(), array_.size()),
+                   "cub::DeviceReduce::Sum");
+    scratch_ = StreamCompaction::DeviceBuffer<std::byte>(scratchBytes);
+}
+
+void ReadProbe::launch() {
+    std::size_t scratchBytes = scratch_.size();
+    checkCUDAError(cub::DeviceReduce::Sum(scratch_.data(), scratchBytes, array_.data(), sum_.data(), array_.size()),
+                   "cub::DeviceReduce::Sum");
+}
+
+double ClockProbe::megahertz() {
+    kernCountTicks<<<1, 1>>>(ticksAndNanoseconds_.data());
+    checkCUDAError(cudaGetLastError(), "kernCountTicks");
+    std::array<unsigned long long, 2> counted{};
+    ticksAndNanoseconds_.copyTo(counted);
+    return 1000.0 * static_cast<double>(counted[0]) / static_cast<double>(counted[1]);
+}
+
+}  // namespace Bench

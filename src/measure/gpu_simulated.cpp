@@ -1,0 +1,31 @@
+// In a simulated build this file stands in for gpu.cpp and gpu_probe.cu: there is no card whose time could be taken.
+#include <fmt/format.h>
+#include <simulator/simulator.h>
+
+#include <stdexcept>
+
+#include "cli/usage_error.h"
+#include "measure/gpu.h"
+
+namespace Bench {
+namespace {
+
+[[nodiscard]] std::string describe(const Simulator::Settings& settings) {
+    const Simulator::Card& card = settings.card;
+    const std::string seed = settings.seed == 0 ? "" : fmt::format(", seed {}", settings.seed);
+    return fmt::format("compute capability {}.{}, {} multiprocessors{}", card.capability / 10, card.capability % 10,
+                       card.multiprocessors, seed);
+}
+
+}  // namespace
+
+GpuAccess openGpu(const GpuRequest& request) {
+    try {
+        Simulator::configure(request.simulator);
+    } catch (const std::invalid_argument& error) {
+        throw UsageError(error.what());
+    }
+    return {nullptr, {}, describe(Simulator::settings())};
+}
+
+}  // namespace Bench

@@ -1,0 +1,198 @@
+#include "output/csv.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <istream>
+#include <optional>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+#include <variant>
+
+#include "cli/usage_error.h"
+
+namespace Bench {
+namespace {
+
+/// Quoted where RFC 4180 wants it.
+[[nodiscard]] std::string csvField(std::string_view text) {
+    if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
+        return std::string(text);
+    }
+    std::string result = "\"";
+    for (const char c : text) {
+        result += c == '"' ? "\"\"" : std::string(1, c);
+    }
+    return result + '"';
+}
+
+/// How a column's values are written.
+[[nodiscard]] std::string toField(const std::string& text) { return text; }
+[[nodiscard]] std::string toField(std::size_t number) { return std::to_string(number); }
+[[nodiscard]] std::string toField(bool truth) { return truth ? "true" : "false"; }
+[[nodiscard]] std::string toField(double number) { return fmt::format("{:.3f}", number); }
+template <typename T>
+[[nodiscard]] std::string toField(const std::optional<T>& value) {
+    return value ? toField(*value) : "";
+}
+
+/// And read: whether the field is one.
+[[nodiscard]] bool fromField(const std::string& field, std::string& text) {
+    text = field;
+    return true;
+}
+[[nodiscard]] bool fromField(const std::string& field, bool& truth) {
+    truth = field == "true";
+    return truth || field == "false";
+}
+template <typename Number>
+[[nodiscard]] bool fromField(const std::string& field, Number& number) {
+    const char* end = field.data() + field.size();
+    const auto [stop, error] = std::from_chars(field.data(), end, number);
+    return error == std::errc() && stop == end;
+}
+template <typename T>
+[[nodiscard]] bool fromField(const std::string& field, std::optional<T>& value) {
+    return field.empty() || fromField(field, value.emplace());
+}
+
+/// A line, however it ends.
+bool readLine(std::istream& in, std::string& line) {
+    if (!std::getline(in, line)) {
+        return false;
+    }
+    if (line.ends_with('\r')) {
+        line.pop_back();
+    }
+    return true;
+}
+
+/// How many of the columns a file has. The last one was not there before there were matrices.
+[[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
+    const auto names = csvFields(header);
+    const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
+    if (!areTheFirst || names.size() + 1 < columns.size()) {
+        throw UsageError(fmt::format("{} has other columns than this program writes", path.string()));
+    }
+    return names.size();
+}
+
+/// Nothing where the line breaks off, or is something else: a right result has times.
+[[nodiscard]] std::optional<Row> readRow(std::size_t count, std::string_view line) {
+    const auto fields = csvFields(line);
+    if (fields.size() != count) {
+        return std::nullopt;
+    }
+    Row row;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto read = [&](auto member) { return fromField(fields[i], row.*member); };
+        if (!std::visit(read, columns[i].member)) {
+            return std::nullopt;
+        }
+    }
+    return row.verified && !row.isTimed() ? std::nullopt : std::optional(std::move(row));
+}
+
+enum class Contents { Empty, WholeLines, BrokenLine };
+
+/// Throws UsageError when the file holds something other than rows under the header.
+[[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
+    // What is no file, such as a pipe, is written to alone: reading it could wait forever.
+    if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
+        return Contents::Empty;
+    }
+    std::ifstream file(path);
+    std::string found;
+    if (!readLine(file, found)) {
+        return Contents::Empty;
+    }
+    if (found != header) {
+        throw UsageError(
+            fmt::format("--csv: {} has other columns than this program writes; choose another file", path.string()));
+    }
+    file.clear();
+    file.seekg(-1, std::ios::end);
+    return file.get() == '\n' ? Contents::WholeLines : Contents::BrokenLine;
+}
+
+}  // namespace
+
+std::string csvHeader() {
+    std::vector<std::string> names(columns.size());
+    std::ranges::transform(columns, names.begin(), [](const Column& column) { return std::string(column.name); });
+    return csvLine(names);
+}
+
+std::string csvLine(std::span<const std::string> fields) {
+    std::vector<std::string> quoted(fields.size());
+    std::ranges::transform(fields, quoted.begin(), csvField);
+    return fmt::format("{}", fmt::join(quoted, ","));
+}
+
+std::vector<std::string> csvFields(std::string_view line) {
+    std::vector<std::string> fields(1);
+    bool quoted = false;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool doubled = quoted && line.substr(i, 2) == "\"\"";
+        if (line[i] == '"' && !doubled) {
+            quoted = !quoted;
+        } else if (line[i] == ',' && !quoted) {
+            fields.emplace_back();
+        } else {
+            fields.back() += line[i];
+            i += doubled ? 1 : 0;
+        }
+    }
+    return fields;
+}
+
+std::string csvLine(const Row& row) {
+    std::vector<std::string> fields(columns.size());
+    std::ranges::transform(columns, fields.begin(), [&row](const Column& column) {
+        return std::visit([&row](auto member) { return toField(row.*member); }, column.member);
+    });
+    return csvLine(fields);
+}
+
+CsvContents readCsv(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::string line;
+    if (!readLine(file, line)) {
+        throw UsageError(fmt::format("cannot read {}", path.string()));
+    }
+    const std::size_t count = columnCount(path, line);
+    CsvContents contents;
+    for (std::size_t number = 2; readLine(file, line); ++number) {
+        if (auto row = readRow(count, line)) {
+            contents.rows.push_back(std::move(*row));
+        } else {
+            contents.unreadable.push_back(number);
+        }
+    }
+    return contents;
+}
+
+CsvFile::CsvFile(const std::filesystem::path& path, const std::string& header) : path_(path) {
+    const Contents contents = inspect(path, header);
+    file_.open(path, std::ios::app);
+    if (!file_) {
+        throw UsageError(fmt::format("--csv: cannot write to {}", path.string()));
+    }
+    if (contents == Contents::BrokenLine) {
+        append("");
+    } else if (contents == Contents::Empty) {
+        append(header);
+    }
+}
+
+void CsvFile::append(std::string_view line) {
+    file_ << line << '\n' << std::flush;
+    if (!file_) {
+        throw std::runtime_error(fmt::format("cannot write to {}", path_.string()));
+    }
+}
+
+}  // namespace Bench

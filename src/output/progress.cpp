@@ -1,0 +1,50 @@
+#include "output/progress.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace Bench {
+
+Progress::Progress(std::ostream* terminal, std::size_t measurements, double work, Clock now)
+    : terminal_(terminal), now_(std::move(now)), startUs_(now_()), measurements_(measurements), work_(work) {}
+
+void Progress::begin(std::string_view measurement) {
+    ++begun_;
+    if (terminal_ == nullptr) {
+        return;
+    }
+    clear();
+    const std::string line = fmt::format("[{}/{}] {}{}", begun_, measurements_, measurement, timeLeft());
+    written_ = line.size();
+    *terminal_ << line << std::flush;
+}
+
+void Progress::end(double work) { workDone_ += work; }
+
+void Progress::clear() {
+    if (written_ > 0) {
+        *terminal_ << '\r' << std::string(written_, ' ') << '\r' << std::flush;
+        written_ = 0;
+    }
+}
+
+std::string Progress::timeLeft() const {
+    if (workDone_ <= 0) {
+        return "";
+    }
+    return fmt::format(", {} left", formatSeconds((now_() - startUs_) / 1e6 * (work_ - workDone_) / workDone_));
+}
+
+std::string formatSeconds(double seconds) {
+    constexpr long long minute = 60;
+    constexpr long long hour = 60 * minute;
+    const auto whole = std::llround(seconds);
+    if (whole < minute) {
+        return fmt::format("{} s", whole);
+    }
+    return whole < hour ? fmt::format("{} min {} s", whole / minute, whole % minute)
+                        : fmt::format("{} h {} min", whole / hour, whole % hour / minute);
+}
+
+}  // namespace Bench

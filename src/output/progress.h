@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <ostream>
+#include <string>
+#include <string_view>
+
+#include "measure/clock.h"
+
+namespace Bench {
+
+/// A line on the terminal that tells how far a run is and how long it will still take, if measurements take as long as
+/// their work makes expect.
+class Progress {
+  public:
+    /// Nothing is written when there is no terminal. `work` is that of all measurements, in any unit.
+    Progress(std::ostream* terminal, std::size_t measurements, double work, Clock now = steadyMicroseconds);
+
+    void begin(std::string_view measurement);
+    void end(double work);
+    /// Takes the line away, for others to write.
+    void clear();
+
+  private:
+    [[nodiscard]] std::string timeLeft() const;
+
+    std::ostream* terminal_;
+    Clock now_;
+    double startUs_;
+    std::size_t measurements_;
+    std::size_t begun_ = 0;
+    double work_;
+    double workDone_ = 0;
+    std::size_t written_ = 0;
+};
+
+/// `12 s`, `3 min 20 s` or `2 h 5 min`.
+[[nodiscard]] std::string formatSeconds(double seconds);
+
+}  // namespace Bench

@@ -1,0 +1,124 @@
+#include "output/results_table.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace Bench {
+namespace {
+
+using Status = Outcome::Status;
+using enum Table::Align;
+
+constexpr std::string_view nothing = "-";
+
+/// Whether the two were timed alike; the CPU always is as it is.
+[[nodiscard]] bool sameMode(const Outcome& a, const Outcome& b) {
+    return a.mode == b.mode || a.variant.hardware == Hardware::Cpu || b.variant.hardware == Hardware::Cpu;
+}
+
+/// Median time of the same operation on the same input by another variant.
+[[nodiscard]] std::optional<double> medianUsOf(std::string_view variant, const Outcome& like,
+                                               std::span<const Outcome> outcomes) {
+    const auto found = std::ranges::find_if(outcomes, [&](const Outcome& other) {
+        return other.variant.operation == like.variant.operation && other.variant.type == like.variant.type &&
+               other.variant.name == variant && other.n == like.n && other.shape == like.shape &&
+               other.input == like.input && sameMode(other, like) && other.isTimed();
+    });
+    return found != outcomes.end() ? std::optional(found->time.us.median) : std::nullopt;
+}
+
+[[nodiscard]] std::string speedup(std::optional<double> baselineUs, double us) {
+    if (!baselineUs) {
+        return std::string(nothing);
+    }
+    const double times = *baselineUs / us;
+    return times < 0.1 ? fmt::format("{:.1g}", times) : fmt::format("{:.2f}", times);
+}
+
+[[nodiscard]] std::string blockSizeOf(const Outcome& outcome) {
+    return outcome.variant.blockSizes.empty() ? std::string(nothing) : std::to_string(outcome.variant.defaultBlockSize);
+}
+
+[[nodiscard]] std::string modeOf(const Outcome& outcome) { return std::string(name(outcome.mode)); }
+
+/// What a table says only where there is something to tell apart.
+struct OptionalColumn {
+    Table::Column column;
+    std::string (*cell)(const Outcome& outcome);
+};
+
+/// Whether a variant was run with several of these.
+[[nodiscard]] bool varies(const OptionalColumn& column, std::span<const Outcome> outcomes) {
+    std::map<std::tuple<Operation, ElementType, std::string_view>, std::string> first;
+    return std::ranges::any_of(outcomes, [&](const Outcome& outcome) {
+        const Variant& variant = outcome.variant;
+        const std::string cell = column.cell(outcome);
+        return first.try_emplace({variant.operation, variant.type, variant.name}, cell).first->second != cell;
+    });
+}
+
+[[nodiscard]] std::vector<std::string> figures(const Outcome& outcome, std::span<const Outcome> all) {
+    if (outcome.status == Status::Failed) {
+        std::vector<std::string> cells(6, std::string(nothing));
+        cells.front() = "FAILED";
+        return cells;
+    }
+    const double us = outcome.time.us.median;
+    const auto percent = outcome.percentOfCopy();
+    return {us < 10 ? fmt::format("{:.3g}", us) : fmt::format("{:.1f}", us),
+            fmt::format("{:.3f}", outcome.gigaelementsPerSecond()),
+            fmt::format("{:.2f}", outcome.gigabytesPerSecond()),
+            percent ? fmt::format("{:.1f}", *percent) : std::string(nothing),
+            speedup(medianUsOf(serialCpuVariant, outcome, all), us),
+            speedup(medianUsOf(thrustVariant, outcome, all), us)};
+}
+
+}  // namespace
+
+std::string ofType(Operation operation, ElementType type) {
+    return type == ElementType::Int32 ? "" : " of " + typeName(operation, type);
+}
+
+std::string sizeOf(std::size_t n, std::optional<Shape> shape) { return shape ? toString(*shape) : std::to_string(n); }
+
+bool isInTable(const Outcome& outcome) { return outcome.isTimed() || outcome.status == Status::Failed; }
+
+Table resultsTable(std::span<const Outcome> outcomes) {
+    std::vector<OptionalColumn> optional{{{"input", Left}, [](const Outcome& outcome) { return outcome.input; }},
+                                         {{"block", Right}, blockSizeOf},
+                                         {{"mode", Left}, modeOf}};
+    std::erase_if(optional, [outcomes](const OptionalColumn& column) { return !varies(column, outcomes); });
+
+    std::vector<Table::Column> columns{{"operation", Left}, {"variant", Left}, {"n", Right}};
+    for (const OptionalColumn& column : optional) {
+        columns.push_back(column.column);
+    }
+    for (const std::string_view title : {"median us", "Gelements/s", "GB/s", "% of copy", "x serial CPU", "x Thrust"}) {
+        columns.push_back({title, Right});
+    }
+    Table table(std::move(columns));
+    for (const Outcome& outcome : outcomes) {
+        if (!isInTable(outcome)) {
+            continue;
+        }
+        const Variant& variant = outcome.variant;
+        std::vector<std::string> cells{
+            fmt::format("{}{}", name(variant.operation), ofType(variant.operation, variant.type)),
+            std::string(variant.name), sizeOf(outcome.n, outcome.shape)};
+        for (const OptionalColumn& column : optional) {
+            cells.push_back(column.cell(outcome));
+        }
+        std::ranges::move(figures(outcome, outcomes), std::back_inserter(cells));
+        table.addRow(std::move(cells));
+    }
+    return table;
+}
+
+}  // namespace Bench

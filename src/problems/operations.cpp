@@ -1,0 +1,142 @@
+#include "problems/operations.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <stdexcept>
+
+#include "cli/nearest_names.h"
+#include "cli/usage_error.h"
+#include "problems/problem.h"
+
+namespace Bench {
+namespace {
+
+using Kind = InputPattern::Kind;
+
+struct Description {
+    std::string_view name;
+    std::string_view heading;
+    InputPattern input;
+};
+
+[[nodiscard]] const Description& describe(Operation operation) {
+    static constexpr Description scan{"scan", "SCAN TESTS", {Kind::Modulo, 50}};
+    static constexpr Description compact{"compact", "STREAM COMPACTION TESTS", {Kind::Modulo, 4}};
+    static constexpr Description partition{"partition", "PARTITION TESTS", {Kind::Modulo, 4}};
+    static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform}};
+    static constexpr Description sortPairs{"sort-pairs", "RADIX SORT OF PAIRS TESTS", {Kind::Uniform}};
+    static constexpr Description rowSum{"row-sum", "ROW SUM TESTS", {Kind::Modulo, 50}};
+    static constexpr Description utf8ToUtf32{"utf8-to-utf32", "UTF-8 TESTS, TO UTF-32", {Kind::Mixed}};
+    static constexpr Description utf8ToUtf16{"utf8-to-utf16", "UTF-8 TESTS, TO UTF-16", {Kind::Mixed}};
+    static constexpr Description utf8Validate{"utf8-validate", "UTF-8 TESTS, VALIDATION", {Kind::Mixed}};
+    static constexpr Description utf32ToUtf8{"utf32-to-utf8", "UTF-8 TESTS, FROM UTF-32", {Kind::Mixed}};
+    static constexpr Description utf16ToUtf8{"utf16-to-utf8", "UTF-8 TESTS, FROM UTF-16", {Kind::Mixed}};
+    switch (operation) {
+        case Operation::Scan:
+            return scan;
+        case Operation::Compact:
+            return compact;
+        case Operation::Partition:
+            return partition;
+        case Operation::Sort:
+            return sort;
+        case Operation::SortPairs:
+            return sortPairs;
+        case Operation::RowSum:
+            return rowSum;
+        case Operation::Utf8ToUtf32:
+            return utf8ToUtf32;
+        case Operation::Utf8ToUtf16:
+            return utf8ToUtf16;
+        case Operation::Utf8Validate:
+            return utf8Validate;
+        case Operation::Utf32ToUtf8:
+            return utf32ToUtf8;
+        case Operation::Utf16ToUtf8:
+            return utf16ToUtf8;
+    }
+    throw std::logic_error("describe: no such operation");
+}
+
+[[nodiscard]] bool addsUp(Operation operation) {
+    return operation == Operation::Scan || operation == Operation::RowSum;
+}
+
+}  // namespace
+
+std::string_view name(Operation operation) { return describe(operation).name; }
+
+std::string_view heading(Operation operation) { return describe(operation).heading; }
+
+InputPattern defaultInput(Operation operation) { return describe(operation).input; }
+
+Operation parseOperation(std::string_view text) { return parseName("operation", text, allOperations); }
+
+std::string typeName(Operation operation, ElementType type) {
+    switch (operation) {
+        case Operation::Utf8ToUtf32:
+            return "utf8->utf32";
+        case Operation::Utf8ToUtf16:
+            return "utf8->utf16";
+        case Operation::Utf8Validate:
+            return "utf8";
+        case Operation::Utf32ToUtf8:
+            return "utf32->utf8";
+        case Operation::Utf16ToUtf8:
+            return "utf16->utf8";
+        default:
+            break;
+    }
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        std::string text(name(type));
+        if (operation == Operation::SortPairs) {
+            return fmt::format("{},{}", text, name(elementTypeOf<PairValue>()));
+        }
+        if (addsUp(operation) && elementTypeOf<SumOf<T>>() != type) {
+            return fmt::format("{}->{}", text, name(elementTypeOf<SumOf<T>>()));
+        }
+        return text;
+    });
+}
+
+std::size_t bytesPerElement(Operation operation, ElementType type) {
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        switch (operation) {
+            case Operation::Scan:
+            case Operation::RowSum:
+                return sizeof(T) + sizeof(SumOf<T>);
+            case Operation::SortPairs:
+                return 2 * (sizeof(T) + sizeof(PairValue));
+            case Operation::Utf8ToUtf32:
+                return sizeof(std::uint8_t) + sizeof(char32_t);
+            case Operation::Utf8ToUtf16:
+                return sizeof(std::uint8_t) + sizeof(char16_t);
+            case Operation::Utf8Validate:
+                return sizeof(std::uint8_t);
+            case Operation::Utf32ToUtf8:
+                return sizeof(char32_t) + 4;
+            case Operation::Utf16ToUtf8:
+                return sizeof(char16_t) + 3;
+            default:
+                return 2 * sizeof(T);
+        }
+    });
+}
+
+void requireCheckable(Operation operation, ElementType type, InputPattern pattern, std::size_t n) {
+    const bool randomBits = pattern.kind == Kind::Uniform || pattern.kind == Kind::And;
+    const bool floating = type == ElementType::Float || type == ElementType::Double;
+    if (addsUp(operation) && floating && randomBits) {
+        throw UsageError(
+            fmt::format("--input: {} as {} is random bits, whose sums overflow and cancel so that none can be checked; "
+                        "choose another input for {}, or leave it out",
+                        toString(pattern), name(type), name(operation)));
+    }
+    constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
+    if (operation == Operation::SortPairs && n > mostPairs) {
+        throw UsageError(fmt::format("sort-pairs takes at most {} elements; choose a smaller size", mostPairs));
+    }
+}
+
+}  // namespace Bench

@@ -1,0 +1,394 @@
+#include "problems/problems.h"
+
+#include <fmt/format.h>
+#include <stream_compaction/common.h>
+#include <tbb/blocked_range.h>
+#include <tbb/parallel_for.h>
+#include <tbb/parallel_reduce.h>
+
+#include <algorithm>
+#include <cmath>
+#include <execution>
+#include <functional>
+#include <iterator>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+#include <string_view>
+
+#include "output/abridged.h"
+#include "problems/findings.h"
+#include "problems/text_problems.h"
+
+// Results are checked against the input, a chunk on each core, and not against an array of expected elements: with a
+// gigabyte the memory for those would cost more than all the rest.
+namespace Bench {
+namespace {
+
+/// One that can show its input.
+template <typename Base>
+class Shown : public Base {
+  public:
+    using Base::Base;
+    [[nodiscard]] std::string abridgedInput() const override { return abridged(this->input()); }
+};
+
+template <typename T>
+class Scan final : public Shown<ScanProblem<T>> {
+    using Sum = SumOf<T>;
+    // Floating-point numbers that are scanned are whole ones: integers hold their sums exactly.
+    using Exact = std::conditional_t<std::is_floating_point_v<T>, std::int64_t, Sum>;
+    using Wrapping = std::make_unsigned_t<Exact>;
+
+  public:
+    Scan(std::shared_ptr<typename ScanProblem<T>::Memory> memory, std::size_t size)
+        : Shown<ScanProblem<T>>(std::move(memory), size),
+          sumsBefore_(totalsBefore<Wrapping>(size, [in = this->input()](std::size_t begin, std::size_t end) {
+              return std::transform_reduce(&in[begin], &in[begin] + (end - begin), Wrapping{}, std::plus<>{}, wrapping);
+          })) {}
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return this->size() * (sizeof(T) + sizeof(Sum)); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const std::span<const T> in = this->input();
+        const Array<Sum>& got = this->result();
+        if (auto wrong = wrongCount(in.size(), got.size())) {
+            return wrong;
+        }
+        return firstFinding(in.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) -> Finding {
+            Wrapping sum = sumsBefore_[chunk];
+            for (std::size_t i = begin; i < end; ++i) {
+                if (!agrees(static_cast<Exact>(sum), got[i])) {
+                    return mismatchAt(i, static_cast<Exact>(sum), got[i]);
+                }
+                sum += wrapping(in[i]);
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    [[nodiscard]] static Wrapping wrapping(T x) { return static_cast<Wrapping>(static_cast<Exact>(x)); }
+
+    /// Floating-point sums of whole numbers are exact as long as they have no more than the mantissa's digits. Larger
+    /// ones may be off by half a unit in the last place for each addition that they went through one after the other,
+    /// which are no more than the tiles of the array and a few within a tile.
+    [[nodiscard]] bool agrees(Exact expected, Sum got) const {
+        if constexpr (std::is_floating_point_v<Sum>) {
+            constexpr std::size_t smallestTile = 1024;
+            constexpr std::size_t withinATile = 64;
+            const auto sum = static_cast<double>(expected);
+            const bool exact = expected <= std::int64_t{1} << std::numeric_limits<Sum>::digits;
+            const std::size_t additions = this->size() / smallestTile + withinATile;
+            const double tolerance =
+                exact ? 0 : static_cast<double>(additions) * std::numeric_limits<Sum>::epsilon() / 2 * sum;
+            return std::abs(static_cast<double>(got) - sum) <= tolerance;
+        } else {
+            return got == expected;
+        }
+    }
+
+    std::vector<Wrapping> sumsBefore_;
+};
+
+/// The nonzero elements of an array in their order, or the zero ones.
+template <typename T>
+class Selection {
+  public:
+    Selection(std::span<const T> in, bool nonzero)
+        : in_(in),
+          nonzero_(nonzero),
+          countsBefore_(totalsBefore<std::size_t>(in.size(), [in, nonzero](std::size_t begin, std::size_t end) {
+              const auto zeros = static_cast<std::size_t>(std::count(&in[begin], &in[begin] + (end - begin), T{}));
+              return nonzero ? end - begin - zeros : zeros;
+          })) {}
+
+    [[nodiscard]] std::size_t count() const { return countsBefore_.back(); }
+
+    [[nodiscard]] Finding mismatch(const Array<T>& got) const {
+        if (auto wrong = wrongCount(count(), got.size())) {
+            return wrong;
+        }
+        return firstFinding(in_.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) -> Finding {
+            std::size_t at = countsBefore_[chunk];
+            for (const T x : in_.subspan(begin, end - begin)) {
+                if ((x != T{}) != nonzero_) {
+                    continue;
+                }
+                if (got[at] != x) {
+                    return mismatchAt(at, x, got[at]);
+                }
+                ++at;
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    std::span<const T> in_;
+    bool nonzero_;
+    std::vector<std::size_t> countsBefore_;
+};
+
+template <typename T>
+class Compact final : public Shown<CompactProblem<T>> {
+  public:
+    Compact(std::shared_ptr<typename CompactProblem<T>::Memory> memory, std::size_t size)
+        : Shown<CompactProblem<T>>(std::move(memory), size), kept_(this->input(), true) {}
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + kept_.count()) * sizeof(T); }
+    [[nodiscard]] Finding mismatch() const override { return kept_.mismatch(this->result()); }
+
+  private:
+    Selection<T> kept_;
+};
+
+template <typename T>
+class Partition final : public Shown<PartitionProblem<T>> {
+  public:
+    Partition(std::shared_ptr<typename PartitionProblem<T>::Memory> memory, std::size_t size)
+        : Shown<PartitionProblem<T>>(std::move(memory), size),
+          kept_(this->input(), true),
+          rejected_(this->input(), false) {}
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const auto inThe = [](std::string_view part, Finding finding) {
+            return finding ? Finding(fmt::format("in the {} part: {}", part, *finding)) : std::nullopt;
+        };
+        if (auto wrong = inThe("kept", kept_.mismatch(this->result().kept))) {
+            return wrong;
+        }
+        return inThe("rejected", rejected_.mismatch(this->result().rejected));
+    }
+
+  private:
+    Selection<T> kept_;
+    Selection<T> rejected_;
+};
+
+/// A number that two arrays have in common if they hold the same elements in any order, and practically only then.
+template <typename T>
+[[nodiscard]] std::uint64_t fingerprint(std::span<const T> elements) {
+    return std::transform_reduce(std::execution::par, elements.begin(), elements.end(), std::uint64_t{0}, std::plus<>{},
+                                 [](T x) { return randomAt(0, std::hash<T>{}(x)); });
+}
+
+template <typename T>
+class Sort final : public Shown<SortProblem<T>> {
+  public:
+    Sort(std::shared_ptr<typename SortProblem<T>::Memory> memory, std::size_t size)
+        : Shown<SortProblem<T>>(std::move(memory), size), fingerprint_(fingerprint(this->input())) {}
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
+
+    /// Ascending and made of the input's elements is all that a sorted array is; to sort for comparison takes seconds
+    /// and is left for the wrong results.
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<T>& got = this->result();
+        if (auto wrong = wrongCount(this->size(), got.size())) {
+            return wrong;
+        }
+        const bool ascending = std::is_sorted(std::execution::par, got.begin(), got.end());
+        if (ascending && fingerprint(std::span<const T>(got)) == fingerprint_) {
+            return std::nullopt;
+        }
+        Array<T> expected(this->input().begin(), this->input().end());
+        std::sort(std::execution::par, expected.begin(), expected.end());
+        const auto [e, g] = std::ranges::mismatch(expected, got);
+        return e != expected.end() ? Finding(mismatchAt(e - expected.begin(), *e, *g)) : std::nullopt;
+    }
+
+  private:
+    std::uint64_t fingerprint_;
+};
+
+template <typename K>
+class SortPairs final : public Shown<SortPairsProblem<K>> {
+  public:
+    using Shown<SortPairsProblem<K>>::Shown;
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * (sizeof(K) + sizeof(PairValue)); }
+
+    /// Pairs of the input, each greater than the one before: that is all of them, as a stable sort has them.
+    [[nodiscard]] Finding mismatch() const override {
+        const std::size_t n = this->size();
+        const Array<K>& keys = this->result().keys;
+        const Array<PairValue>& values = this->result().values;
+        if (auto wrong = wrongCount(n, std::min(keys.size(), values.size()))) {
+            return wrong;
+        }
+        return firstFinding(n, [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+            for (std::size_t i = begin; i < end; ++i) {
+                if (!isPairOfInput(keys[i], values[i])) {
+                    return fmt::format("index {}: ({}, {}) is no pair of the input", i, keys[i], values[i]);
+                }
+                if (i > 0 && std::pair(keys[i - 1], values[i - 1]) >= std::pair(keys[i], values[i])) {
+                    return fmt::format("index {}: ({}, {}) stands behind ({}, {})", i, keys[i], values[i], keys[i - 1],
+                                       values[i - 1]);
+                }
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    [[nodiscard]] bool isPairOfInput(K key, PairValue value) const {
+        return value >= 0 && static_cast<std::size_t>(value) < this->size() && this->input()[value] == key;
+    }
+};
+
+/// A sum of floating-point numbers far more precise than they are, by keeping what each addition rounds away (Neumaier,
+/// 1974), and the sum of their absolute values.
+class PreciseSum {
+  public:
+    void add(double x) {
+        const double sum = sum_ + x;
+        lost_ += std::abs(sum_) >= std::abs(x) ? (sum_ - sum) + x : (x - sum) + sum_;
+        sum_ = sum;
+        magnitude_ += std::abs(x);
+    }
+    void add(const PreciseSum& other) {
+        const double magnitude = magnitude_ + other.magnitude_;
+        add(other.sum_);
+        lost_ += other.lost_;
+        magnitude_ = magnitude;
+    }
+
+    [[nodiscard]] double sum() const { return sum_ + lost_; }
+    [[nodiscard]] double magnitude() const { return magnitude_; }
+
+  private:
+    double sum_ = 0;
+    double lost_ = 0;
+    double magnitude_ = 0;
+};
+
+/// The same for integers, which wrap.
+template <typename T>
+class WrappingSum {
+  public:
+    void add(T x) { sum_ = StreamCompaction::Common::wrappingAdd(sum_, x); }
+    void add(const WrappingSum& other) { add(other.sum_); }
+    [[nodiscard]] T sum() const { return sum_; }
+
+  private:
+    T sum_ = 0;
+};
+
+template <typename T>
+class RowSum final : public Shown<RowSumProblem<T>> {
+    using Sum = SumOf<T>;
+    using Expected = std::conditional_t<std::is_floating_point_v<T>, PreciseSum, WrappingSum<Sum>>;
+
+  public:
+    using Shown<RowSumProblem<T>>::Shown;
+
+    [[nodiscard]] std::size_t bytesMoved() const override {
+        return this->size() * sizeof(T) + this->rows() * sizeof(Sum);
+    }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<Sum>& got = this->result();
+        if (auto wrong = wrongCount(this->rows(), got.size())) {
+            return wrong;
+        }
+        return firstFinding(this->rows(), [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+            for (std::size_t row = begin; row < end; ++row) {
+                const Expected expected = expectedOf(row);
+                if (!agrees(expected, got[row])) {
+                    return mismatchAt(row, expected.sum(), got[row]);
+                }
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    /// On all cores where the row is long.
+    [[nodiscard]] Expected expectedOf(std::size_t row) const {
+        using Range = tbb::blocked_range<std::size_t>;
+        const std::span<const T> elements = this->input().subspan(row * this->cols(), this->cols());
+        const auto addUp = [elements](const Range& range, Expected sum) {
+            for (std::size_t i = range.begin(); i != range.end(); ++i) {
+                sum.add(elements[i]);
+            }
+            return sum;
+        };
+        const Range all(0, elements.size(), chunkSize);
+        return elements.size() <= chunkSize
+                   ? addUp(all, {})
+                   : tbb::parallel_deterministic_reduce(all, Expected{}, addUp, [](Expected a, const Expected& b) {
+                         a.add(b);
+                         return a;
+                     });
+    }
+
+    /// Integers are exact. A floating-point sum may be off by what a tree of additions with four times as many levels
+    /// as there need be can round.
+    [[nodiscard]] bool agrees(const Expected& expected, Sum got) const {
+        if constexpr (std::is_floating_point_v<Sum>) {
+            const double bound = 2 * std::log2(static_cast<double>(this->cols())) * std::numeric_limits<Sum>::epsilon();
+            return std::abs(static_cast<double>(got) - expected.sum()) <= bound * expected.magnitude();
+        } else {
+            return got == expected.sum();
+        }
+    }
+};
+
+[[nodiscard]] std::vector<Shape> nearSquares(std::span<const std::size_t> sizes) {
+    std::vector<Shape> shapes;
+    std::ranges::transform(sizes, std::back_inserter(shapes), nearSquare);
+    return shapes;
+}
+
+}  // namespace
+
+template <typename T>
+std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input,
+                                                 std::span<const std::size_t> sizes) {
+    switch (operation) {
+        case Operation::Scan:
+            return problemsOfKind<Scan<T>>(std::move(input), sizes);
+        case Operation::Compact:
+            return problemsOfKind<Compact<T>>(std::move(input), sizes);
+        case Operation::Partition:
+            return problemsOfKind<Partition<T>>(std::move(input), sizes);
+        case Operation::Sort:
+            return problemsOfKind<Sort<T>>(std::move(input), sizes);
+        case Operation::SortPairs:
+            return problemsOfKind<SortPairs<T>>(std::move(input), sizes);
+        case Operation::RowSum:
+            return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(sizes)));
+        default:
+            break;
+    }
+    throw std::logic_error("problemsOn: no such operation");
+}
+
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int8_t>, std::span<const std::size_t>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int32_t>, std::span<const std::size_t>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int64_t>, std::span<const std::size_t>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<float>, std::span<const std::size_t>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<double>, std::span<const std::size_t>);
+
+std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementType type, InputPattern pattern,
+                                                   std::span<const std::size_t> sizes, std::uint64_t seed) {
+    if (isOnText(operation)) {
+        return makeTextProblems(operation, pattern, sizes, seed);
+    }
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        return problemsOn(operation, makeInput<T>(pattern, std::ranges::max(sizes), seed), sizes);
+    });
+}
+
+std::vector<std::unique_ptr<Problem>> makeRowSumProblems(ElementType type, InputPattern pattern,
+                                                         std::span<const Shape> shapes, std::uint64_t seed) {
+    const std::size_t largest = std::ranges::max(shapes, {}, &Shape::size).size();
+    return withElementType(type, [&]<typename T>(std::type_identity<T>) {
+        return problemsOfKind<RowSum<T>>(makeInput<T>(pattern, largest, seed), shapes);
+    });
+}
+
+}  // namespace Bench

@@ -1,0 +1,204 @@
+#include "variants/cpu_variants.h"
+
+#include <stream_compaction/cpu.h>
+#include <stream_compaction/cpu/row_sum.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "variants/text_variants.h"
+
+namespace Bench {
+namespace {
+
+using StreamCompaction::CPU::timer;
+
+/// Calls `work` with each array of a result.
+template <typename T, typename Work>
+void forEachArray(Array<T>& array, const Work& work) {
+    work(array);
+}
+template <typename T, typename Work>
+void forEachArray(Parts<T>& parts, const Work& work) {
+    work(parts.kept);
+    work(parts.rejected);
+}
+template <typename K, typename Work>
+void forEachArray(Pairs<K>& pairs, const Work& work) {
+    work(pairs.keys);
+    work(pairs.values);
+}
+
+/// `call(input, output)` writes to an output with room for as many elements as a result may have, times itself by the
+/// library's timer and makes the output as long as the result is.
+template <typename SomeProblem, typename Call>
+class CpuRun final : public PreparedRun {
+  public:
+    CpuRun(SomeProblem& problem, Call call) : problem_(problem), call_(std::move(call)) {}
+
+    void poisonOutput() override {
+        makeRoom();
+        forEachArray(problem_.result(),
+                     [](auto& array) { std::memset(array.data(), 0xCD, array.size() * sizeof(array[0])); });
+    }
+    void launch() override {
+        makeRoom();
+        call_(problem_.input(), problem_.result());
+    }
+    void fetchResult() override {}
+
+  private:
+    void makeRoom() {
+        forEachArray(problem_.result(), [n = problem_.resultSize()](auto& array) { array.resize(n); });
+    }
+
+    SomeProblem& problem_;
+    Call call_;
+};
+
+template <typename SomeProblem, typename Call>
+[[nodiscard]] Implementation implement(Operation operation, ElementType type, std::string_view variant, Call call) {
+    return {operation, type, variant, {}, [call](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
+                return std::make_unique<CpuRun<SomeProblem, Call>>(dynamic_cast<SomeProblem&>(problem), call);
+            }};
+}
+
+/// The same call for each of the types.
+template <template <typename> typename ProblemOf, typename Call, typename... Ts>
+[[nodiscard]] Implementations implementEach(Types<Ts...>, Operation operation, std::string_view variant, Call call) {
+    return {implement<ProblemOf<Ts>>(operation, elementTypeOf<Ts>(), variant, call)...};
+}
+
+/// Adds up in doubles, since in floats the sum would soon stand still, and in unsigned integers, which wrap.
+template <typename T>
+void scan(std::span<const T> in, Array<SumOf<T>>& out) {
+    if constexpr (std::is_floating_point_v<T>) {
+        timer().timeCpu([&] { std::exclusive_scan(in.begin(), in.end(), out.begin(), 0.0); });
+    } else {
+        using Sum = std::make_unsigned_t<SumOf<T>>;
+        timer().timeCpu([&] { std::exclusive_scan(in.begin(), in.end(), out.begin(), Sum{}); });
+    }
+}
+
+template <typename T>
+void compact(std::span<const T> in, Array<T>& out) {
+    auto end = out.begin();
+    timer().timeCpu([&] { end = std::copy_if(in.begin(), in.end(), out.begin(), [](T x) { return x != T{}; }); });
+    out.erase(end, out.end());
+}
+
+template <typename T>
+void partition(std::span<const T> in, Parts<T>& out) {
+    std::pair ends(out.kept.begin(), out.rejected.begin());
+    timer().timeCpu([&] {
+        ends = std::partition_copy(in.begin(), in.end(), ends.first, ends.second, [](T x) { return x != T{}; });
+    });
+    out.kept.erase(ends.first, out.kept.end());
+    out.rejected.erase(ends.second, out.rejected.end());
+}
+
+template <typename T>
+void sort(std::span<const T> in, Array<T>& out) {
+    std::ranges::copy(in, out.begin());
+    timer().timeCpu([&] { std::ranges::sort(out); });
+}
+
+template <typename K>
+void sortPairs(std::span<const K> in, Pairs<K>& out) {
+    std::vector<std::pair<K, PairValue>> pairs;
+    pairs.reserve(in.size());
+    for (const K key : in) {
+        pairs.emplace_back(key, static_cast<PairValue>(pairs.size()));
+    }
+    timer().timeCpu([&] { std::ranges::stable_sort(pairs, {}, &std::pair<K, PairValue>::first); });
+    std::ranges::transform(pairs, out.keys.begin(), [](const auto& pair) { return pair.first; });
+    std::ranges::transform(pairs, out.values.begin(), [](const auto& pair) { return pair.second; });
+}
+
+/// The columns of a matrix of which the output has an element for each row.
+template <typename T>
+[[nodiscard]] std::size_t colsOf(std::span<const T> in, const Array<SumOf<T>>& out) {
+    return in.size() / out.size();
+}
+
+template <typename T>
+void sumRows(std::span<const T> in, Array<SumOf<T>>& out) {
+    using Sum = std::make_unsigned_t<SumOf<T>>;
+    timer().timeCpu([&, cols = colsOf(in, out)] {
+        for (std::size_t row = 0; row < out.size(); ++row) {
+            const std::span<const T> elements = in.subspan(row * cols, cols);
+            out[row] = static_cast<SumOf<T>>(std::accumulate(elements.begin(), elements.end(), Sum{},
+                                                             [](Sum sum, T x) { return sum + static_cast<Sum>(x); }));
+        }
+    });
+}
+
+/// One of the library's row sums.
+template <typename T>
+[[nodiscard]] Implementation rowSum(std::string_view variant,
+                                    void (*function)(int rows, int cols, T* out, const T* in)) {
+    return implement<RowSumProblem<T>>(
+        Operation::RowSum, elementTypeOf<T>(), variant, [function](std::span<const T> in, Array<T>& out) {
+            function(static_cast<int>(out.size()), static_cast<int>(colsOf(in, out)), out.data(), in.data());
+        });
+}
+
+template <typename... Ts>
+[[nodiscard]] Implementations rowSums(Types<Ts...>) {
+    return {rowSum<Ts>("cpu", StreamCompaction::CPU::sumRows)...,
+            rowSum<Ts>("cpu-parallel", StreamCompaction::CPU::parallelSumRows)...};
+}
+
+}  // namespace
+
+Implementation cpuImplementation(Operation operation, std::string_view variant,
+                                 void (*function)(int n, int* odata, const int* idata)) {
+    return implement<ProblemOn<int, Array<int>>>(operation, ElementType::Int32, variant,
+                                                 [function](std::span<const int> in, Array<int>& out) {
+                                                     function(static_cast<int>(in.size()), out.data(), in.data());
+                                                 });
+}
+
+Implementation cpuImplementation(Operation operation, std::string_view variant,
+                                 int (*function)(int n, int* odata, const int* idata)) {
+    return implement<ProblemOn<int, Array<int>>>(
+        operation, ElementType::Int32, variant, [function](std::span<const int> in, Array<int>& out) {
+            out.resize(function(static_cast<int>(in.size()), out.data(), in.data()));
+        });
+}
+
+// The library's own functions take ints; with other types the standard library stands in for them.
+Implementations cpuImplementations() {
+    using namespace StreamCompaction;
+    constexpr Types<std::int8_t, std::int64_t, float, double> otherTypes;
+    return joined({
+        {cpuImplementation(Operation::Scan, "cpu", CPU::scan)},
+        implementEach<ScanProblem>(otherTypes, Operation::Scan, "cpu", [](auto in, auto& out) { scan(in, out); }),
+        {cpuImplementation(Operation::Scan, "cpu-parallel", CPU::parallelScan)},
+
+        {cpuImplementation(Operation::Compact, "cpu", CPU::compactWithoutScan)},
+        implementEach<CompactProblem>(otherTypes, Operation::Compact, "cpu",
+                                      [](auto in, auto& out) { compact(in, out); }),
+        {cpuImplementation(Operation::Compact, "cpu-scan", CPU::compactWithScan)},
+        {cpuImplementation(Operation::Compact, "cpu-parallel", CPU::parallelCompact)},
+
+        implementEach<PartitionProblem>(AllTypes{}, Operation::Partition, "cpu",
+                                        [](auto in, auto& out) { partition(in, out); }),
+
+        {cpuImplementation(Operation::Sort, "cpu", CPU::sort)},
+        implementEach<SortProblem>(otherTypes, Operation::Sort, "cpu", [](auto in, auto& out) { sort(in, out); }),
+        {cpuImplementation(Operation::Sort, "cpu-parallel", CPU::parallelSort)},
+
+        implementEach<SortPairsProblem>(AllTypes{}, Operation::SortPairs, "cpu",
+                                        [](auto in, auto& out) { sortPairs(in, out); }),
+
+        rowSums(Types<std::int32_t, float, double>{}),
+        implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",
+                                     [](auto in, auto& out) { sumRows(in, out); }),
+        cpuConversions(),
+    });
+}
+
+}  // namespace Bench

@@ -1,0 +1,232 @@
+#ifdef STREAM_COMPACTION_HAS_CUBLAS
+#include <cublas_v2.h>
+#endif
+
+#include <optional>
+#include <stream_compaction/row_sum.cuh>
+#include <string>
+#include <vector>
+
+#include "variants/gpu/peers.cuh"
+#include "variants/gpu/run.cuh"
+#include "variants/gpu_variants.h"
+
+namespace Bench {
+namespace {
+
+using StreamCompaction::DeviceBuffer;
+
+/// A matrix in device memory and a place for the sum of each row.
+template <typename T>
+class RowSumRun : public PreparedRun {
+  public:
+    explicit RowSumRun(RowSumProblem<T>& problem)
+        : problem_(problem), matrix_(problem.input()), sums_(problem.rows()) {}
+
+    void poisonOutput() override { poison(sums_); }
+    void fetchResult() override { fetch(sums_, problem_.result(), sums_.size()); }
+
+    [[nodiscard]] static std::size_t bytes(const RowSumProblem<T>& problem) {
+        return problem.size() * sizeof(T) + problem.rows() * sizeof(SumOf<T>);
+    }
+
+  protected:
+    [[nodiscard]] std::size_t rows() const { return problem_.rows(); }
+    [[nodiscard]] std::size_t cols() const { return problem_.cols(); }
+    [[nodiscard]] const T* matrix() const { return matrix_.data(); }
+    [[nodiscard]] SumOf<T>* sums() { return sums_.data(); }
+
+  private:
+    RowSumProblem<T>& problem_;
+    DeviceBuffer<T> matrix_;
+    DeviceBuffer<SumOf<T>> sums_;
+};
+
+/// By an operation of the device layer.
+template <typename Op, typename T>
+class OperationRun final : public RowSumRun<T> {
+  public:
+    explicit OperationRun(RowSumProblem<T>& problem) : RowSumRun<T>(problem), scratch_(scratchBytes(problem)) {}
+
+    void launch() override {
+        Op{}(this->matrix(), this->sums(), this->rows(), this->cols(), this->cols(), scratch_.bytes(), defaultStream);
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(const RowSumProblem<T>& problem) {
+        return RowSumRun<T>::bytes(problem) + scratchBytes(problem);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(const RowSumProblem<T>& problem) {
+        return Op{}.template scratchBytes<SumOf<T>, T>(problem.rows(), problem.cols());
+    }
+
+    DeviceBuffer<std::byte> scratch_;
+};
+
+template <typename Run, typename T>
+[[nodiscard]] Implementation implement(std::string_view variant) {
+    return {
+        Operation::RowSum, elementTypeOf<T>(), variant,
+        [](const Problem& problem, int) { return Run::deviceBytes(dynamic_cast<const RowSumProblem<T>&>(problem)); },
+        [](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
+            return std::make_unique<Run>(dynamic_cast<RowSumProblem<T>&>(problem));
+        }};
+}
+
+template <typename Op, typename T>
+[[nodiscard]] Implementation rowSumOf(std::string_view variant) {
+    if constexpr (Absent<Op>) {
+        return absent(Operation::RowSum, elementTypeOf<T>(), variant, Op::reasonForAbsence);
+    } else {
+        return implement<OperationRun<Op, T>, T>(variant);
+    }
+}
+
+template <typename Op, typename... Ts>
+[[nodiscard]] Implementations rowSum(Types<Ts...>, std::string_view variant) {
+    return {rowSumOf<Op, Ts>(variant)...};
+}
+
+template <typename Op>
+[[nodiscard]] Implementations rowSum(std::string_view variant) {
+    return rowSum<Op>(AllTypes{}, variant);
+}
+
+[[nodiscard]] std::optional<std::string> wantsShorterRows(const Problem& problem) {
+    constexpr std::size_t mostCols = std::size_t{1} << 16;
+    return problem.shape()->cols > mostCols
+               ? std::optional("rounds too much with more than " + std::to_string(mostCols) + " columns")
+               : std::nullopt;
+}
+
+/// A step of the study, for rows that a block can be expected to add up.
+template <typename Op>
+[[nodiscard]] Implementations step(std::string_view variant) {
+    Implementations implementations = rowSum<Op>(variant);
+    for (Implementation& implementation : implementations) {
+        implementation.reasonToSkip = wantsShorterRows;
+    }
+    return implementations;
+}
+
+/// The kernels that are compiled for 2047 and for 2048 columns as one variant.
+struct CompiledForTheseColumns {
+    template <typename T, typename In>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t /*rows*/, std::size_t /*cols*/) const {
+        return 0;
+    }
+    template <typename In, typename T>
+    void operator()(const In* in, T* out, std::size_t rows, std::size_t cols, std::size_t pitch,
+                    StreamCompaction::Scratch scratch, cudaStream_t stream) const {
+        using namespace StreamCompaction::RowSum;
+        if (cols == 2047) {
+            CompiledFor<2047>{}(in, out, rows, cols, pitch, scratch, stream);
+        } else {
+            CompiledFor<2048>{}(in, out, rows, cols, pitch, scratch, stream);
+        }
+    }
+};
+
+[[nodiscard]] Implementations compiledForTheseColumns(std::string_view variant) {
+    Implementations implementations = rowSum<CompiledForTheseColumns>(variant);
+    for (Implementation& implementation : implementations) {
+        implementation.reasonToSkip = [](const Problem& problem) -> std::optional<std::string> {
+            const std::size_t cols = problem.shape()->cols;
+            return cols == 2047 || cols == 2048 ? std::nullopt
+                                                : std::optional<std::string>("is compiled for 2047 and 2048 columns");
+        };
+    }
+    return implementations;
+}
+
+#ifdef STREAM_COMPACTION_HAS_CUBLAS
+
+void checkCublas(cublasStatus_t status, std::string_view call) {
+    if (status != CUBLAS_STATUS_SUCCESS) {
+        throw StreamCompaction::CudaError(std::string(call) + ": " + cublasGetStatusString(status));
+    }
+}
+
+class CublasHandle {
+  public:
+    CublasHandle() { checkCublas(cublasCreate(&handle_), "cublasCreate"); }
+    ~CublasHandle() { cublasDestroy(handle_); }
+    CublasHandle(const CublasHandle&) = delete;
+    CublasHandle& operator=(const CublasHandle&) = delete;
+    [[nodiscard]] cublasHandle_t get() const { return handle_; }
+
+  private:
+    cublasHandle_t handle_ = nullptr;
+};
+
+[[nodiscard]] cublasStatus_t gemv(cublasHandle_t handle, std::int64_t cols, std::int64_t rows, const float* matrix,
+                                  const float* vector, float* product) {
+    const float one = 1;
+    const float zero = 0;
+    return cublasSgemv_64(handle, CUBLAS_OP_T, cols, rows, &one, matrix, cols, vector, 1, &zero, product, 1);
+}
+[[nodiscard]] cublasStatus_t gemv(cublasHandle_t handle, std::int64_t cols, std::int64_t rows, const double* matrix,
+                                  const double* vector, double* product) {
+    const double one = 1;
+    const double zero = 0;
+    return cublasDgemv_64(handle, CUBLAS_OP_T, cols, rows, &one, matrix, cols, vector, 1, &zero, product, 1);
+}
+
+/// The matrix times a vector of ones. To cuBLAS, which has matrices by columns, ours is its transpose.
+template <typename T>
+class CublasRun final : public RowSumRun<T> {
+  public:
+    explicit CublasRun(RowSumProblem<T>& problem)
+        : RowSumRun<T>(problem), ones_(std::span<const T>(std::vector<T>(problem.cols(), T{1}))) {}
+
+    void launch() override {
+        checkCublas(gemv(handle_.get(), static_cast<std::int64_t>(this->cols()),
+                         static_cast<std::int64_t>(this->rows()), this->matrix(), ones_.data(), this->sums()),
+                    "cublas gemv");
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(const RowSumProblem<T>& problem) {
+        return RowSumRun<T>::bytes(problem) + problem.cols() * sizeof(T);
+    }
+
+  private:
+    CublasHandle handle_;
+    DeviceBuffer<T> ones_;
+};
+
+[[nodiscard]] Implementations productsWithOnes() {
+    return {implement<CublasRun<float>, float>("cublas"), implement<CublasRun<double>, double>("cublas")};
+}
+
+#else
+
+[[nodiscard]] Implementations productsWithOnes() {
+    constexpr std::string_view reason = "built without cuBLAS";
+    return {absent(Operation::RowSum, ElementType::Float, "cublas", reason),
+            absent(Operation::RowSum, ElementType::Double, "cublas", reason)};
+}
+
+#endif
+
+}  // namespace
+
+Implementations gpuRowSums() {
+    using namespace StreamCompaction;
+    return joined({
+        step<RowSum::OneAccumulator>("block-per-row"),
+        compiledForTheseColumns("block-per-row-fixed"),
+        step<RowSum::Ilp<2>>("ilp-2"),
+        step<RowSum::Ilp<3>>("ilp-3"),
+        step<RowSum::Ilp<5>>("ilp-5"),
+        step<RowSum::Ilp<10>>("ilp-10"),
+        step<RowSum::ShuffleFinish>("shuffle"),
+        step<RowSum::VectorLoads>("vectors"),
+        rowSum<RowSum::Adaptive>("adaptive"),
+        rowSum<Thrust::RowSum>("thrust"),
+        rowSum<Cub::RowSum>("cub"),
+        productsWithOnes(),
+    });
+}
+
+}  // namespace Bench

@@ -1,0 +1,150 @@
+#pragma once
+
+#include <stream_compaction/device_buffer.h>
+#include <stream_compaction/runtime/cuda_check.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "variants/implementation.h"
+
+/// Runs of the device layer. What differs from operation to operation is the memory around it, and how it is called.
+namespace Bench {
+
+inline constexpr cudaStream_t defaultStream = nullptr;
+
+template <typename T>
+void poison(StreamCompaction::DeviceBuffer<T>& buffer) {
+    StreamCompaction::Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
+}
+
+/// The first elements of device memory.
+template <typename T>
+void fetch(const StreamCompaction::DeviceBuffer<T>& from, Array<T>& to, std::size_t count) {
+    to.resize(count);
+    from.copyTo(to);
+}
+
+/// The number of kept elements, in device memory.
+class KeptCount {
+  public:
+    static constexpr std::size_t bytes = sizeof(std::size_t);
+
+    [[nodiscard]] std::size_t* data() { return count_.data(); }
+    void poison() { Bench::poison(count_); }
+
+    /// Throws when it cannot be one of n elements.
+    [[nodiscard]] std::size_t fetchOf(std::size_t n) const {
+        std::size_t count = 0;
+        count_.copyTo(std::span(&count, 1));
+        if (count > n) {
+            throw std::runtime_error("it counts " + std::to_string(count) + " elements to keep of " +
+                                     std::to_string(n));
+        }
+        return count;
+    }
+
+  private:
+    StreamCompaction::DeviceBuffer<std::size_t> count_{1};
+};
+
+/// n elements in, n out: a scan or a sort.
+template <typename In, typename Out>
+class TransformMemory {
+  public:
+    using Element = In;
+    using SomeProblem = ProblemOn<In, Array<Out>>;
+
+    explicit TransformMemory(std::span<const In> input) : input_(input), output_(input.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        if constexpr (std::same_as<In, Out>) {
+            return op.template scratchBytes<Out>(n);
+        } else {
+            return op.template scratchBytes<Out, In>(n);
+        }
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (sizeof(In) + sizeof(Out)); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), output_.data(), input_.size(), scratch, defaultStream);
+    }
+    void poison() { Bench::poison(output_); }
+    void fetchTo(Array<Out>& result) const { fetch(output_, result, output_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<In> input_;
+    StreamCompaction::DeviceBuffer<Out> output_;
+};
+
+/// An operation of the device layer on device memory of its own.
+template <typename Op, typename Memory>
+class GpuRun final : public PreparedRun {
+    using SomeProblem = typename Memory::SomeProblem;
+
+  public:
+    GpuRun(Op op, SomeProblem& problem)
+        : op_(std::move(op)),
+          problem_(problem),
+          memory_(problem.input()),
+          scratch_(Memory::scratchBytes(op_, problem.size())) {}
+
+    void poisonOutput() override { memory_.poison(); }
+    void launch() override { memory_.call(op_, scratch_.bytes()); }
+    void fetchResult() override { memory_.fetchTo(problem_.result()); }
+
+    [[nodiscard]] static std::size_t deviceBytes(const Op& op, std::size_t n) {
+        return Memory::bytes(n) + Memory::scratchBytes(op, n);
+    }
+
+  private:
+    Op op_;
+    SomeProblem& problem_;
+    Memory memory_;
+    StreamCompaction::DeviceBuffer<std::byte> scratch_;
+};
+
+/// An operation that this build has only the name of.
+template <typename Op>
+concept Absent = requires {
+    Op::reasonForAbsence;
+};
+
+/// `makeOp` turns a block size into the operation to run.
+template <typename Memory, typename MakeOp>
+[[nodiscard]] Implementation implement(Operation operation, std::string_view variant, MakeOp makeOp) {
+    using Op = decltype(makeOp(0));
+    constexpr ElementType type = elementTypeOf<typename Memory::Element>();
+    if constexpr (Absent<Op>) {
+        return absent(operation, type, variant, Op::reasonForAbsence);
+    } else {
+        using Run = GpuRun<Op, Memory>;
+        return {operation, type, variant,
+                [makeOp](const Problem& problem, int blockSize) {
+                    return Run::deviceBytes(makeOp(blockSize), problem.size());
+                },
+                [makeOp](Problem& problem, int blockSize) -> std::unique_ptr<PreparedRun> {
+                    return std::make_unique<Run>(makeOp(blockSize),
+                                                 dynamic_cast<typename Memory::SomeProblem&>(problem));
+                }};
+    }
+}
+
+/// The same for each type of elements.
+template <template <typename> typename MemoryOf, typename MakeOp, typename... Ts>
+[[nodiscard]] Implementations implementEach(Types<Ts...>, Operation operation, std::string_view variant,
+                                            MakeOp makeOp) {
+    return {implement<MemoryOf<Ts>>(operation, variant, makeOp)...};
+}
+
+/// For the operations that choose their own block size.
+template <typename Op>
+[[nodiscard]] Op fixed(int /*blockSize*/) {
+    return {};
+}
+
+}  // namespace Bench

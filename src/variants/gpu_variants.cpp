@@ -1,0 +1,10 @@
+#include "variants/gpu_variants.h"
+
+namespace Bench {
+
+Implementations gpuImplementations() {
+    return joined(
+        {gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuConversions()});
+}
+
+}  // namespace Bench

@@ -1,0 +1,29 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "stream_compaction/cpu.h"
+#include "stream_compaction/utf8/unit.h"
+
+/// UTF-8 on the host, one unit after the other: the reference of everything else. Timed by CPU::timer(); nothing
+/// allocates. `out` has room for the result of the worst case: an element a byte when decoding, four bytes an element
+/// of UTF-32 or three an element of UTF-16 when encoding; less throws std::invalid_argument. Elements of `out` past the
+/// result's count are unspecified.
+namespace StreamCompaction::CPU {
+
+Utf8::Result decodeUtf8(std::span<const std::uint8_t> in, std::span<char32_t> out,
+                        Utf8::Errors errors = Utf8::Errors::Replace, Utf8::Bom bom = Utf8::Bom::Keep);
+/// Into UTF-16.
+Utf8::Result decodeUtf8(std::span<const std::uint8_t> in, std::span<char16_t> out,
+                        Utf8::Errors errors = Utf8::Errors::Replace, Utf8::Bom bom = Utf8::Bom::Keep);
+
+Utf8::Result encodeUtf8(std::span<const char32_t> in, std::span<std::uint8_t> out,
+                        Utf8::Errors errors = Utf8::Errors::Replace);
+Utf8::Result encodeUtf8(std::span<const char16_t> in, std::span<std::uint8_t> out,
+                        Utf8::Errors errors = Utf8::Errors::Replace);
+
+/// Counts code points, U+FFFD for each ill-formed unit among them, and finds the first error.
+Utf8::Result validateUtf8(std::span<const std::uint8_t> in);
+
+}  // namespace StreamCompaction::CPU

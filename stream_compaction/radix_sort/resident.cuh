@@ -1,0 +1,199 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/radix_sort/tile.cuh"
+
+/// Radix sort of arrays that the blocks of one launch hold together.
+namespace StreamCompaction::Radix {
+
+/// Least-significant-digit radix sort of what fits in a block, by one block: keys go back and forth between registers
+/// and shared memory, a pass a digit. A value is fetched at the end, by its place in the input, which goes with the
+/// key. Digits that all keys share need no pass.
+///
+/// Work O(n) a digit, steps O(log n). Each key and each value is read and written once, 8 bytes an int; what counts is
+/// latency: a launch, a load, the barriers of each pass, a store.
+template <typename Shape, typename Bits, typename Value>
+__global__ void __launch_bounds__(Shape::threads)
+    kernSortBlock(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
+                  KeyCoding<Bits> coding) {
+    using Place = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
+    auto& storage = dynamicShared<TileStorage<Shape, Bits, Place>>();
+    const int size = static_cast<int>(n);
+
+    TileKeys<Shape, Bits> keys;
+    keys.loadAndEncode(in.keys, size, coding);
+    Place places[Shape::items];
+    Bits differing = 0;
+    const Bits first = coding.encode(in.keys[0]);
+#pragma unroll
+    for (int row = 0; row < Shape::items; ++row) {
+        if constexpr (hasValues<Value>) {
+            places[row] = static_cast<Place>(placeIn<Shape>(row));
+        }
+        differing |= placeIn<Shape>(row) < size ? keys[row] ^ first : Bits{0};
+    }
+
+    for (int pass = 0; pass < range.count(); ++pass) {
+        const Digit digit = range.digit(pass);
+        if (__syncthreads_or(digit.of(differing) != 0) == 0) {
+            continue;
+        }
+        DigitRank<Shape::threads> ranks(storage.ranks);
+        keys.count(ranks, digit);
+        ranks.begin(ranks.total());
+        keys.pack(ranks, digit, storage);
+        keys.packValues(places, storage);
+        __syncthreads();
+        keys.load(storage.keys, Shape::elements);
+        if constexpr (hasValues<Value>) {
+            loadRows<Shape>(places, storage.values, Shape::elements, Place{});
+        }
+    }
+
+#pragma unroll
+    for (int row = 0; row < Shape::items; ++row) {
+        const int i = placeIn<Shape>(row);
+        if (i < size) {
+            out.keys[i] = coding.decode(keys[row]);
+            if constexpr (hasValues<Value>) {
+                out.values[i] = in.values[places[row]];
+            }
+        }
+    }
+}
+
+/// The blocks of a cooperative launch,
+struct Grid {
+    [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_grid(); }
+};
+
+/// or of one cluster, whose barrier is the quicker one; from compute capability 9.0 on.
+struct Cluster {
+#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
+    [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_cluster(); }
+#else
+    [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_grid(); }
+#endif
+};
+
+/// A block's shared memory in a sort by blocks that hold a tile each.
+template <typename Shape, typename Bits, typename Value>
+struct ResidentStorage {
+    TileStorage<Shape, Bits, Value> tile;
+    std::uint32_t before[digitValues];  ///< keys with the digit in the blocks before this one
+    std::uint32_t all[digitValues];     ///< and in all blocks
+    std::uint32_t slots[Shape::threads / Warp::lanes];
+};
+
+/// Adds up the blocks' counts, a row of 16-bit counts a block, two columns a thread.
+template <int threads>
+__device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[digitValues],
+                            std::uint32_t (&all)[digitValues]) {
+    constexpr unsigned columns = digitValues / 2;
+    constexpr unsigned rowsAtATime = threads / columns;
+    constexpr int batch = 8;  // loads under way
+    const auto* pairs = reinterpret_cast<const std::uint32_t*>(rows);
+    const unsigned column = threadIdx.x % columns;
+    uint2 sumBefore{};
+    uint2 sum{};
+    for (unsigned first = threadIdx.x / columns; first < gridDim.x; first += batch * rowsAtATime) {
+        std::uint32_t pair[batch];
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            const unsigned block = first + i * rowsAtATime;
+            pair[i] = block < gridDim.x ? __ldcg(pairs + block * columns + column) : 0;
+        }
+#pragma unroll
+        for (int i = 0; i < batch; ++i) {
+            const uint2 count{pair[i] & 0xffff, pair[i] >> 16};
+            const bool isBefore = first + i * rowsAtATime < blockIdx.x;
+            sum.x += count.x;
+            sum.y += count.y;
+            sumBefore.x += isBefore ? count.x : 0;
+            sumBefore.y += isBefore ? count.y : 0;
+        }
+    }
+    atomicAdd(&before[2 * column], sumBefore.x);
+    atomicAdd(&before[2 * column + 1], sumBefore.y);
+    atomicAdd(&all[2 * column], sum.x);
+    atomicAdd(&all[2 * column + 1], sum.y);
+    __syncthreads();
+}
+
+/// The same by blocks that are resident together, a tile each.
+///
+/// In each pass a block publishes how often each digit occurs in its tile and packs the tile while the others do the
+/// same; then it adds up all counts, which tells it where its keys go, and writes them to the array that the next pass
+/// reads. So a pass has two barriers of all blocks, the first of which waits while there is work to do. Passes for
+/// digits that all keys share end there, except the last, which brings the keys to `out`.
+///
+/// Work O(n + blocks^2) a digit, steps O(log n). 8 bytes a 4-byte key and pass, in the second-level cache; what counts
+/// is the latency of the barriers and of ranking a tile.
+template <typename Blocks, typename Shape, typename Bits, typename Value>
+__global__ void __launch_bounds__(Shape::threads)
+    kernSortResident(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
+                     Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
+                     DigitRange range, KeyCoding<Bits> coding) {
+    const auto blocks = Blocks::group();
+    auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
+    const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
+    const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
+
+    Elements<const Bits, const Value> from = in;
+    for (int pass = 0; pass < range.count(); ++pass) {
+        const Digit digit = range.digit(pass);
+        const bool isLast = pass + 1 == range.count();
+
+        // Count, and publish the counts.
+        TileKeys<Shape, Bits> keys;
+        if (from.keys == in.keys) {
+            keys.loadAndEncode(from.keys + begin, size, coding);
+        } else {
+            keys.load(from.keys + begin, size);
+        }
+        DigitRank<Shape::threads> ranks(storage.tile.ranks);
+        keys.count(ranks, digit);
+        const std::uint32_t total = ranks.total();
+        std::uint16_t* const rows = counts + std::size_t{static_cast<unsigned>(pass) * gridDim.x} * digitValues;
+        if (threadIdx.x < digitValues) {
+            rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total);
+            storage.before[threadIdx.x] = 0;
+            storage.all[threadIdx.x] = 0;
+        }
+        auto arrival = blocks.barrier_arrive();
+
+        // Pack the tile while the other blocks count.
+        const std::uint32_t firstRank = ranks.begin(total);
+        keys.pack(ranks, digit, storage.tile);
+        if constexpr (hasValues<Value>) {
+            Value values[Shape::items];
+            loadRows<Shape>(values, from.values + begin, size, Value{});
+            keys.packValues(values, storage.tile);
+        }
+        blocks.barrier_wait(std::move(arrival));
+
+        // Find out where it goes.
+        addUpCounts<Shape::threads>(rows, storage.before, storage.all);
+        const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
+        const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
+        if (threadIdx.x < digitValues) {
+            storage.tile.starts[threadIdx.x] =
+                std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank};
+        }
+        const bool isShared = __syncthreads_or(all == gridDim.x * Shape::elements) != 0;
+        if (isShared && !isLast) {
+            continue;
+        }
+
+        const Elements<Bits, Value> to = isLast ? out : from.keys == spare.keys ? otherSpare : spare;
+        storePacked(storage.tile, size, digit, to, coding, isLast);
+        if (!isLast) {
+            blocks.sync();
+        }
+        from = to.readOnly();
+    }
+}
+
+}  // namespace StreamCompaction::Radix

@@ -1,0 +1,100 @@
+#pragma once
+
+#include "stream_compaction/row_sum/teams.cuh"
+
+/// The classic investigation of a slow row sum: a block a row, improved step by step.
+namespace StreamCompaction::RowSum {
+
+enum class Loads {
+    Elements,  ///< a thread loads element after element, a block's width apart
+    Vectors,   ///< the same with 16 aligned bytes at a time; what is left at the ends of a row comes by elements
+};
+
+enum class Finish {
+    SharedTree,  ///< partials meet in shared memory, half as many threads each step, down to one
+    Shuffles,    ///< the last 32 of them without shared memory or a barrier
+};
+
+/// What a step of the study changes: the accumulators of a thread, each with a load under way; the finish; the loads;
+/// the number of columns, where it is known when compiled, else 0.
+template <int accumulatorCount = 1, Finish finishBy = Finish::SharedTree, Loads loadsOf = Loads::Elements,
+          std::size_t colCount = 0>
+struct Steps {
+    static constexpr int accumulators = accumulatorCount;
+    static constexpr Finish finish = finishBy;
+    static constexpr Loads loads = loadsOf;
+    static constexpr std::size_t cols = colCount;
+};
+
+inline constexpr int studyThreads = 256;
+
+/// The sum of a thread's part of a row, in so many independent chains of additions.
+template <typename Step, typename Acc, typename In>
+__device__ Acc sumOfThread(const In* row, std::size_t cols) {
+    Acc sums[Step::accumulators] = {};
+    if constexpr (Step::loads == Loads::Elements) {
+        for (std::size_t first = threadIdx.x; first < cols; first += Step::accumulators * studyThreads) {
+#pragma unroll
+            for (int i = 0; i < Step::accumulators; ++i) {
+                if (const std::size_t at = first + i * studyThreads; i == 0 || at < cols) {
+                    sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(row[at]));
+                }
+            }
+        }
+    } else {
+        const PeeledRow<In> peeled(row, cols);
+        if (threadIdx.x < peeled.edges()) {
+            sums[0] = static_cast<Acc>(peeled.edge(threadIdx.x));
+        }
+        for (std::size_t first = threadIdx.x; first < peeled.vectors(); first += Step::accumulators * studyThreads) {
+#pragma unroll
+            for (int i = 0; i < Step::accumulators; ++i) {
+                if (const std::size_t at = first + i * studyThreads; i == 0 || at < peeled.vectors()) {
+                    Vector<In, PeeledRow<In>::length> vector;
+                    copyVector(&vector, peeled.vector(at));
+#pragma unroll
+                    for (const In x : vector.items) {
+                        sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(x));
+                    }
+                }
+            }
+        }
+    }
+    Acc sum = sums[0];
+#pragma unroll
+    for (int i = 1; i < Step::accumulators; ++i) {
+        sum = Common::wrappingAdd(sum, sums[i]);
+    }
+    return sum;
+}
+
+/// A block of 256 threads a row. Each thread adds up every 256th element; then the threads' partials are added as a
+/// tree.
+///
+/// Work O(n), steps O(cols / 256 + log 256). Reads each element once. What limits it is not bandwidth: a thread waits
+/// for a load before it asks for the next, and too few bytes are under way.
+template <typename Step, typename In, typename Acc>
+__global__ void __launch_bounds__(studyThreads) kernSumByBlock(Matrix<In> matrix, Acc* out) {
+    __shared__ SharedArray<Acc, studyThreads> memory;
+    Acc* const partials = memory.data();
+    const std::size_t cols = Step::cols > 0 ? Step::cols : matrix.cols;
+    partials[threadIdx.x] = sumOfThread<Step, Acc>(matrix.elements + blockIdx.x * matrix.pitch, cols);
+    __syncthreads();
+
+    constexpr unsigned lastInMemory = Step::finish == Finish::Shuffles ? Warp::lanes : 1;
+    for (unsigned width = studyThreads / 2; width >= lastInMemory; width /= 2) {
+        if (threadIdx.x < width) {
+            partials[threadIdx.x] = Common::wrappingAdd(partials[threadIdx.x], partials[threadIdx.x + width]);
+        }
+        __syncthreads();
+    }
+    Acc sum = partials[threadIdx.x];
+    if constexpr (Step::finish == Finish::Shuffles) {
+        sum = Warp::reduce(sum, Sum{});
+    }
+    if (threadIdx.x == 0) {
+        out[blockIdx.x] = sum;
+    }
+}
+
+}  // namespace StreamCompaction::RowSum

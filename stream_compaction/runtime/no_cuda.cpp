@@ -1,0 +1,180 @@
+// Stands in for the device half of the library in a build without CUDA: everything links, and a call that needs a
+// device throws CudaError with the reason.
+#include <span>
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/cub.h"
+#include "stream_compaction/efficient.h"
+#include "stream_compaction/naive.h"
+#include "stream_compaction/radix_sort.h"
+#include "stream_compaction/row_sum.h"
+#include "stream_compaction/runtime/arguments.h"
+#include "stream_compaction/shared_mem.h"
+#include "stream_compaction/single_pass.h"
+#include "stream_compaction/thrust.h"
+#include "stream_compaction/utf8.h"
+
+namespace StreamCompaction {
+
+namespace {
+constexpr const char* reason = "built without a CUDA compiler, 12.9 or newer";
+
+[[noreturn]] void unavailable() { throw CudaError(reason); }
+
+/// What every operation does here: check its arguments, and fail unless there is nothing to do.
+int refuse(int n, const int* odata, const int* idata) {
+    Arguments::requireHostArrays(n, odata, idata);
+    if (n > 0) {
+        unavailable();
+    }
+    return 0;
+}
+}  // namespace
+
+namespace Common {
+
+std::optional<std::string> cudaUnavailableReason() { return reason; }
+
+struct PerformanceTimer::EventPair {};
+
+PerformanceTimer::PerformanceTimer() = default;
+PerformanceTimer::~PerformanceTimer() = default;
+
+void PerformanceTimer::startGpuTimer() { unavailable(); }
+
+void PerformanceTimer::endGpuTimer() { gpu_.requireRunning("GPU"); }
+
+}  // namespace Common
+
+namespace Naive {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
+int blockSize() { return defaultBlockSize; }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+}  // namespace Naive
+
+namespace Efficient {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
+int blockSize() { return defaultBlockSize; }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+void optimizedScan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+int optimizedCompact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+}  // namespace Efficient
+
+namespace SharedMem {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
+int blockSize() { return defaultBlockSize; }
+void setBankConflictAvoidance(bool /*avoid*/) {}
+bool bankConflictAvoidance() { return true; }
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+}  // namespace SharedMem
+
+namespace SinglePass {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+}  // namespace SinglePass
+
+namespace Radix {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
+int blockSize() { return defaultBlockSize; }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata, int bits) {
+    Arguments::requireBits(bits);
+    refuse(n, odata, idata);
+}
+void splitSort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+void splitSort(int n, int* odata, const int* idata, int bits) {
+    Arguments::requireBits(bits);
+    refuse(n, odata, idata);
+}
+}  // namespace Radix
+
+namespace RowSum {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void sum(int rows, int cols, float* out, const float* in) { sum(Rung::Adaptive, rows, cols, out, in); }
+void sum(Rung /*rung*/, int rows, int cols, float* out, const float* in) {
+    Arguments::requireHostMatrix(rows, cols, out, in);
+    if (rows > 0) {
+        unavailable();
+    }
+}
+}  // namespace RowSum
+
+namespace Thrust {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+}  // namespace Thrust
+
+namespace Cub {
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
+void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
+}  // namespace Cub
+
+namespace Utf8 {
+namespace {
+/// Of no text at all; of any other it fails.
+Result refuse(std::size_t n) {
+    if (n > 0) {
+        unavailable();
+    }
+    return {0, Result::noError};
+}
+}  // namespace
+
+Common::PerformanceTimer& timer() {
+    static Common::PerformanceTimer timer;
+    return timer;
+}
+Result decode(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom) { return refuse(in.size()); }
+Result decode(std::span<const std::uint8_t> in, std::span<char16_t>, Errors, Bom) { return refuse(in.size()); }
+Result encode(std::span<const char32_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
+Result encode(std::span<const char16_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
+Result validate(std::span<const std::uint8_t> in) { return refuse(in.size()); }
+
+class ChunkDecoder::Slot {};
+ChunkDecoder::ChunkDecoder(std::size_t /*chunkBytes*/) { unavailable(); }
+ChunkDecoder::~ChunkDecoder() = default;
+Result ChunkDecoder::decode(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom) {
+    return refuse(in.size());
+}
+}  // namespace Utf8
+
+}  // namespace StreamCompaction

@@ -1,0 +1,467 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/look_back.cuh"
+#include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_order.cuh"
+#include "stream_compaction/single_pass/dispatch.cuh"
+
+namespace StreamCompaction::SinglePass {
+
+/// Keeps the elements whose flag, in device memory, is set: pass it for the predicate of a compaction.
+template <typename Flag>
+struct KeepFlagged {
+    const Flag* flags;
+
+    template <typename T>
+    __device__ bool operator()(const T&, std::size_t i) const {
+        return static_cast<bool>(flags[i]);
+    }
+};
+
+/// A predicate looks at the element, or at the element and its index.
+template <typename Predicate, typename T>
+__device__ bool isKept(const Predicate& keep, const T& x, std::size_t i) {
+    if constexpr (std::is_invocable_v<const Predicate&, const T&, std::size_t>) {
+        return keep(x, i);
+    } else {
+        return keep(x);
+    }
+}
+
+/// Makes the compiler take the word as it is. It would rather keep in registers, one by one, the bits that the word was
+/// put together from.
+__device__ inline void forgetHowItWasMade(std::uint32_t& word) { asm("" : "+r"(word)); }
+
+/// Which elements of its rows of a tile a thread keeps.
+template <typename Shape>
+class KeptElements {
+  public:
+    static constexpr int length = Shape::vectorLength;
+
+    /// Asks the predicate about the elements before the end of the tile, `row(r)` being the thread's vector in row r
+    /// and `begin` the tile's first index. Returns how many the warp keeps.
+    template <typename Row, typename Predicate>
+    __device__ std::uint32_t decide(Row row, std::size_t begin, int size, const Predicate& keep) {
+#pragma unroll
+        for (int r = 0; r < Shape::rows; ++r) {
+            const auto vector = row(r);
+#pragma unroll
+            for (int i = 0; i < length; ++i) {
+                const int at = Shape::offset(r) + i;
+                const bool isKept = at < size && SinglePass::isKept(keep, vector.items[i], begin + at);
+                flags_[bit(r, i) / 32] |= static_cast<std::uint32_t>(isKept) << bit(r, i) % 32;
+            }
+        }
+        std::uint32_t count = 0;
+#pragma unroll
+        for (std::uint32_t& word : flags_) {
+            forgetHowItWasMade(word);
+            count += __popc(word);
+        }
+        return Warp::reduce(count, Sum{});
+    }
+
+    /// Calls `take(element, rank)` for the kept elements, `leave(element, rank)` for the others, `rank` among the
+    /// tile's kept and left elements respectively; `before` is the number that earlier warps of the block keep.
+    ///
+    /// Several rows share a word, a field each, and with it a scan.
+    template <typename T, typename Take, typename Leave>
+    __device__ void distribute(const Vector<T, length> (&rows)[Shape::rows], std::uint32_t before, int size, Take take,
+                               Leave leave) const {
+        std::uint32_t beforeRow = before;
+#pragma unroll
+        for (int first = 0; first < Shape::rows; first += rowsPerWord) {
+            const int end = min(first + rowsPerWord, Shape::rows);
+            std::uint32_t counts = 0;
+#pragma unroll
+            for (int r = first; r < end; ++r) {
+                counts |= countIn(r) << shiftOf(r);
+            }
+            const std::uint32_t upTo = Warp::inclusiveScan(counts, Sum{});
+            const std::uint32_t totals = Warp::broadcast(upTo, Warp::lanes - 1);
+#pragma unroll
+            for (int r = first; r < end; ++r) {
+                std::uint32_t rank = beforeRow + ((upTo - counts) >> shiftOf(r) & fieldMask);
+                beforeRow += totals >> shiftOf(r) & fieldMask;
+#pragma unroll
+                for (int i = 0; i < length; ++i) {
+                    const int at = Shape::offset(r) + i;
+                    if ((flags_[bit(r, i) / 32] >> bit(r, i) % 32 & 1) != 0) {
+                        take(rows[r].items[i], rank++);
+                    } else if (at < size) {
+                        leave(rows[r].items[i], at - rank);
+                    }
+                }
+            }
+        }
+    }
+
+  private:
+    static constexpr int fieldBits = Warp::lanes * length < 256 ? 8 : 16;
+    static constexpr int rowsPerWord = 32 / fieldBits;
+    static constexpr std::uint32_t fieldMask = (1u << fieldBits) - 1;
+
+    [[nodiscard]] __device__ static constexpr int bit(int row, int item) { return row * length + item; }
+    [[nodiscard]] __device__ static constexpr int shiftOf(int row) { return row % rowsPerWord * fieldBits; }
+    [[nodiscard]] __device__ std::uint32_t countIn(int row) const {
+        return __popc(flags_[bit(row, 0) / 32] >> bit(row, 0) % 32 & ((1u << length) - 1));
+    }
+
+    std::uint32_t flags_[(Shape::rows * length + 31) / 32] = {};
+};
+
+/// Registers that hold a vector: what has no access of its size is moved in pieces of its alignment, a register each.
+template <typename T>
+inline constexpr int registersPerVector = isAccessSize(sizeof(T))
+                                              ? std::max<int>(1, sizeof(T) * vectorLength<T> / 4)
+                                              : static_cast<int>(sizeof(T) / std::min<std::size_t>(alignof(T), 4));
+
+/// Registers of a thread for its elements and their flags.
+template <typename T, typename Shape>
+inline constexpr std::size_t registersToHold = Shape::rows* registersPerVector<T> + sizeof(KeptElements<Shape>) / 4;
+
+/// What becomes of the elements that are not kept.
+enum class Rejects {
+    Dropped,
+    Apart,   ///< in order, in an array of their own
+    Behind,  ///< in order, behind the kept ones
+};
+
+/// Counts of the blocks of a grid.
+struct GridCounts {
+    std::size_t before;  ///< of the blocks before this one
+    std::size_t all;
+};
+
+/// Exchanges the blocks' counts through global memory around one barrier of the grid.
+__device__ inline GridCounts exchangeCounts(std::uint32_t mine, std::uint32_t* places) {
+    if (threadIdx.x == 0) {
+        places[blockIdx.x] = mine;
+    }
+    cooperative_groups::this_grid().sync();
+    std::uint32_t before = 0;
+    std::uint32_t all = 0;
+    for (unsigned block = Warp::lane(); block < gridDim.x; block += Warp::lanes) {
+        const std::uint32_t count = places[block];
+        before += block < blockIdx.x ? count : 0;
+        all += count;
+    }
+    return {Warp::reduce(before, Sum{}), Warp::reduce(all, Sum{})};
+}
+
+/// Compaction in registers, for arrays that fit into those of one block or of all blocks together.
+///
+/// Every block loads a tile and ranks the elements it keeps. Blocks exchange their counts around one barrier of the
+/// grid and scatter from registers; a block alone has nobody to wait for.
+///
+/// Work O(n + blocks^2), steps O(log n). 4 bytes an int read and 4 bytes a kept one written; what counts at this size
+/// is latency: launch, load, barrier, store.
+template <typename Shape, Rejects rejects, typename T, typename Predicate>
+__global__ void __launch_bounds__(Shape::threads,
+                                  blocksPerMultiprocessor(Shape::threads, 0, 20 + registersToHold<T, Shape>))
+    kernCompactResident(std::size_t n, T* odata, T* rejected, std::size_t* count, std::uint32_t* blockCounts,
+                        const T* idata, Predicate keep) {
+    __shared__ std::uint32_t warpCounts[Shape::warps];
+    const int tile = static_cast<int>(blockIdx.x);
+    const TileOf<const T> in = Shape::tileOf(idata, tile, n);
+
+    // Load, and decide what to keep.
+    Vector<T, Shape::vectorLength> rows[Shape::rows];
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+        rows[row] = loadVector<Shape::vectorLength>(in, Shape::offset(row));
+    }
+    KeptElements<Shape> kept;
+    const std::uint32_t warpCount = kept.decide([&](int row) { return rows[row]; }, Shape::begin(tile), in.size, keep);
+
+    // Count: within the block, within the grid.
+    const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+    const GridCounts grid =
+        gridDim.x > 1 ? exchangeCounts(place.all, blockCounts) : GridCounts{0, std::size_t{place.all}};
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        *count = grid.all;
+    }
+
+    // Scatter.
+    T* const keptHere = odata + grid.before;
+    T* const rejectedHere =
+        (rejects == Rejects::Behind ? odata + grid.all : rejected) + (Shape::begin(tile) - grid.before);
+    kept.distribute(
+        rows, place.before, in.size, [&](const T& x, std::uint32_t rank) { keptHere[rank] = x; },
+        [&](const T& x, std::uint32_t rank) {
+            if constexpr (rejects != Rejects::Dropped) {
+                rejectedHere[rank] = x;
+            }
+        });
+}
+
+/// Where the look-back compaction keeps its words in scratch.
+struct CompactWords {
+    std::uint64_t* words;
+    std::size_t tiles;
+
+    [[nodiscard]] static constexpr std::size_t count(std::size_t tiles) {
+        return ticketWords + LookBack::Statuses<LookBack::Count>::wordsFor(tiles);
+    }
+    [[nodiscard]] __device__ LookBack::Statuses<LookBack::Count> statuses() const {
+        return LookBack::Statuses<LookBack::Count>(words + ticketWords);
+    }
+};
+
+/// Registers a thread that hold a tile without spilling, by the compiler's reports. Spills are dear here: they go
+/// through the little first-level cache that the tiles leave.
+template <typename T, typename Shape>
+[[nodiscard]] constexpr std::size_t registersToCompact(Rejects rejects) {
+    return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
+}
+
+/// Compaction fused with the chained scan of its counts (see kernScanLookBack), for arrays of any size, in one pass.
+///
+/// A block counts what it keeps of its tile and publishes the number. While one warp looks back for how many are kept
+/// before, the others pack the kept elements in shared memory, where the tile was, in order; the packed run then goes
+/// out in aligned vectors, to wherever it belongs. Packing before the look-back ends keeps it off the critical path; a
+/// scatter straight to global memory takes twice the time.
+///
+/// With Rejects::Behind the others go to the end of `odata` in reverse, since how many are kept in all is known only
+/// when the last tile is done.
+///
+/// Work O(n), steps O(n / resident elements). 4 bytes an int read and 4 bytes a kept one written: DRAM bandwidth limits
+/// it.
+template <typename Shape, Rejects rejects, typename T, typename Predicate>
+__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(T),
+                                                                          registersToCompact<T, Shape>(rejects)))
+    kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, CompactWords scratch, const T* idata,
+                        TileOrder order, Predicate keep) {
+    using Platform = LookBack::DevicePlatform;
+    __shared__ typename TileLoader<T, Shape>::Storage storage;
+    __shared__ std::uint32_t warpCounts[Shape::warps];
+    __shared__ std::uint64_t keptBefore;
+    __shared__ int sharedTile;
+    TileLoader<T, Shape> loader(storage, idata, n);
+    const auto statuses = scratch.statuses();
+    const int tiles = static_cast<int>(scratch.tiles);
+
+    const int tile = beginTile(order, scratch.words, sharedTile, loader);
+
+    const std::size_t begin = Shape::begin(tile);
+    const int size = Shape::tileOf(idata, tile, n).size;
+
+    // Decide what to keep, count it and publish the number.
+    loader.finish(tile);
+    KeptElements<Shape> kept;
+    const std::uint32_t warpCount = kept.decide([&](int row) { return loader.row(row); }, begin, size, keep);
+    const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+    const LookBack::Count tileCount{place.all};
+    if (Warp::index() == 0) {
+        waitForEarlierKernels();
+    }
+    if (threadIdx.x == 0) {
+        statuses.publish(Platform{}, tile, LookBack::State::Aggregate, tileCount);
+    }
+
+    // Pack, in the tile's place: the kept elements, and behind them, if they are wanted, the others.
+    Vector<T, Shape::vectorLength> rows[Shape::rows];
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+        rows[row] = loader.row(row);
+    }
+    __syncthreads();
+    T* const packed = reinterpret_cast<T*>(loader.memory());
+    kept.distribute(
+        rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
+        [&](const T& x, std::uint32_t rank) {
+            if constexpr (rejects == Rejects::Apart) {
+                packed[place.all + rank] = x;
+            } else if constexpr (rejects == Rejects::Behind) {
+                packed[size - 1 - rank] = x;
+            }
+        });
+
+    // Look back.
+    if (Warp::index() == 0) {
+        const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
+        const LookBack::Count upTo{before.value + tileCount.value};
+        if (threadIdx.x == 0) {
+            statuses.publish(Platform{}, tile, LookBack::State::Prefix, upTo);
+            keptBefore = before.value;
+            if (tile == tiles - 1) {
+                *count = upTo.value;
+            }
+        }
+    }
+    __syncthreads();
+
+    // Store.
+    const std::uint32_t rejectedCount = size - place.all;
+    copyRun(odata + keptBefore, loader.memory(), 0, place.all);
+    if constexpr (rejects == Rejects::Apart) {
+        copyRun(rejected + (begin - keptBefore), loader.memory(), place.all, rejectedCount);
+    } else if constexpr (rejects == Rejects::Behind) {
+        copyRun(odata + (n - (begin - keptBefore) - rejectedCount), loader.memory(), place.all, rejectedCount);
+    }
+}
+
+/// Reverses what stands behind the first `count` of n elements.
+template <typename T>
+__global__ void kernReverseRest(std::size_t n, T* data, const std::size_t* count) {
+    const std::size_t begin = *count;
+    const std::size_t pairs = (n - begin) / 2;
+    const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t i = Common::globalThreadIndex(); i < pairs; i += threads) {
+        const T x = data[begin + i];
+        data[begin + i] = data[n - 1 - i];
+        data[n - 1 - i] = x;
+    }
+}
+
+/// The shape of the tiles that wait for how many are kept before them, of which a thread has 64 registers and 64
+/// elements at most; the best of those that scripts/tune.sh tried on an H200.
+template <typename T>
+struct CompactShape {
+    static constexpr int rows = std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}));
+    using Block = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128, rows>;
+};
+template <typename T>
+using CompactBlock = typename CompactShape<T>::Block;
+
+/// The sizes below which no tile has to wait, likewise.
+inline constexpr ResidentLimits residentCompactLimits{
+    .ofTiny = std::size_t{1} << 16, .ofSmall = std::size_t{1} << 17, .ofLarge = std::size_t{1} << 17};
+
+/// The launches that compaction and partition share.
+template <Rejects rejects>
+struct CompactLauncher {
+    TileOrder order;
+
+    template <typename T>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
+        Arguments::requireSize<T>(n);
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<T>);
+        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<T>);
+        return n == 0 ? 0
+                      : std::max(scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors, residentCompactLimits)),
+                                 scratchBytesFor<std::uint64_t>(CompactWords::count(tiles)));
+    }
+
+    template <typename T, typename Predicate>
+    void operator()(const T* in, T* out, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream, Predicate keep) const {
+        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
+        ScratchArena arena(scratch, scratchBytes<T>(n));
+        if (n == 0) {
+            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            return;
+        }
+        const bool isDone = launchResident(
+            Common::divideRoundUp(n, vectorLength<T>), residentCompactLimits,
+            [&](auto block) { return compactResident(block, in, out, rejected, count, n, arena, stream, keep); });
+        if (!isDone) {
+            compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, arena, stream, keep);
+        }
+    }
+
+    /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
+    /// that.
+    template <typename Block, typename T, typename Predicate>
+    [[nodiscard]] bool compactResident(Block, const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
+                                       ScratchArena arena, cudaStream_t stream, Predicate keep) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
+        constexpr std::size_t mostRegisters = 128;
+        if constexpr (registersToHold < T, Tile >> mostRegisters) {
+            return false;
+        } else {
+            constexpr auto kernel = kernCompactResident<Tile, rejects, T, Predicate>;
+            const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
+            if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
+                return false;
+            }
+            launch<kernel>("kernCompactResident",
+                           {blocks, Tile::threads, 0, blocks > 1 ? Begin::Together : Begin::InTurn}, stream, n, out,
+                           rejected, count, arena.take<std::uint32_t>(blocks), in, keep);
+            return true;
+        }
+    }
+
+    /// By look-back over tiles of the given shape.
+    template <typename Block, typename T, typename Predicate>
+    void compactByLookBack(Block, const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
+                           ScratchArena arena, cudaStream_t stream, Predicate keep) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
+        constexpr auto kernel = kernCompactLookBack<Tile, rejects, T, Predicate>;
+        const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
+        const CompactWords words{arena.take<std::uint64_t>(CompactWords::count(tiles)), tiles};
+        clearWords(words.words, CompactWords::count(tiles), stream);
+        launch<kernel>("kernCompactLookBack", {tiles, Tile::threads, 0, Begin::Early}, stream, n, out, rejected, count,
+                       words, in, order, keep);
+        if constexpr (rejects == Rejects::Behind) {
+            constexpr int threads = 256;
+            constexpr unsigned mostBlocks = 2048;  // how many elements there are to reverse only the device knows
+            kernReverseRest<<<Common::blocksFor(n / 2, threads, mostBlocks), threads, 0, stream>>>(n, out, count);
+            Common::checkCUDAError("kernReverseRest");
+        }
+    }
+};
+
+/// Stable compaction: keeps in order the elements for which `keep` holds, by default the nonzero ones, or whose flag is
+/// set (KeepFlagged), and writes how many to `count` in device memory; nothing is written past them. Not in place.
+///
+/// Elements are trivially copyable, of 1 to 64 bytes, at any address their type allows. The predicate is called once an
+/// element, with it or with it and its index. The scratch may hold anything and keeps nothing from call to call.
+struct Compact {
+    /// How the blocks of large compactions share out the tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return CompactLauncher<Rejects::Dropped>::scratchBytes<T>(n);
+    }
+
+    template <typename T, typename Predicate = IsNonzero>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
+                    Predicate keep = {}) const {
+        requireCompactArrays(in, out, count, n);
+        CompactLauncher<Rejects::Dropped>{order}(in, out, static_cast<T*>(nullptr), count, n, scratch, stream, keep);
+    }
+};
+
+/// Stable partition: the elements that a compaction would keep, then the others, each in their order; `count` is the
+/// number of the former. Not in place.
+struct Partition {
+    TileOrder order = TileOrder::BlockIndex;
+
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return CompactLauncher<Rejects::Apart>::scratchBytes<T>(n);
+    }
+
+    /// Into one array, of n elements. Large arrays take a second pass over the others, which the first writes in
+    /// reverse.
+    template <typename T, typename Predicate = IsNonzero>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
+                    Predicate keep = {}) const {
+        requireCompactArrays(in, out, count, n);
+        CompactLauncher<Rejects::Behind>{order}(in, out, static_cast<T*>(nullptr), count, n, scratch, stream, keep);
+    }
+
+    /// Into two arrays, each with room for as many elements as will go there; always one pass.
+    template <typename T, typename Predicate = IsNonzero>
+    void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream, Predicate keep = {}) const {
+        Arguments::requireArray("in", in, n);
+        Arguments::requireArray("kept", kept, n);
+        Arguments::requireArray("rejected", rejected, n);
+        Arguments::requireArray("count", count, 1);
+        // How many elements go to either array only the device will know; none may begin inside the input.
+        Arguments::requireDisjoint(in, n * sizeof(T), kept, 1);
+        Arguments::requireDisjoint(in, n * sizeof(T), rejected, 1);
+        CompactLauncher<Rejects::Apart>{order}(in, kept, rejected, count, n, scratch, stream, keep);
+    }
+};
+
+}  // namespace StreamCompaction::SinglePass

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/runtime/launch.cuh"
+
+/// What the launches of the single-pass kernels share: shapes of blocks, how many suit, how words are cleared.
+namespace StreamCompaction::SinglePass {
+
+/// Clears words of scratch; what follows it by programmatic launch may begin at once.
+static __global__ void kernClear(std::uint64_t* words, std::size_t n) {
+    letLaterKernelsBegin();
+    const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t i = Common::globalThreadIndex(); i < n; i += threads) {
+        words[i] = 0;
+    }
+}
+
+/// Clears words of scratch for a kernel that is to begin early.
+inline void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream) {
+    constexpr int threads = 256;
+    constexpr unsigned mostBlocks = 128;
+    kernClear<<<Common::blocksFor(n, threads, mostBlocks), threads, 0, stream>>>(words, n);
+    Common::checkCUDAError("kernClear");
+}
+
+/// Threads a block and rows a warp.
+template <int threadCount, int rowCount>
+struct BlockShape {
+    static constexpr int threads = threadCount;
+    static constexpr int rows = rowCount;
+    static constexpr std::size_t vectors = std::size_t{threads} * rows;
+};
+
+using TinyBlock = BlockShape<256, 1>;
+using SmallBlock = BlockShape<256, 4>;
+using MediumBlock = BlockShape<512, 4>;
+using LargeBlock = BlockShape<256, 8>;
+
+/// The largest grids of such blocks, in 16-byte vectors, that beat what comes next; measured on an H200.
+struct ResidentLimits {
+    std::size_t ofTiny;
+    std::size_t ofSmall;
+    std::size_t ofLarge;
+};
+
+/// Calls `launch(shape)` with the shape that suits so many vectors, one block where they fit. Returns false where there
+/// are too many, or when `launch` says that the blocks would not be resident together.
+template <typename Launch>
+[[nodiscard]] bool launchResident(std::size_t vectors, const ResidentLimits& most, Launch&& launch) {
+    if (vectors <= TinyBlock::vectors) {
+        return launch(TinyBlock{});
+    }
+    if (vectors <= SmallBlock::vectors) {
+        return launch(SmallBlock{});
+    }
+    if (vectors <= MediumBlock::vectors) {
+        return launch(MediumBlock{});
+    }
+    if (vectors <= most.ofTiny) {
+        return launch(TinyBlock{});
+    }
+    if (vectors <= most.ofSmall) {
+        return launch(SmallBlock{});
+    }
+    return vectors <= most.ofLarge && launch(LargeBlock{});
+}
+
+/// Blocks that such a grid has at most, each of which needs a place in scratch.
+[[nodiscard]] constexpr std::size_t residentBlocksFor(std::size_t vectors, const ResidentLimits& most) {
+    return vectors <= most.ofTiny    ? Common::divideRoundUp(vectors, TinyBlock::vectors)
+           : vectors <= most.ofSmall ? Common::divideRoundUp(vectors, SmallBlock::vectors)
+           : vectors <= most.ofLarge ? Common::divideRoundUp(vectors, LargeBlock::vectors)
+                                     : 0;
+}
+
+/// Threads that a multiprocessor of the card that is compiled for has room for, at least.
+[[nodiscard]] constexpr std::size_t threadsPerMultiprocessor() {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+    return 1024;
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
+    return 1536;
+#else
+    return 2048;
+#endif
+}
+
+/// So many blocks, or as many as an SM of the card that is compiled for has threads for.
+[[nodiscard]] constexpr int blocksThatFit(std::size_t threads, std::size_t blocks) {
+    return static_cast<int>(std::min(blocks, threadsPerMultiprocessor() / threads));
+}
+
+/// Blocks for which an SM is to have registers: as many as the shared memory of compute capability 9.0 has room for,
+/// 227 KiB, of which a block takes some 1.5 KiB beside the tile that waits there, unless 64 Ki registers or the threads
+/// that an SM takes allow fewer.
+[[nodiscard]] constexpr int blocksPerMultiprocessor(std::size_t threads, std::size_t tileBytes,
+                                                    std::size_t registersPerThread) {
+    const std::size_t byMemory = (std::size_t{227} << 10) / (tileBytes + 1536);
+    const std::size_t byRegisters = (std::size_t{64} << 10) / (threads * registersPerThread);
+    return blocksThatFit(threads, std::min(byMemory, byRegisters));
+}
+
+}  // namespace StreamCompaction::SinglePass

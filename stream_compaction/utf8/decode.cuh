@@ -1,0 +1,382 @@
+#pragma once
+
+#include <cuda/atomic>
+#include <type_traits>
+
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/utf8/chain.cuh"
+#include "stream_compaction/utf8/decode_uniform.cuh"
+#include "stream_compaction/utf8/run_converter.cuh"
+#include "stream_compaction/utf8/text_tile.cuh"
+#include "stream_compaction/utf8/unit_finder.cuh"
+
+namespace StreamCompaction::Utf8 {
+
+/// A count for each row of a warp's, scanned over its lanes: all rows share a word and a scan.
+template <int rows>
+class RowCounts {
+    // A lane counts 32 at most, so that the lanes before it fit into 10 bits, and a row into 11.
+    static constexpr int bits = 11;
+    static_assert(rows * bits - 1 <= 32);
+
+  public:
+    __device__ void set(int row, std::uint32_t count) { before_ |= count << bits * row; }
+
+    /// By all lanes, once all are set.
+    __device__ void scan() {
+        const std::uint32_t upTo = Warp::inclusiveScan(before_, Sum{});
+        totals_ = Warp::broadcast(upTo, Warp::lanes - 1);
+        before_ = upTo - before_;
+    }
+    /// What the rows before this one count, and in it the lanes before this one.
+    [[nodiscard]] __device__ std::uint32_t before(int row) const {
+        std::uint32_t sum = at(before_, row);
+#pragma unroll
+        for (int earlier = 0; earlier < row; ++earlier) {
+            sum += at(totals_, earlier);
+        }
+        return sum;
+    }
+
+  private:
+    [[nodiscard]] __device__ static std::uint32_t at(std::uint32_t counts, int row) {
+        return counts >> bits * row & ((1u << bits) - 1);
+    }
+
+    std::uint32_t before_ = 0;
+    std::uint32_t totals_ = 0;  // but of the last row, which nobody asks for
+};
+
+/// Few tiles that are decoded together are small, so that many multiprocessors have a part in them.
+template <typename Chain>
+using DecodeShape = std::conditional_t<std::is_same_v<Chain, Together>, GroupShape<128, 3>, GroupShape<256, 3>>;
+
+/// Decoding of UTF-8 in one pass (docs/utf8.md).
+///
+/// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
+/// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
+/// says where each goes. Then the output is shared out among the threads in aligned runs of 16 bytes: the threads that
+/// found the units list where the runs begin, and each is converted from there on, two elements at a time
+/// (utf8_two_elements.h), or one where ill-formed units are skipped.
+///
+/// A tile of sequences that all have one length goes a shorter way (utf8_decode_alike.cuh).
+///
+/// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
+/// ASCII and text of one length run near the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles
+/// before.
+template <typename To, Errors errors, typename Chain>
+__global__ void __launch_bounds__(DecodeShape<Chain>::threads,
+                                  blocksThatFit<Chain>(DecodeShape<Chain>::threads, 1536 / DecodeShape<Chain>::threads))
+    kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
+    using Shape = DecodeShape<Chain>;
+    using Tile = typename Shape::Tile;
+    __shared__ DecodeMemory<To, Shape> shared;
+    Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
+    // While it loads:
+    static_assert(Shape::threads >= TwoElementsRules<To>::count);
+    shared.twoElementsRules.fill();
+    if constexpr (errors == Errors::Skip) {
+        shared.leadRules.fill();
+    }
+    chain.begin(errors == Errors::Strict ? Result::noError : 0);
+    if (threadIdx.x == 0) {
+        shared.firstIllFormed = Tile::bytes;
+        shared.isAscii = 1;
+        shared.hasPairs = 0;
+    }
+    tile.finish();
+
+    // Sequences of one length are told at once. A mark that is to be dropped is for the general way.
+    if (bom == Bom::Keep || !tile.isFirst()) {
+        const AlikeTile<Shape> alike(tile);
+        switch (alike.length()) {
+            case 2:
+                return decodeAlike<To, errors, 2>(tile, alike, odata, chain);
+            case 3:
+                return decodeAlike<To, errors, 3>(tile, alike, odata, chain);
+            case 4:
+                return decodeAlike<To, errors, 4>(tile, alike, odata, chain);
+            default:
+                break;
+        }
+    }
+
+    // Find the units, and count what they emit.
+    UnitFinder<To, Shape> finder(tile, bom);
+    std::uint32_t emits[Shape::rows];
+    RowCounts<Shape::rows> counts;
+    std::uint32_t count = 0;
+    std::uint32_t illFormed[Shape::rows];
+    std::uint32_t anyIllFormed = 0;
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+        const GroupMasks group = finder.next(row, errors);
+        emits[row] = group.emits;
+        illFormed[row] = group.illFormed;
+        anyIllFormed |= group.illFormed;
+        shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
+        counts.set(row, __popc(group.emits));
+        count += __popc(group.emits);
+    }
+    int illFormedAt = Tile::bytes;
+    if (anyIllFormed != 0) {
+        illFormedAt = firstOf<Shape>(illFormed);
+        atomicMin(&shared.firstIllFormed, illFormedAt);
+    }
+    // Whoever stores one of these stores the same, but several threads do.
+    using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
+    if (!finder.isAscii()) {
+        Flag(shared.isAscii).store(0, cuda::std::memory_order_relaxed);
+    }
+    if (finder.hasPairs()) {
+        Flag(shared.hasPairs).store(1, cuda::std::memory_order_relaxed);
+    }
+    if (threadIdx.x == Shape::threads - Warp::lanes) {
+        shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
+    }
+    const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(count, Sum{}), shared.warpCounts, Sum{});
+    const auto emitted = static_cast<int>(place.all);
+    constexpr bool isListedAtOnce = listedRuns<To, Shape> >= mostRuns<To, Shape>;
+    if (!isListedAtOnce && threadIdx.x == Shape::threads / 2) {
+        shared.middleRank = static_cast<int>(place.before);
+    }
+    if (Warp::index() == 0) {
+        chain.publish(emitted);
+    }
+
+    // Mark ill-formed units for those who read two elements at a time.
+    const auto isWellFormed = [&] { return shared.firstIllFormed == Tile::bytes; };
+    if (errors != Errors::Skip && anyIllFormed != 0) {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            markLongUnits(tile, shared, Shape::groupAt(row), illFormed[row]);
+        }
+    }
+
+    // Behind an error that is known there is none to report. By a warp that has time, for another looks back.
+    if (threadIdx.x == Shape::threads - 1 && !isWellFormed()) {
+        shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
+    }
+
+    counts.scan();  // not before others may know the sum
+    const std::uint64_t before = chain.before(emitted);
+
+    const auto rankOf = [&](int row) { return place.before + counts.before(row); };
+
+    // Report: the first error of the tile, and by the last tile the number of elements.
+    if (illFormedAt < Tile::bytes && illFormedAt == shared.firstIllFormed && !shared.isBehindError) {
+        const std::size_t offset = tile.offsetOf(illFormedAt);
+        // In the tile it may have been marked.
+        reportError(chain.result, offset, [&] { return errorIn(text.windowAt(offset)); });
+        if constexpr (errors == Errors::Strict) {
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                const int i = illFormedAt - Shape::groupAt(row);
+                if (i >= 0 && i < Shape::groupBytes) {
+                    reportCount(chain.result, before + rankOf(row) + __popc(emits[row] & ((1u << i) - 1)));
+                }
+            }
+        }
+    }
+    if (tile.isLast() && threadIdx.x == 0) {
+        reportEnd<errors>(chain.result, before + emitted);
+    }
+
+    if (emitted == 0) {
+        return;
+    }
+    const TileOutput<To> out(odata + before, emitted);
+
+    // Convert ASCII: an element a byte.
+    if (shared.isAscii != 0) {
+        widenAscii<Shape>(tile, out);
+        return;
+    }
+
+    // List where the runs begin, and convert them.
+    const int runs = out.runsBefore(emitted);
+    const int middleRun = isListedAtOnce ? runs : out.runsBefore(shared.middleRank);
+    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
+    const int parts = isListedAtOnce || runs <= listedRuns<To, Shape> ? 1 : 2;
+#pragma unroll 1
+    for (int part = 0; part < parts; ++part) {
+        if (part > 0) {
+            __syncthreads();
+        }
+        const int firstRun = part == 0 ? 0 : middleRun;
+        if (parts == 1 || Warp::index() / (Shape::warps / 2) == part) {
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                listRuns(shared, out, firstRun, Shape::groupAt(row), emits[row], rankOf(row));
+            }
+            if (place.before == 0) {
+#pragma unroll
+                for (int row = 0; row < Shape::rows; ++row) {
+                    if (rankOf(row) == 0 && emits[row] != 0) {
+                        listFirstRun(shared, Shape::groupAt(row), emits[row]);
+                    }
+                }
+            }
+        }
+        __syncthreads();
+        const int endRun = part + 1 == parts ? runs : middleRun;
+        const auto convert = [&](auto reader) {
+            convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
+        };
+        if (isWellFormed()) {
+            if (isUtf16 && shared.hasPairs != 0) {
+                convert(std::type_identity<TwoElementsReader<To, Shape, true, isUtf16>>{});
+            } else {
+                convert(std::type_identity<TwoElementsReader<To, Shape, true, false>>{});
+            }
+        } else if constexpr (errors != Errors::Skip) {
+            convert(std::type_identity<TwoElementsReader<To, Shape, false, isUtf16>>{});
+        } else {
+            convert(std::type_identity<SkippingReader<To, Shape>>{});
+        }
+    }
+}
+
+using ValidateShape = GroupShape<128, 6>;
+
+/// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth and the 6
+/// instructions that a byte takes limit it alike.
+template <typename To, Errors errors, typename Chain>
+__global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(ValidateShape::threads, 8))
+    kernValidate(TextInMemory text, Chain chain) {
+    using Shape = ValidateShape;
+    using Tile = typename Shape::Tile;
+    __shared__ typename Tile::Storage storage;
+    __shared__ std::uint32_t warpCounts[Shape::warps];
+    __shared__ int firstIllFormedOfTile;
+    chain.begin(0);
+    if (threadIdx.x == 0) {
+        firstIllFormedOfTile = Tile::bytes;
+    }
+    Tile tile(storage, text, static_cast<int>(blockIdx.x));
+    tile.finish();
+
+    UnitFinder<To, Shape> finder(tile, Bom::Keep);
+    std::uint32_t count = 0;
+    int firstIllFormed = Tile::bytes;
+#pragma unroll 1
+    for (int row = 0; row < Shape::rows; ++row) {
+        const GroupMasks group = finder.next(row, errors);
+        count += __popc(group.emits);
+        if (group.illFormed != 0 && firstIllFormed == Tile::bytes) {
+            firstIllFormed = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
+        }
+    }
+    if (firstIllFormed < Tile::bytes) {
+        atomicMin(&firstIllFormedOfTile, firstIllFormed);
+    }
+    const std::uint32_t warpCount = Warp::reduce(count, Sum{});
+    const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+    chain.synchronize();
+    if (threadIdx.x == 0) {
+        atomicAdd(reinterpret_cast<unsigned long long*>(&chain.result->count), place.all);
+    }
+    if (firstIllFormed < Tile::bytes && firstIllFormed == firstIllFormedOfTile) {
+        reportError(chain.result, tile.offsetOf(firstIllFormed),
+                    [&] { return errorIn(windowAt(tile, firstIllFormed)); });
+    }
+}
+
+/// Calls `work` with the errors as a type, std::integral_constant<Errors, errors>.
+template <typename Work>
+void withErrors(Errors errors, Work&& work) {
+    switch (errors) {
+        case Errors::Replace:
+            return work(std::integral_constant<Errors, Errors::Replace>{});
+        case Errors::Skip:
+            return work(std::integral_constant<Errors, Errors::Skip>{});
+        case Errors::Strict:
+            return work(std::integral_constant<Errors, Errors::Strict>{});
+    }
+    throw std::invalid_argument("errors: expected Replace, Skip or Strict");
+}
+
+/// Decodes UTF-8 into UTF-32 (To is char32_t) or UTF-16 (char16_t, native byte order), and writes the number of
+/// elements and the first error to `result` in device memory. Ill-formed units become U+FFFD, are dropped, or end the
+/// text: in strict mode `result->count` is what stands before the first error, and elements of `out` behind it are
+/// unspecified.
+///
+/// `in` holds n bytes at any address; `out` must have room for what comes out, at most n elements, and nothing is
+/// written past that; in strict mode, which converts what stands behind the error as well, for n. Not in place.
+/// Allocates nothing, does not synchronise; the scratch may hold anything and keeps nothing from call to call. n == 0
+/// is valid. Null arrays, more text than memory or a grid has room for, an output that begins inside the input and too
+/// little scratch throw std::invalid_argument.
+struct Decode {
+    Errors errors = Errors::Replace;
+    Bom bom = Bom::Keep;
+
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<std::uint8_t>(n);
+        return n == 0 ? 0 : tiles([n](int bytes) { return TextInMemory::mostTiles(n, bytes); }).scratchBytes();
+    }
+
+    template <typename To>
+    void operator()(const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        requireConversionArrays(in, out, result, n);
+        ScratchArena arena(scratch, scratchBytes(n));
+        if (n == 0) {
+            beginResult(result, 0, stream);
+            return;
+        }
+        const TextInMemory text(in, n);
+        withErrors(errors, [&](auto mode) {
+            constexpr auto together = kernDecode<To, mode(), Together>;
+            launchChain(tiles([&text](int bytes) { return text.tiles(bytes); }),
+                        onCurrentDevice<together>(DecodeShape<Together>::threads).residentBlocks, result,
+                        errors == Errors::Strict ? Result::noError : 0, arena, stream,
+                        [&](auto chain, std::size_t tiles, Begin begin) {
+                            using Chain = decltype(chain);
+                            launch<kernDecode<To, mode(), Chain>>("kernDecode",
+                                                                  {tiles, DecodeShape<Chain>::threads, 0, begin},
+                                                                  stream, text, out, bom, chain);
+                        });
+        });
+    }
+
+  private:
+    template <typename Count>
+    [[nodiscard]] static ChainTiles tiles(const Count& ofSoManyBytes) {
+        return {ofSoManyBytes(DecodeShape<Together>::bytes), ofSoManyBytes(DecodeShape<InTurn>::bytes)};
+    }
+};
+
+/// Counts the elements that Decode would write to an output of type To, in the given mode (strict counts as Replace
+/// does), and finds the first error; like Decode in everything else.
+struct Validate {
+    Errors errors = Errors::Replace;
+
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        Arguments::requireSize<std::uint8_t>(n);
+        const std::size_t tiles = TextInMemory::mostTiles(n, ValidateShape::bytes);
+        return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
+    }
+
+    template <typename To = char32_t>
+    void operator()(const std::uint8_t* in, Result* result, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        Arguments::requireArray("in", in, n);
+        Arguments::requireArray("result", result, 1);
+        ScratchArena arena(scratch, scratchBytes(n));
+        if (n == 0) {
+            beginResult(result, 0, stream);
+            return;
+        }
+        const TextInMemory text(in, n);
+        const std::size_t tiles = text.tiles(ValidateShape::bytes);
+        withErrors(errors, [&](auto mode) {
+            constexpr auto together = kernValidate<To, mode(), Together>;
+            launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks, result, 0,
+                        arena, stream, [&](auto chain, std::size_t, Begin begin) {
+                            launch<kernValidate<To, mode(), decltype(chain)>>(
+                                "kernValidate", {tiles, ValidateShape::threads, 0, begin}, stream, text, chain);
+                        });
+        });
+    }
+};
+
+}  // namespace StreamCompaction::Utf8

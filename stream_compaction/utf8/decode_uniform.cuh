@@ -1,0 +1,157 @@
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+#include "stream_compaction/utf8/chain.cuh"
+#include "stream_compaction/utf8/text_tile.cuh"
+#include "stream_compaction/utf8/uniform.h"
+
+/// Decoding of tiles whose sequences all have the same length. How much such a tile emits is known as soon as it is
+/// known for one, so that the tiles behind wait for it as little as can be; and no list is made, for where its elements
+/// come from is known, too.
+namespace StreamCompaction::Utf8 {
+
+/// The part of a tile that a thread looks at and converts: consecutive bytes, the same number of sequences of whatever
+/// length.
+template <typename Shape>
+struct DecodePart {
+    static constexpr int bytes = Shape::bytes / Shape::threads;
+    static constexpr int words = bytes / 4;
+    static_assert(bytes == 96);
+
+    [[nodiscard]] __device__ static int begin() { return static_cast<int>(threadIdx.x) * bytes; }
+};
+
+/// Whether a tile consists of sequences of one length.
+template <typename Shape>
+class AlikeTile {
+    using Tile = typename Shape::Tile;
+    using Part = DecodePart<Shape>;
+
+  public:
+    /// By all threads.
+    __device__ explicit AlikeTile(const Tile& tile) {
+        const std::uint32_t begin = tile.template at<std::uint32_t>(0);
+        const std::uint32_t notContinuations = (begin & 0xC0C0C0C0) ^ 0x80808080;
+        first_ = notContinuations == 0 ? 0 : (__ffs(static_cast<int>(notContinuations)) - 1) >> 3;
+
+        // A sample of 32 words, the same in all warps, in different banks, settles it for most text.
+        constexpr int allLengths = 12;
+        constexpr int step = ((Shape::bytes / Warp::lanes / allLengths - 1) | 1) * allLengths;
+        const std::uint32_t sample = windowAt(tile, first_ + Warp::lane() * step);
+        const auto areAll = [&](const WordMarks& marks) {
+            return __all_sync(Warp::allLanes, marks.areIn(sample, sample)) != 0;
+        };
+        length_ = areAll(sequenceMarks<2>(0))   ? 2
+                  : areAll(sequenceMarks<3>(0)) ? 3
+                  : areAll(sequenceMarks<4>(0)) ? 4
+                                                : 0;
+        if (length_ == 0) {
+            return;
+        }
+        const bool isPart = length_ == 2 ? isPartOf<2>(tile) : length_ == 3 ? isPartOf<3>(tile) : isPartOf<4>(tile);
+        // What reaches in must not be of a longer one, of which a second surrogate could be the tile's.
+        const std::uint32_t inside = insideOf(tile.template at<std::uint32_t>(-4), begin);
+        const bool isAlike = isPart && tile.isWhole() && first_ < length_ && __popc(inside) == first_;
+        behind_ = tile.template at<std::uint32_t>(Part::begin() + Part::bytes);
+        if (__syncthreads_and(isAlike) == 0) {
+            length_ = 0;
+        }
+    }
+
+    /// 2 to 4, or 0 for a tile of any other text.
+    [[nodiscard]] __device__ int length() const { return length_; }
+    /// Where the first of the sequences begins: up to three bytes behind the tile's beginning.
+    [[nodiscard]] __device__ int first() const { return first_; }
+    /// The word behind this thread's part, as it was.
+    [[nodiscard]] __device__ std::uint32_t behind() const { return behind_; }
+
+  private:
+    /// Whether this thread's part, from the first sequence on that begins in it, has sequences of so many bytes.
+    template <int length>
+    [[nodiscard]] __device__ bool isPartOf(const Tile& tile) const {
+        constexpr int halfBytes = Part::bytes / 2;
+        bool isAlike = true;
+#pragma unroll 1
+        for (int i = 0; i < 2; ++i) {
+            // Every other four lanes begin with the second half: so neighbours read different banks.
+            const int begin = Part::begin() + ((i ^ (threadIdx.x >> 2)) & 1) * halfBytes;
+            alignas(uint4) std::uint32_t words[13];
+#pragma unroll
+            for (int k = 0; k < 3; ++k) {
+                *reinterpret_cast<uint4*>(words + 4 * k) = tile.template at<uint4>(begin + 16 * k);
+            }
+            words[12] = tile.template at<std::uint32_t>(begin + halfBytes);
+            std::array<std::uint32_t, 12> text;
+#pragma unroll
+            for (int k = 0; k < 12; ++k) {
+                text[k] = __funnelshift_r(words[k], words[k + 1], first_ * 8);
+            }
+            isAlike &= areSequences<length>(text);
+        }
+        return isAlike;
+    }
+
+    int length_;
+    int first_;
+    std::uint32_t behind_ = 0;
+};
+
+/// Decodes such a tile, by all threads. They convert it where it lies, where code points of two or three bytes take 16
+/// bits, so that nothing takes more memory than before; then, while the tile waits for those before it, there is
+/// nothing left to do but to copy.
+template <typename To, Errors errors, int length, typename Shape, typename Chain>
+__device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Shape>& alike, To* odata, Chain chain) {
+    using Part = DecodePart<Shape>;
+    using Converted = std::conditional_t<length == 4, To, char16_t>;
+    using Run = AlikeRun<Converted, length>;
+    constexpr int runs = Part::words / Run::words;
+    constexpr int elements = runs * runLength<Converted> * Warp::lanes;  // of a warp
+    constexpr int emitted = Shape::warps * elements;
+    if (Warp::index() == 0) {
+        chain.publish(emitted);
+    }
+
+    alignas(uint4) std::array<std::uint32_t, Part::words + 1> words;
+#pragma unroll
+    for (int i = 0; i < Part::words; i += 4) {
+        *reinterpret_cast<uint4*>(words.data() + i) = tile.template at<uint4>(Part::begin() + 4 * i);
+    }
+    words[Part::words] = alike.behind();
+    __syncwarp();
+    auto* const converted = tile.template pointerTo<uint4>(Warp::index() * Warp::lanes * Part::bytes);
+#pragma unroll
+    for (int run = 0; run < runs; ++run) {
+        std::array<std::uint32_t, Run::words> text;
+#pragma unroll
+        for (int i = 0; i < Run::words; ++i) {
+            const int word = run * Run::words + i;
+            text[i] = __funnelshift_r(words[word], words[word + 1], alike.first() * 8);
+        }
+        const auto out = Run(text).converted();
+        converted[Warp::lane() * runs + run] = {out[0], out[1], out[2], out[3]};
+    }
+
+    To* out = odata + chain.before(emitted);
+    if (tile.isLast() && threadIdx.x == 0) {
+        reportEnd<errors>(chain.result, out - odata + emitted);
+    }
+    // The second surrogate of a pair comes from the second byte. Where that is the tile's first, it is the tile's as
+    // well; and the last pair's, which is the next tile's, is the same from both.
+    if (Run::isOfPairs && alike.first() == 3) {
+        if (threadIdx.x == 0) {
+            *out = elementOf<To>(words[0], leadRule<To>(leadHalf(words[0])));
+        }
+        ++out;
+    }
+    out += Warp::index() * elements;
+    if constexpr (sizeof(Converted) == sizeof(To)) {
+        copyRunByWarp(reinterpret_cast<std::uint8_t*>(out), reinterpret_cast<const std::uint8_t*>(converted),
+                      elements * static_cast<int>(sizeof(To)));
+    } else {
+        widenRunByWarp(out, reinterpret_cast<const char16_t*>(converted), elements);
+    }
+}
+
+}  // namespace StreamCompaction::Utf8

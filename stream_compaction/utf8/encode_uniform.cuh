@@ -1,0 +1,170 @@
+#pragma once
+
+#include <array>
+
+#include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8/text_tile.cuh"
+#include "stream_compaction/utf8/uniform.h"
+
+/// Encoding of parts of a tile whose elements all take the same number of bytes: it is known beforehand how many that
+/// are together, and nothing needs a scan or a guess where an element's bytes go.
+namespace StreamCompaction::Utf8 {
+
+/// Elements from `least` on, so many.
+struct ElementRange {
+    std::uint32_t least;
+    std::uint32_t count;
+
+    [[nodiscard]] __device__ bool has(std::uint32_t element) const { return element - least < count; }
+};
+
+/// The elements that take so many bytes in UTF-8. Surrogates count among those of four in UTF-16, and in either among
+/// those of three.
+template <typename From>
+[[nodiscard]] __device__ ElementRange elementsOf(int length) {
+    constexpr bool isUtf16 = sizeof(From) == sizeof(char16_t);
+    return length == 1   ? ElementRange{0, 0x80}
+           : length == 2 ? ElementRange{0x80, 0x800 - 0x80}
+           : length == 3 ? ElementRange{0x800, 0x10000 - 0x800}
+           : isUtf16     ? ElementRange{0xD800, 0x800}
+                         : ElementRange{0x10000, lastCodePoint + 1 - 0x10000};
+}
+
+/// What elements have in common, of UTF-16 those in the lower and those in the upper halves of words.
+template <typename From>
+class CommonElements {
+    static constexpr bool isInHalves = sizeof(From) == sizeof(char16_t);
+
+  public:
+    __device__ void add(std::uint32_t word) {
+        lowest_ = smaller(lowest_, word);
+        highest_ = isInHalves ? __vmaxu2(highest_, word) : max(highest_, word);
+        nearest_ = smaller(nearest_, word ^ (isInHalves ? 0xD800D800 : 0xD800));
+    }
+    [[nodiscard]] __device__ bool areIn(const ElementRange& lower, const ElementRange& upper) const {
+        if constexpr (isInHalves) {
+            return lower.has(lowest_ & 0xFFFF) && lower.has(highest_ & 0xFFFF) && upper.has(lowest_ >> 16) &&
+                   upper.has(highest_ >> 16);
+        }
+        return lower.has(lowest_) && lower.has(highest_);
+    }
+    [[nodiscard]] __device__ bool hasSurrogates() const {
+        return isInHalves ? min(nearest_ & 0xFFFF, nearest_ >> 16) < 0x800 : nearest_ < 0x800;
+    }
+
+  private:
+    [[nodiscard]] __device__ static std::uint32_t smaller(std::uint32_t a, std::uint32_t b) {
+        return isInHalves ? __vminu2(a, b) : min(a, b);
+    }
+
+    std::uint32_t lowest_ = ~0u;
+    std::uint32_t highest_ = 0;
+    std::uint32_t nearest_ = ~0u;  // to surrogates: the bits in which it differs
+};
+
+/// How many bytes each element of a part takes, 1 to 4, or 0 for any other part. Four bytes from UTF-16 are pairs of
+/// surrogates, of which the first may begin before the part, and then the last ends behind it.
+struct AlikePart {
+    int length;
+    bool isCut;
+};
+
+/// By a warp, of its part.
+template <typename From, typename Text>
+[[nodiscard]] __device__ AlikePart findAlike(const Text& text) {
+    // A sample settles it for most text. Surrogates first: they are among the elements of three bytes.
+    const std::uint32_t sample = text.template at<From>(Warp::lane() * static_cast<int>(sizeof(From)));
+    const auto areAll = [&](int length) {
+        return __all_sync(Warp::allLanes, elementsOf<From>(length).has(sample)) != 0;
+    };
+    const int length = areAll(1) ? 1 : areAll(2) ? 2 : areAll(4) ? 4 : areAll(3) ? 3 : 0;
+    if (length == 0 || __all_sync(Warp::allLanes, text.isWhole()) == 0) {
+        return {0, false};
+    }
+    CommonElements<From> common;
+#pragma unroll
+    for (int at = 0; at < Text::bytes; at += Warp::lanes * static_cast<int>(sizeof(uint4))) {
+        const uint4 words = text.template at<uint4>(at + Warp::lane() * static_cast<int>(sizeof(uint4)));
+        common.add(words.x);
+        common.add(words.y);
+        common.add(words.z);
+        common.add(words.w);
+    }
+    const auto areIn = [&](const ElementRange& lower, const ElementRange& upper) {
+        return __all_sync(Warp::allLanes, common.areIn(lower, upper)) != 0;
+    };
+    if (sizeof(From) == sizeof(char16_t) && length == 4) {
+        constexpr ElementRange first{0xD800, 0x400};
+        constexpr ElementRange second{0xDC00, 0x400};
+        const bool isCut = areIn(second, first) && first.has(text.template at<char16_t>(-2)) &&
+                           second.has(text.template at<char16_t>(Text::bytes));
+        return {isCut || areIn(first, second) ? 4 : 0, isCut};
+    }
+    const ElementRange all = elementsOf<From>(length);
+    const bool isAlike = areIn(all, all) && __all_sync(Warp::allLanes, !common.hasSurrogates());
+    return {isAlike ? length : 0, false};
+}
+
+/// The bytes that such a part takes in UTF-8.
+template <typename From, typename Text>
+[[nodiscard]] __device__ int bytesOf(const AlikePart& part) {
+    return Text::bytes / static_cast<int>(sizeof(From)) * bytesEach<From>(part.length);
+}
+
+/// Encodes one to `packed`, aligned to 16 bytes, by its warp. The text may begin anywhere behind `packed`, if no byte
+/// of the output lies behind the element that it comes from.
+template <typename From, int length, typename Text>
+__device__ void encodeAlike(const Text& text, bool isCut, std::uint8_t* packed) {
+    using Vector = AlikeVector<From, length>;
+    constexpr int width = sizeof(uint4);
+#pragma unroll 1
+    for (int vector = Warp::lane(); vector < Text::bytes / width; vector += Warp::lanes) {
+        const uint4 in = text.template at<uint4>(vector * width);
+        auto out = Vector({in.x, in.y, in.z, in.w}).encoded();
+        if (Vector::isOfPairs && isCut) {
+            // Encode the pairs that the vector's elements are of, and take the halves that are theirs.
+            const std::uint32_t before = text.template at<std::uint32_t>(vector * width - 4);
+            const std::uint32_t behind = text.template at<std::uint32_t>(vector * width + width);
+            const auto pairs = Vector({__funnelshift_r(before, in.x, 16), __funnelshift_r(in.x, in.y, 16),
+                                       __funnelshift_r(in.y, in.z, 16), __funnelshift_r(in.z, in.w, 16)})
+                                   .encoded();
+            const std::uint32_t last = Vector({__funnelshift_r(in.w, behind, 16), 0, 0, 0}).encoded()[0];
+#pragma unroll
+            for (int i = 0; i < Vector::words; ++i) {
+                out[i] = __funnelshift_r(pairs[i], i + 1 < Vector::words ? pairs[i + 1] : last, 16);
+            }
+        }
+        __syncwarp();
+        auto* const to = reinterpret_cast<std::uint32_t*>(packed) + vector * Vector::words;
+        if constexpr (Vector::words == 4) {
+            *reinterpret_cast<uint4*>(to) = {out[0], out[1], out[2], out[3]};
+        } else if constexpr (Vector::words % 2 == 0) {
+#pragma unroll
+            for (int i = 0; i < Vector::words; i += 2) {
+                *reinterpret_cast<uint2*>(to + i) = {out[i], out[i + 1]};
+            }
+        } else {
+#pragma unroll
+            for (int i = 0; i < Vector::words; ++i) {
+                to[i] = out[i];
+            }
+        }
+    }
+}
+
+/// The same, whatever the length.
+template <typename From, typename Text>
+__device__ void encodeAlike(const Text& text, const AlikePart& part, std::uint8_t* packed) {
+    switch (part.length) {
+        case 1:
+            return encodeAlike<From, 1>(text, false, packed);
+        case 2:
+            return encodeAlike<From, 2>(text, false, packed);
+        case 3:
+            return encodeAlike<From, 3>(text, false, packed);
+        default:
+            return encodeAlike<From, 4>(text, part.isCut, packed);
+    }
+}
+
+}  // namespace StreamCompaction::Utf8

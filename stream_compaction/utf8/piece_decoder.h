@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "stream_compaction/utf8/unit.h"
+
+namespace StreamCompaction::Utf8 {
+
+/// Decodes text that comes in pieces of any size, which may end inside a sequence, to exactly what the whole would
+/// give. `decode` is Utf8::decode or CPU::decodeUtf8 for elements of type To. Allocates.
+///
+/// Of a sequence that a piece breaks off in, up to three bytes are kept for the next piece.
+template <typename To>
+class Stream {
+  public:
+    using Decode = std::function<Result(std::span<const std::uint8_t>, std::span<To>, Errors, Bom)>;
+
+    Stream(Decode decode, Errors errors, Bom bom) : decode_(std::move(decode)), errors_(errors), bom_(bom) {}
+
+    /// What the piece adds to the output; valid until the next call.
+    [[nodiscard]] std::span<const To> feed(std::span<const std::uint8_t> piece) {
+        text_.insert(text_.end(), piece.begin(), piece.end());
+        return decodeFirst(completeBytes(text_));
+    }
+
+    /// The rest, when no piece is to come.
+    [[nodiscard]] std::span<const To> finish() { return decodeFirst(text_.size()); }
+
+    /// Of all pieces together: the elements so far and the first error, as an offset into the whole.
+    [[nodiscard]] const Result& result() const { return result_; }
+
+  private:
+    std::span<const To> decodeFirst(std::size_t bytes) {
+        const bool hasStopped = errors_ == Errors::Strict && !result_.isWellFormed();
+        if (hasStopped || bytes == 0) {
+            return {};
+        }
+        out_.resize(bytes);
+        const Result now = decode_(std::span(text_).first(bytes), out_, errors_, offset_ == 0 ? bom_ : Bom::Keep);
+        if (result_.isWellFormed() && !now.isWellFormed()) {
+            result_.firstError = Result::errorAt(offset_ + now.errorOffset(), now.errorKind());
+        }
+        result_.count += now.count;
+        offset_ += bytes;
+        text_.erase(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(bytes));
+        return std::span(out_).first(now.count);
+    }
+
+    Decode decode_;
+    Errors errors_;
+    Bom bom_;
+    std::vector<std::uint8_t> text_;  // of which the next piece is the continuation
+    std::vector<To> out_;
+    std::size_t offset_ = 0;
+    Result result_{0, Result::noError};
+};
+
+}  // namespace StreamCompaction::Utf8

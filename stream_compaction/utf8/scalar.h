@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "stream_compaction/utf8/unit.h"
+
+/// Text on the host, one unit after the other, whatever its encoding.
+namespace StreamCompaction::Utf8 {
+
+/// What a unit stands for, where it is well-formed, and how many elements it takes.
+struct SerialUnit {
+    char32_t codePoint;
+    int length;
+    ErrorKind error;
+};
+
+/// The unit that begins with element i.
+[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const std::uint8_t> text, std::size_t i) {
+    const std::uint32_t window = windowAt(text, i);
+    const Unit unit = unitAt(window);
+    return unit.isWellFormed ? SerialUnit{codePointOf(window), unit.length, ErrorKind::None}
+                             : SerialUnit{replacementCharacter, unit.length, errorIn(window)};
+}
+
+[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const char16_t> text, std::size_t i) {
+    const char16_t x = text[i];
+    if (isFirstSurrogate(x) && i + 1 < text.size() && isSecondSurrogate(text[i + 1])) {
+        return {codePointOfPair(x, text[i + 1]), 2, ErrorKind::None};
+    }
+    return isSurrogate(x) ? SerialUnit{replacementCharacter, 1, ErrorKind::Surrogate}
+                          : SerialUnit{x, 1, ErrorKind::None};
+}
+
+[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const char32_t> text, std::size_t i) {
+    const char32_t x = text[i];
+    return isScalarValue(x)
+               ? SerialUnit{x, 1, ErrorKind::None}
+               : SerialUnit{replacementCharacter, 1, isSurrogate(x) ? ErrorKind::Surrogate : ErrorKind::AboveLast};
+}
+
+/// Elements that one element of the input can become.
+template <typename From, typename To>
+inline constexpr std::size_t mostElements = sizeof(To) > 1                     ? 1
+                                            : sizeof(From) == sizeof(char16_t) ? 3
+                                                                               : 4;
+
+/// Writes a code point in up to four elements, and returns how many.
+constexpr std::size_t put(char32_t codePoint, char32_t* out) {
+    out[0] = codePoint;
+    return 1;
+}
+
+constexpr std::size_t put(char32_t codePoint, char16_t* out) {
+    if (codePoint < 0x10000) {
+        out[0] = static_cast<char16_t>(codePoint);
+        return 1;
+    }
+    out[0] = static_cast<char16_t>(0xD7C0 + (codePoint >> 10));
+    out[1] = static_cast<char16_t>(0xDC00 + (codePoint & 0x3FF));
+    return 2;
+}
+
+constexpr std::size_t put(char32_t codePoint, std::uint8_t* out) {
+    const Encoded encoded = encode(codePoint);
+    for (int i = 0; i < encoded.length; ++i) {
+        out[i] = static_cast<std::uint8_t>(encoded.bytes >> 8 * (encoded.length - 1 - i));
+    }
+    return static_cast<std::size_t>(encoded.length);
+}
+
+}  // namespace StreamCompaction::Utf8

@@ -1,0 +1,98 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/utf8/chain.cuh"
+#include "stream_compaction/utf8/unit.h"
+
+namespace StreamCompaction::Utf8 {
+
+/// Up to four bytes of text around byte i, zeros where there are none: from byte i + first on.
+__device__ inline std::uint32_t windowAround(const std::uint8_t* text, std::size_t n, std::size_t i, int first) {
+    std::uint32_t window = 0;
+    for (int k = 0; k < 4; ++k) {
+        const std::size_t at = i + first + k;  // before the text it wraps around, and is no index
+        window |= (at < n ? std::uint32_t{text[at]} : 0u) << 8 * k;
+    }
+    return window;
+}
+
+/// emits[i] = 1 where byte i begins a unit that goes to the output, else 0; finds the first error.
+static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result* result, const std::uint8_t* text,
+                                      Errors errors, Bom bom) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i >= n) {
+        return;
+    }
+    const std::uint32_t window = windowAround(text, n, i, 0);
+    const bool begins = (insideOf(windowAround(text, n, i, -4), window) & 1) == 0;
+    const Unit unit = unitAt(window);
+    if (begins && !unit.isWellFormed) {
+        reportError(result, i, [window] { return errorIn(window); });
+    }
+    const bool isMark = bom == Bom::Drop && i == 0 && beginsWithMark(window);
+    emits[i] = begins && !isMark && (unit.isWellFormed || errors != Errors::Skip) ? 1 : 0;
+}
+
+/// odata[indices[i]] = the code point of the unit that begins with byte i.
+template <typename Index>
+__global__ void kernScatterCodePoints(std::size_t n, char32_t* odata, const std::uint8_t* text,
+                                      const std::uint8_t* emits, const Index* indices) {
+    const std::size_t i = Common::globalThreadIndex();
+    if (i < n && emits[i]) {
+        const std::uint32_t window = windowAround(text, n, i, 0);
+        odata[indices[i]] = unitAt(window).isWellFormed ? codePointOf(window) : replacementCharacter;
+    }
+}
+
+/// The count: the place of the last element, and one more when that is emitted itself; in strict mode the place of what
+/// the first error begins with.
+template <typename Index>
+__global__ void kernCountEmitted(std::size_t n, Result* result, const std::uint8_t* emits, const Index* indices,
+                                 Errors errors) {
+    const bool stops = errors == Errors::Strict && !result->isWellFormed();
+    result->count =
+        stops ? std::uint64_t{indices[result->errorOffset()]} : std::uint64_t{indices[n - 1]} + emits[n - 1];
+}
+
+/// Decoding as the textbook has it, over any scan: map each byte to whether a unit begins there, scan, which tells
+/// every unit its place, and scatter the code points.
+///
+/// Device layer: the same result as Decode for UTF-32. Scratch: a byte and a 4-byte index a byte of text (8-byte from
+/// 2^32 bytes on), and the scan's. Moves, a byte of text, 1 + 1 bytes in the map (7 more come from the cache), the
+/// scan's, and 1 + 1 + 4 and the code points' 4 in the scatter.
+template <ScanOperation Scan>
+struct TextbookDecode {
+    Scan scan{};
+    int blockSize = 256;
+    Errors errors = Errors::Replace;
+    Bom bom = Bom::Keep;
+
+    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+        return MapScanScatter<Scan>{scan, blockSize}.template scratchBytes<std::uint8_t>(n);
+    }
+
+    void operator()(const std::uint8_t* in, char32_t* out, Result* result, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        requireConversionArrays(in, out, result, n);
+        ScratchArena arena(scratch, scratchBytes(n));
+        beginResult(result, 0, stream);
+        if (n == 0) {
+            return;
+        }
+        const unsigned blocks = Common::blocksFor(n, blockSize);
+        auto* emits = arena.take<std::uint8_t>(n);
+        withIndexType(n, [&]<typename Index>(Index) {
+            auto* indices = arena.take<Index>(n);
+            kernMapToEmits<<<blocks, blockSize, 0, stream>>>(n, emits, result, in, errors, bom);
+            Common::checkCUDAError("kernMapToEmits");
+            scan(emits, indices, n, arena.rest(), stream);
+            kernScatterCodePoints<<<blocks, blockSize, 0, stream>>>(n, out, in, emits, indices);
+            Common::checkCUDAError("kernScatterCodePoints");
+            kernCountEmitted<<<1, 1, 0, stream>>>(n, result, emits, indices, errors);
+            Common::checkCUDAError("kernCountEmitted");
+        });
+    }
+};
+
+}  // namespace StreamCompaction::Utf8

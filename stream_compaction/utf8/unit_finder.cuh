@@ -1,0 +1,133 @@
+#pragma once
+
+#include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8/text_tile.cuh"
+#include "stream_compaction/utf8/unit.h"
+
+/// How the threads of a block find where units begin in a tile.
+namespace StreamCompaction::Utf8 {
+
+/// How the bytes of a tile are shared out: a warp owns consecutive rows; of a row every lane has a group of 32 bytes.
+template <int threadCount, int rowCount>
+struct GroupShape {
+    static constexpr int threads = threadCount;
+    static constexpr int warps = threads / Warp::lanes;
+    static constexpr int rows = rowCount;
+    static constexpr int groupBytes = 32;
+    static constexpr int bytes = threads * rows * groupBytes;
+    using Tile = TextTile<threads, bytes>;
+
+    /// The position of this lane's group in a row of its warp.
+    [[nodiscard]] __device__ static int groupAt(int row) {
+        return ((Warp::index() * rows + row) * Warp::lanes + Warp::lane()) * groupBytes;
+    }
+};
+
+/// What the units that begin in a group of 32 bytes come to, a bit a byte.
+struct GroupMasks {
+    std::uint32_t emits;      ///< where an element of the output comes from
+    std::uint32_t illFormed;  ///< where an ill-formed unit begins
+    std::uint32_t begins;     ///< where any unit begins, or the text ends
+};
+
+/// Finds the units of a warp's groups, row by row.
+template <typename To, typename Shape>
+class UnitFinder {
+    using Tile = typename Shape::Tile;
+
+  public:
+    /// For the warp's first row.
+    __device__ UnitFinder(const Tile& tile, Bom bom) : tile_(tile), bom_(bom) {
+        const int first = Shape::groupAt(0) - Warp::lane() * Shape::groupBytes;
+        inside_ = insideOf(tile.template at<std::uint32_t>(first - 4), tile.template at<std::uint32_t>(first));
+    }
+
+    /// By all lanes, for each row in turn.
+    __device__ GroupMasks next(int row, Errors errors) {
+        const int group = Shape::groupAt(row);
+        alignas(uint4) std::uint32_t words[8];
+        *reinterpret_cast<uint4*>(words) = tile_.template at<uint4>(group + firstHalf_);
+        *reinterpret_cast<uint4*>(words + 4) = tile_.template at<uint4>(group + secondHalf_);
+        const std::uint32_t text = textIn(group);
+        const std::uint32_t any = words[0] | words[1] | words[2] | words[3] | words[4] | words[5] | words[6] | words[7];
+        if (!__any_sync(Warp::allLanes, (any & 0x80808080) != 0)) {
+            inside_ = 0;
+            return {text, 0, ~0u};
+        }
+        isAscii_ = false;
+        std::uint32_t behind = __shfl_down_sync(Warp::allLanes, order_ == inOrder ? words[0] : words[4], 1);
+        if (Warp::lane() == Warp::lanes - 1) {
+            behind = tile_.template at<std::uint32_t>(group + Shape::groupBytes);
+        }
+        const UnitMasks units = findUnits(bitPlanes(words, order_), behind);
+
+        // What reaches into a lane's group comes from the lane before; into the first lane's, from the row before.
+        const std::uint32_t fromBefore =
+            __shfl_sync(Warp::allLanes, units.insideBehind(), Warp::lane() - 1);  // round from 31 to 0
+        const std::uint32_t inside = Warp::lane() == 0 ? inside_ : fromBefore;
+        inside_ = fromBefore;
+
+        const std::uint32_t starts = units.starts(inside) & text;
+        std::uint32_t emits = errors == Errors::Skip ? starts & units.wellFormed : starts;
+        if constexpr (sizeof(To) == sizeof(char16_t)) {
+            // The second surrogate of a pair comes from the second byte of four.
+            const std::uint32_t seconds = (units.fourth << 1 | inside >> 2) & text;
+            emits |= seconds;
+            pairs_ |= seconds;
+        }
+        // In one of the first groups. The row is known to the compiler.
+        if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == (tile_.first() & -Shape::groupBytes) &&
+            beginsWithMark(windowAt(tile_, tile_.first()))) {
+            emits &= ~(1u << tile_.first() % Shape::groupBytes);
+        }
+        return {emits, starts & ~units.wellFormed, starts | ~text};
+    }
+
+    /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
+    [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
+    /// After the last row: whether all of the warp's rows are ASCII.
+    [[nodiscard]] __device__ bool isAscii() const { return isAscii_; }
+    /// After the last row: whether a surrogate comes from this lane's groups, or from the byte just before its
+    /// inside().
+    [[nodiscard]] __device__ bool hasPairs() const {
+        return sizeof(To) == sizeof(char16_t) && (pairs_ | inside_ >> 2) != 0;
+    }
+
+  private:
+    /// Which bytes of the group are text.
+    [[nodiscard]] __device__ std::uint32_t textIn(int group) const {
+        if (tile_.isWhole()) {
+            return ~0u;
+        }
+        const auto below = [](int n) { return n <= 0 ? 0u : n >= 32 ? ~0u : (1u << n) - 1; };
+        return below(tile_.end() - group) & ~below(tile_.first() - group);
+    }
+
+    /// Of eight lanes, which are served together, four read the second half of their groups first: so all read
+    /// different banks.
+    [[nodiscard]] __device__ static bool isExchanged() { return Warp::lane() % 8 >= 4; }
+
+    const Tile& tile_;
+    Bom bom_;
+    int firstHalf_ = isExchanged() ? Shape::groupBytes / 2 : 0;
+    int secondHalf_ = Shape::groupBytes / 2 - firstHalf_;
+    std::uint32_t order_ = isExchanged() ? halvesExchanged : inOrder;
+    std::uint32_t inside_;  // of the next row's first group
+    std::uint32_t pairs_ = 0;
+    bool isAscii_ = true;
+};
+
+/// The position of the first byte that has a bit in the masks of a thread's rows, or else that of the tile's end.
+template <typename Shape>
+[[nodiscard]] __device__ int firstOf(const std::uint32_t (&masks)[Shape::rows]) {
+    int first = Shape::bytes;
+#pragma unroll
+    for (int row = Shape::rows - 1; row >= 0; --row) {
+        if (masks[row] != 0) {
+            first = Shape::groupAt(row) + __ffs(static_cast<int>(masks[row])) - 1;
+        }
+    }
+    return first;
+}
+
+}  // namespace StreamCompaction::Utf8

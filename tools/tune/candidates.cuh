@@ -1,0 +1,108 @@
+#pragma once
+
+#include <stream_compaction/device_buffer.h>
+#include <thrust/device_ptr.h>
+#include <thrust/equal.h>
+#include <thrust/tabulate.h>
+
+#include <stream_compaction/single_pass.cuh>
+
+#include "problems/inputs.h"
+#include "tune/tuner.h"
+
+/// What the sweeps of the scan and of the compaction share.
+namespace Bench::Tune {
+
+using namespace StreamCompaction;
+using SinglePass::BlockShape;
+
+template <typename... Shapes>
+struct ShapeList {};
+
+/// Those whose tiles stay in registers, and those whose tiles wait in shared memory, of which a block has 48 KiB.
+using ResidentShapes = ShapeList<BlockShape<256, 1>, BlockShape<256, 2>, BlockShape<256, 4>, BlockShape<256, 8>,
+                                 BlockShape<512, 4>, BlockShape<512, 8>>;
+using LookBackShapes = ShapeList<BlockShape<128, 8>, BlockShape<128, 12>, BlockShape<128, 16>, BlockShape<256, 4>,
+                                 BlockShape<256, 8>, BlockShape<512, 2>, BlockShape<512, 4>>;
+
+/// Calls `visit(shape)` for each.
+template <typename... Shapes, typename Visit>
+void forEach(ShapeList<Shapes...>, [[maybe_unused]] Visit visit) {
+    (visit(Shapes{}), ...);
+}
+
+inline constexpr cudaStream_t defaultStream = nullptr;
+
+inline constexpr std::size_t smallestLookBack = std::size_t{1} << 20;
+inline constexpr std::size_t largestResident = std::size_t{1} << 22;
+
+/// Times as much scratch as the smallest tiles need, at most, beside those that the library takes.
+inline constexpr std::size_t scratchOfSmallestTiles = 8;
+
+/// Numbers from 0 to 3, equally likely: three in four are kept, and their sums are exact in the wider types.
+template <typename T>
+struct SmallNumber {
+    __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(randomAt(42, i) >> 62); }
+};
+
+template <typename T>
+struct RandomBits {
+    __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(randomAt(42, i)); }
+};
+
+template <typename T, typename ValueAt>
+void fill(DeviceBuffer<T>& buffer, ValueAt valueAt) {
+    const auto begin = thrust::device_pointer_cast(buffer.data());
+    thrust::tabulate(begin, begin + buffer.size(), valueAt);
+}
+
+template <typename T>
+[[nodiscard]] bool areEqual(const DeviceBuffer<T>& a, const DeviceBuffer<T>& b, std::size_t n) {
+    const auto begin = thrust::device_pointer_cast(a.data());
+    return thrust::equal(begin, begin + n, thrust::device_pointer_cast(b.data()));
+}
+
+template <typename T>
+void poison(DeviceBuffer<T>& buffer) {
+    Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
+}
+
+/// The peer, which `cub()` launches, and every shape that makes sense for n elements: `resident(shape)` and
+/// `lookBack(shape, order)` launch them.
+template <typename Cub, typename Resident, typename LookBack>
+[[nodiscard]] std::vector<Candidate> candidatesFor(std::size_t n, Cub cub, Resident resident, LookBack lookBack) {
+    std::vector<Candidate> candidates;
+    candidates.push_back({"cub", 0, 0, "", [cub] {
+                              cub();
+                              return true;
+                          }});
+    if (n <= largestResident) {
+        forEach(ResidentShapes{}, [&](auto shape) {
+            candidates.push_back({"resident", shape.threads, shape.rows, "", [=] { return resident(shape); }});
+        });
+    }
+    if (n >= smallestLookBack) {
+        for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
+            forEach(LookBackShapes{}, [&](auto shape) {
+                const char* name = order == TileOrder::Ticket ? "ticket" : "index";
+                candidates.push_back({"look-back", shape.threads, shape.rows, name, [=] {
+                                          lookBack(shape, order);
+                                          return true;
+                                      }});
+            });
+        }
+    }
+    return candidates;
+}
+
+/// Calls `visit(n)` for each size up to the largest.
+template <typename Visit>
+void forEachSize(std::size_t largest, Visit visit) {
+    for (const int exponent : {12, 14, 16, 17, 18, 19, 20, 21, 22, 23, 24, 26, 28}) {
+        if (const std::size_t n = std::size_t{1} << exponent; n <= largest) {
+            visit(n);
+        }
+    }
+}
+
+}  // namespace Bench::Tune

@@ -1,0 +1,59 @@
+#include <stream_compaction/cub.cuh>
+
+#include "tune/candidates.cuh"
+
+namespace Bench::Tune {
+namespace {
+
+using Launcher = SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>;
+
+[[nodiscard]] std::size_t read(const DeviceBuffer<std::size_t>& count) {
+    std::size_t value = 0;
+    count.copyTo(std::span(&value, 1));
+    return value;
+}
+
+template <typename T>
+void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
+    DeviceBuffer<T> in(largest);
+    DeviceBuffer<T> out(largest);
+    DeviceBuffer<T> expected(largest);
+    DeviceBuffer<std::size_t> count(1);
+    DeviceBuffer<std::byte> memory(
+        std::max(scratchOfSmallestTiles * Launcher::scratchBytes<T>(largest), Cub::Compact{}.scratchBytes<T>(largest)));
+    const Scratch scratch = memory.bytes();
+    const ScratchArena arena(scratch, 0);
+    T* const noRejects = nullptr;
+    fill(in, SmallNumber<T>{});
+    forEachSize(largest, [&](std::size_t n) {
+        const auto candidates = candidatesFor(
+            n, [&, n] { Cub::Compact{}(in.data(), out.data(), count.data(), n, scratch, defaultStream); },
+            [&, n](auto shape) {
+                return Launcher{}.compactResident(shape, in.data(), out.data(), noRejects, count.data(), n, arena,
+                                                  defaultStream, IsNonzero{});
+            },
+            [&, n](auto shape, TileOrder order) {
+                Launcher{order}.compactByLookBack(shape, in.data(), out.data(), noRejects, count.data(), n, arena,
+                                                  defaultStream, IsNonzero{});
+            });
+        Cub::Compact{}(in.data(), expected.data(), count.data(), n, scratch, defaultStream);
+        const std::size_t kept = read(count);
+        const auto spoil = [&] {
+            poison(out);
+            poison(count);
+        };
+        tuner.run({"compact", type, n, (n + kept) * sizeof(T), spoil,
+                   [&] { return read(count) == kept && areEqual(out, expected, kept); }},
+                  candidates);
+    });
+}
+
+}  // namespace
+
+void tuneCompactions(Tuner& tuner) {
+    tuneCompaction<int>(tuner, "int32", std::size_t{1} << 28);
+    tuneCompaction<std::int64_t>(tuner, "int64", std::size_t{1} << 27);
+    tuneCompaction<std::uint8_t>(tuner, "uint8", std::size_t{1} << 28);
+}
+
+}  // namespace Bench::Tune

@@ -1,0 +1,45 @@
+#include <stream_compaction/cub.cuh>
+
+#include "tune/candidates.cuh"
+
+namespace Bench::Tune {
+namespace {
+
+using SinglePass::Scan;
+
+template <typename In, typename T>
+void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
+    DeviceBuffer<In> in(largest);
+    DeviceBuffer<T> out(largest);
+    DeviceBuffer<T> expected(largest);
+    DeviceBuffer<std::byte> memory(std::max(scratchOfSmallestTiles * Scan{}.scratchBytes<T, In>(largest),
+                                            Cub::Scan{}.scratchBytes<T, In>(largest)));
+    const Scratch scratch = memory.bytes();
+    const ScratchArena arena(scratch, 0);
+    fill(in, SmallNumber<In>{});
+    forEachSize(largest, [&](std::size_t n) {
+        const auto candidates = candidatesFor(
+            n, [&, n] { Cub::Scan{}(in.data(), out.data(), n, scratch, defaultStream); },
+            [&, n](auto shape) {
+                return Scan{}.scanResident(shape, in.data(), out.data(), n, arena, defaultStream, Sum{});
+            },
+            [&, n](auto shape, TileOrder order) {
+                Scan{.order = order}.scanByLookBack(shape, in.data(), out.data(), n, arena, defaultStream, Sum{});
+            });
+        Cub::Scan{}(in.data(), expected.data(), n, scratch, defaultStream);
+        tuner.run({"scan", type, n, n * (sizeof(In) + sizeof(T)), [&] { poison(out); },
+                   [&] { return areEqual(out, expected, n); }},
+                  candidates);
+    });
+}
+
+}  // namespace
+
+void tuneScans(Tuner& tuner) {
+    tuneScan<int, int>(tuner, "int32", std::size_t{1} << 28);
+    tuneScan<std::int64_t, std::int64_t>(tuner, "int64", std::size_t{1} << 28);
+    tuneScan<double, double>(tuner, "double", std::size_t{1} << 28);
+    tuneScan<std::int8_t, int>(tuner, "int8->int32", std::size_t{1} << 28);
+}
+
+}  // namespace Bench::Tune

@@ -1,0 +1,164 @@
+#include <stream_compaction/cub.cuh>
+#include <stream_compaction/radix_sort.cuh>
+
+#include "tune/candidates.cuh"
+
+namespace Bench::Tune {
+namespace {
+
+using Radix::NoValue;
+using Radix::SortShape;
+
+using BlockShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<512, 16>>;
+using ClusterShapes = ShapeList<SortShape<256, 1>, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 4>,
+                                SortShape<512, 8>, SortShape<1024, 4>>;
+using GridShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>>;
+
+/// For 4 bytes an element, 8, and 12.
+using SmallElementShapes = ShapeList<SortShape<384, 24>, SortShape<384, 56>, SortShape<384, 60>, SortShape<448, 24>,
+                                     SortShape<448, 32>, SortShape<512, 24>, SortShape<512, 32>, SortShape<512, 36>,
+                                     SortShape<512, 40>, SortShape<512, 44>, SortShape<512, 46>>;
+using PairShapes = ShapeList<SortShape<384, 24>, SortShape<384, 28>, SortShape<384, 30>, SortShape<448, 24>,
+                             SortShape<448, 26>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 23>>;
+using WideKeyShapes = ShapeList<SortShape<384, 14>, SortShape<384, 30>, SortShape<448, 14>, SortShape<448, 22>,
+                                SortShape<512, 20>, SortShape<512, 23>>;
+using WidePairShapes = ShapeList<SortShape<384, 14>, SortShape<384, 18>, SortShape<384, 20>, SortShape<448, 14>,
+                                 SortShape<512, 14>, SortShape<512, 15>>;
+
+struct Index {
+    __host__ __device__ int operator()(std::size_t i) const { return static_cast<int>(i); }
+};
+
+/// Integers of random bits, alone or with their index for a value.
+template <typename K, typename Value>
+class SortContest {
+  public:
+    static constexpr bool hasValues = Radix::hasValues<Value>;
+    using Bits = BitsOf<K>;
+    using Carried = Radix::Carried<Value>;
+    using Launcher = Radix::Launcher<Bits, Carried>;
+
+    explicit SortContest(std::size_t largest)
+        : keysIn_(largest),
+          keysOut_(largest),
+          keysExpected_(largest),
+          valuesIn_(hasValues ? largest : 0),
+          valuesOut_(valuesIn_.size()),
+          valuesExpected_(valuesIn_.size()),
+          memory_(
+              std::max(scratchOfSmallestTiles * Radix::Sort{}.scratchBytes<K, Value>(largest), cubScratch(largest))) {
+        fill(keysIn_, RandomBits<K>{});
+        fill(valuesIn_, Index{});
+    }
+
+    template <typename BlockList, typename ClusterList, typename GridList, typename PassList>
+    void run(Tuner& tuner, std::string_view type, std::size_t n, BlockList blocks, ClusterList clusters, GridList grids,
+             PassList passes) {
+        std::vector<Candidate> candidates;
+        candidates.push_back({"cub", 0, 0, "", [this, n] {
+                                  runCub(n);
+                                  return true;
+                              }});
+        const auto add = [&](const char* way, auto shapes, auto launch) {
+            forEach(shapes, [&](auto shape) {
+                candidates.push_back({way, shape.threads, shape.items, "",
+                                      [this, n, shape, launch] { return launch(launcher(n), shape); }});
+            });
+        };
+        add("block", blocks, [](const Launcher& sort, auto shape) { return sort.byBlock(shape); });
+        add("cluster", clusters, [](const Launcher& sort, auto shape) { return sort.byCluster(shape); });
+        add("grid", grids, [](const Launcher& sort, auto shape) { return sort.byGrid(shape); });
+        add("passes", passes, [](const Launcher& sort, auto shape) { return sort.inPasses(shape, 1); });
+
+        runCub(n);
+        Common::checkCUDAError(
+            cudaMemcpy(keysExpected_.data(), keysOut_.data(), n * sizeof(K), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+        if constexpr (hasValues) {
+            Common::checkCUDAError(
+                cudaMemcpy(valuesExpected_.data(), valuesOut_.data(), n * sizeof(Value), cudaMemcpyDeviceToDevice),
+                "cudaMemcpy");
+        }
+        const auto spoil = [this] {
+            poison(keysOut_);
+            poison(valuesOut_);
+        };
+        const auto isCorrect = [this, n] {
+            return areEqual(keysOut_, keysExpected_, n) && areEqual(valuesOut_, valuesExpected_, hasValues ? n : 0);
+        };
+        const std::size_t bytes = 2 * n * (sizeof(K) + (hasValues ? sizeof(Value) : 0));
+        tuner.run({hasValues ? "sort-pairs" : "sort", type, n, bytes, spoil, isCorrect}, candidates);
+    }
+
+  private:
+    using StoredValue = std::conditional_t<hasValues, Value, int>;
+
+    [[nodiscard]] static std::size_t cubScratch(std::size_t n) {
+        if constexpr (hasValues) {
+            return Cub::SortPairs{}.scratchBytes<K, Value>(n);
+        } else {
+            return Cub::Sort{}.scratchBytes<K>(n);
+        }
+    }
+
+    void runCub(std::size_t n) {
+        if constexpr (hasValues) {
+            Cub::SortPairs{}(keysIn_.data(), keysOut_.data(), valuesIn_.data(), valuesOut_.data(), n, memory_.bytes(),
+                             defaultStream);
+        } else {
+            Cub::Sort{}(keysIn_.data(), keysOut_.data(), n, memory_.bytes(), defaultStream);
+        }
+    }
+
+    [[nodiscard]] Launcher launcher(std::size_t n) {
+        const DigitRange allBits{0, 8 * sizeof(K)};
+        return {{reinterpret_cast<const Bits*>(keysIn_.data()), reinterpret_cast<const Carried*>(valuesIn_.data())},
+                {reinterpret_cast<Bits*>(keysOut_.data()), reinterpret_cast<Carried*>(valuesOut_.data())},
+                n,
+                allBits,
+                KeyCoding<Bits>::template of<K>(),
+                false,
+                ScratchArena(memory_.bytes(), 0),
+                defaultStream};
+    }
+
+    DeviceBuffer<K> keysIn_;
+    DeviceBuffer<K> keysOut_;
+    DeviceBuffer<K> keysExpected_;
+    DeviceBuffer<StoredValue> valuesIn_;
+    DeviceBuffer<StoredValue> valuesOut_;
+    DeviceBuffer<StoredValue> valuesExpected_;
+    DeviceBuffer<std::byte> memory_;
+};
+
+constexpr std::size_t powerOfTwo(int exponent) { return std::size_t{1} << exponent; }
+
+/// The ways of small arrays up to 2^20.
+template <typename K, typename Value>
+void tuneSmall(Tuner& tuner, std::string_view type) {
+    SortContest<K, Value> contest(powerOfTwo(20));
+    for (int exponent = 10; exponent <= 20; ++exponent) {
+        contest.run(tuner, type, powerOfTwo(exponent), BlockShapes{}, ClusterShapes{}, GridShapes{}, ShapeList<>{});
+    }
+}
+
+/// A launch a pass.
+template <typename K, typename Value, typename PassList>
+void tunePasses(Tuner& tuner, std::string_view type, std::initializer_list<int> exponents, PassList passes) {
+    SortContest<K, Value> contest(powerOfTwo(std::max(exponents)));
+    for (const int exponent : exponents) {
+        contest.run(tuner, type, powerOfTwo(exponent), ShapeList<>{}, ShapeList<>{}, ShapeList<>{}, passes);
+    }
+}
+
+}  // namespace
+
+void tuneSorts(Tuner& tuner) {
+    tuneSmall<int, NoValue>(tuner, "int32");
+    tuneSmall<int, int>(tuner, "int32,int32");
+    tunePasses<int, NoValue>(tuner, "int32", {20, 21, 22, 24, 26, 28}, SmallElementShapes{});
+    tunePasses<int, int>(tuner, "int32,int32", {20, 21, 22, 24, 26, 28}, PairShapes{});
+    tunePasses<std::int64_t, NoValue>(tuner, "int64", {24, 27}, WideKeyShapes{});
+    tunePasses<std::int64_t, int>(tuner, "int64,int32", {24, 26}, WidePairShapes{});
+}
+
+}  // namespace Bench::Tune
