@@ -217,7 +217,8 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> threa
     for (unsigned i = 0; i < config.numAttrs; ++i) {
         const cudaLaunchAttribute& attribute = config.attrs[i];
         grid.isEarly |= attribute.id == cudaLaunchAttributeProgrammaticStreamSerialization;
-        grid.isTogether |= attribute.id != cudaLaunchAttributeProgrammaticStreamSerialization;
+        grid.isTogether |=
+            attribute.id == cudaLaunchAttributeCooperative || attribute.id == cudaLaunchAttributeClusterDimension;
         clusterBlocks =
             attribute.id == cudaLaunchAttributeClusterDimension ? attribute.val.clusterDim.x : clusterBlocks;
     }
@@ -244,7 +245,7 @@ cudaError_t occupancy(int* blocks, int threads, std::size_t sharedBytes) {
 }
 cudaError_t attributesOfKernel(cudaFuncAttributes* attributes) {
     constexpr int withoutAsking = 48 << 10;
-    *attributes = {withoutAsking, Simulator::card().capability};
+    *attributes = {0, withoutAsking, Simulator::card().capability};
     return cudaSuccess;
 }
 cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config) {

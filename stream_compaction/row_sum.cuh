@@ -5,6 +5,7 @@
 #include "stream_compaction/row_sum/plan.h"
 #include "stream_compaction/row_sum/short_rows.cuh"
 #include "stream_compaction/row_sum/study.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 
 /// Row sums of a matrix in device memory, `pitch` elements from one row to the next, accumulated in the type of `out`,
 /// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap;
@@ -34,7 +35,9 @@ struct BlockPerRow {
             }
         }
         if (!isDoneWithoutColumns(matrix, out, stream)) {
-            launch<kernSumByBlock<Step, In, Acc>>("kernSumByBlock", {rows, studyThreads}, stream, matrix, out);
+            launch<kernSumByBlock<Step, In, Acc>>(
+                {.blocks = rows, .threads = studyThreads, .carveout = cudaSharedmemCarveoutDefault}, stream, matrix,
+                out);
         }
     }
 };
@@ -49,14 +52,8 @@ using VectorLoads = BlockPerRow<Steps<2, Finish::Shuffles, Loads::Vectors>>;
 
 /// What the current device is to a plan.
 [[nodiscard]] inline Card currentCard() {
-    int device = 0;
-    Common::checkCUDAError(cudaGetDevice(&device), "cudaGetDevice");
-    const auto attribute = [device](cudaDeviceAttr which) {
-        int value = 0;
-        Common::checkCUDAError(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-        return static_cast<std::size_t>(value);
-    };
-    return {attribute(cudaDevAttrMultiProcessorCount), attribute(cudaDevAttrL2CacheSize)};
+    const DeviceProperties device = currentDevice();
+    return {device.multiprocessors, device.l2Bytes};
 }
 
 using EightLanes = TeamShape<8, 4, 128>;
@@ -65,8 +62,7 @@ using SmallBlock = TeamShape<128, 4, 128>;
 using OneBlock = TeamShape<256, 2, 256>;
 using WideBlock = TeamShape<512, 4, 512>;
 
-/// Adds up the parts of rows. It is like no other, for what begins early gets a multiprocessor's memory set up for
-/// tiles (onCurrentDevice), which would leave little cache for the loads of a matrix.
+/// Adds up the parts of rows.
 using PartsBlock = TeamShape<1024, 2, 1024>;
 
 /// The sums of all rows, whatever the shape, in one launch where rows are no longer than 256 KiB or, if there are fewer
@@ -113,22 +109,22 @@ struct Adaptive {
             case Mapping::Thread:
                 return sumByTile(matrix, out, stream);
             case Mapping::EightLanes:
-                return sumByTeam<EightLanes>(plan, matrix, out, Begin::InTurn, stream);
+                return sumByTeam<EightLanes>(plan, matrix, out, Begin::Normal, stream);
             case Mapping::Warp:
-                return sumByTeam<OneWarp>(plan, matrix, out, Begin::InTurn, stream);
+                return sumByTeam<OneWarp>(plan, matrix, out, Begin::Normal, stream);
             case Mapping::SmallBlock:
-                return sumByTeam<SmallBlock>(plan, matrix, out, Begin::InTurn, stream);
+                return sumByTeam<SmallBlock>(plan, matrix, out, Begin::Normal, stream);
             case Mapping::Block:
-                return sumByTeam<OneBlock>(plan, matrix, out, Begin::InTurn, stream);
+                return sumByTeam<OneBlock>(plan, matrix, out, Begin::Normal, stream);
             case Mapping::WideBlock:
-                return sumByTeam<WideBlock>(plan, matrix, out, Begin::InTurn, stream);
+                return sumByTeam<WideBlock>(plan, matrix, out, Begin::Normal, stream);
             case Mapping::Blocks:
                 break;
         }
         Acc* const sums = plan.parts > 1 ? arena.take<Acc>(matrix.rows * plan.parts) : out;
-        sumByTeam<WideBlock>(plan, matrix, sums, Begin::InTurn, stream);
+        sumByTeam<WideBlock>(plan, matrix, sums, Begin::Normal, stream);
         if (plan.parts > 1) {
-            sumByTeam<PartsBlock>({}, Matrix<Acc>{sums, matrix.rows, plan.parts, plan.parts}, out, Begin::Early,
+            sumByTeam<PartsBlock>({}, Matrix<Acc>{sums, matrix.rows, plan.parts, plan.parts}, out, Begin::Programmatic,
                                   stream);
         }
     }
@@ -145,17 +141,20 @@ struct Adaptive {
         if (onCurrentDevice<kernel>(tileThreads, mostSharedBytes).residentBlocks == 0) {
             throw CudaError("kernSumByTile: the card has too little shared memory");
         }
-        launch<kernel>("kernSumByTile", {blocks, tileThreads, RunLoader<In>::sharedBytes(rows * rowBytes)}, stream,
-                       matrix, static_cast<unsigned>(rows), out);
+        launch<kernel>({blocks, tileThreads, RunLoader<In>::sharedBytes(rows * rowBytes)}, stream, matrix,
+                       static_cast<unsigned>(rows), out);
     }
 
     template <typename Shape, typename In, typename Acc>
     static void sumByTeam(const Plan& plan, const Matrix<In>& matrix, Acc* out, Begin begin, cudaStream_t stream) {
         const std::size_t blocks = Common::divideRoundUp(matrix.rows * plan.parts, Shape::rowsABlock);
-        const LaunchShape shape{blocks, Shape::threads, 0, begin};
+        const LaunchShape shape{.blocks = blocks,
+                                .threads = Shape::threads,
+                                .begin = begin,
+                                .carveout = cudaSharedmemCarveoutDefault};  // loads pass through the first-level cache
         const auto launchReading = [&]<bool readOnce>(std::bool_constant<readOnce>) {
-            launch<kernSumByTeam<Shape, readOnce, In, Acc>>("kernSumByTeam", shape, stream, matrix,
-                                                            static_cast<unsigned>(plan.parts), plan.partVectors, out);
+            launch<kernSumByTeam<Shape, readOnce, In, Acc>>(shape, stream, matrix, static_cast<unsigned>(plan.parts),
+                                                            plan.partVectors, out);
         };
         plan.readOnce ? launchReading(std::true_type{}) : launchReading(std::false_type{});
     }

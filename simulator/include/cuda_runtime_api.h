@@ -74,11 +74,11 @@ enum cudaDeviceAttr {
 };
 enum cudaFuncAttribute {
     cudaFuncAttributeMaxDynamicSharedMemorySize,
-    cudaFuncAttributePreferredSharedMemoryCarveout,
     cudaFuncAttributeNonPortableClusterSizeAllowed,
 };
-enum { cudaSharedmemCarveoutMaxShared = 100 };
+enum cudaSharedCarveout { cudaSharedmemCarveoutDefault = -1, cudaSharedmemCarveoutMaxShared = 100 };
 struct cudaFuncAttributes {
+    std::size_t sharedSizeBytes;
     int maxDynamicSharedSizeBytes;
     int ptxVersion;
 };
@@ -145,6 +145,7 @@ enum cudaLaunchAttributeID {
     cudaLaunchAttributeCooperative,
     cudaLaunchAttributeClusterDimension,
     cudaLaunchAttributeProgrammaticStreamSerialization,
+    cudaLaunchAttributePreferredSharedMemoryCarveout,
 };
 struct cudaLaunchAttribute {
     cudaLaunchAttributeID id;
@@ -154,6 +155,7 @@ struct cudaLaunchAttribute {
             unsigned x, y, z;
         } clusterDim;
         int programmaticStreamSerializationAllowed;
+        unsigned sharedMemCarveout;
     } val;
 };
 struct cudaLaunchConfig_t {
@@ -209,22 +211,15 @@ template <typename T>
 cudaError_t cudaMallocHost(T** memory, std::size_t bytes) {
     return cudaMallocHost(reinterpret_cast<void**>(memory), bytes);
 }
-template <typename... Parameters>
-cudaError_t cudaFuncSetAttribute(void (*)(Parameters...), cudaFuncAttribute, int) {
-    return cudaSuccess;
-}
-template <typename... Parameters>
-cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, void (*)(Parameters...)) {
+inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
     return Simulator::attributesOfKernel(attributes);
 }
-template <typename... Parameters>
-cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, void (*)(Parameters...), int threads,
-                                                          std::size_t sharedBytes) {
+template <typename Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads, std::size_t sharedBytes) {
     return Simulator::occupancy(blocks, threads, sharedBytes);
 }
-template <typename... Parameters>
-cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, void (*)(Parameters...),
-                                                 const cudaLaunchConfig_t* config) {
+inline cudaError_t cudaOccupancyMaxPotentialClusterSize(int* blocks, const void*, const cudaLaunchConfig_t* config) {
     return Simulator::largestCluster(blocks, *config);
 }
 template <typename... Parameters, typename... Arguments>

@@ -71,7 +71,7 @@ struct Launcher {
         if (n > Shape::elements || onCurrentDevice<kernel>(Shape::threads, sharedBytes).residentBlocks == 0) {
             return false;
         }
-        launch<kernel>("kernSortBlock", {1, Shape::threads, sharedBytes}, stream, n, out, in, range, coding);
+        launch<kernel>({1, Shape::threads, sharedBytes}, stream, n, out, in, range, coding);
         return true;
     }
 
@@ -80,7 +80,7 @@ struct Launcher {
     [[nodiscard]] bool byCluster(Shape) const {
         constexpr auto kernel = kernSortResident<Cluster, Shape, Bits, Value>;
         return Common::divideRoundUp(n, Shape::elements) <= onDevice<kernel, Shape>().clusterBlocks &&
-               launchResident<kernel, Shape>(Begin::AsCluster);
+               launchResident<kernel, Shape>(Begin::Cluster);
     }
 
     /// By a cooperative grid.
@@ -88,7 +88,7 @@ struct Launcher {
     [[nodiscard]] bool byGrid(Shape) const {
         constexpr auto kernel = kernSortResident<Grid, Shape, Bits, Value>;
         return Common::divideRoundUp(n, Shape::elements) <= onDevice<kernel, Shape>().residentBlocks &&
-               launchResident<kernel, Shape>(Begin::Together);
+               launchResident<kernel, Shape>(Begin::Cooperative);
     }
 
     /// With a launch a pass, if a multiprocessor holds so many of the blocks at once.
@@ -119,12 +119,11 @@ struct Launcher {
         }
         if (mayDestroyInput) {
             constexpr int threads = 256;
-            launch<kernCopyFirst<Bits, Value>>("kernCopyFirst", {Common::blocksFor(n, threads), threads}, stream, n,
-                                               out, in, plan);
+            launch<kernCopyFirst<Bits, Value>>({Common::blocksFor(n, threads), threads}, stream, n, out, in, plan);
         }
         for (int i = 0; i < range.count(); ++i) {
-            launch<kernel>("kernSortByDigit", {tiles, Shape::threads, sharedBytes, Begin::Early}, stream, n, arrays,
-                           statuses, plan, i, range.digit(i), coding);
+            launch<kernel>({tiles, Shape::threads, sharedBytes, Begin::Programmatic}, stream, n, arrays, statuses, plan,
+                           i, range.digit(i), coding);
         }
         return true;
     }
@@ -134,7 +133,7 @@ struct Launcher {
     static constexpr std::size_t residentSharedBytes = sizeof(ResidentStorage<Shape, Bits, Value>);
 
     template <auto kernel, typename Shape>
-    [[nodiscard]] static KernelOnDevice onDevice() {
+    [[nodiscard]] static KernelProperties onDevice() {
         return onCurrentDevice<kernel>(Shape::threads, residentSharedBytes<Shape>);
     }
 
@@ -145,8 +144,8 @@ struct Launcher {
         const auto spare = takeElements<Bits, Value>(rest, n);
         const auto otherSpare = takeElements<Bits, Value>(rest, n);
         auto* const counts = rest.take<std::uint16_t>(range.count() * blocks * digitValues);
-        launch<kernel>("kernSortResident", {blocks, Shape::threads, residentSharedBytes<Shape>, begin}, stream, n, out,
-                       spare, otherSpare, counts, in, range, coding);
+        launch<kernel>({blocks, Shape::threads, residentSharedBytes<Shape>, begin}, stream, n, out, spare, otherSpare,
+                       counts, in, range, coding);
         return true;
     }
 
@@ -164,8 +163,8 @@ struct Launcher {
         }
         Common::checkCUDAError(cudaMemsetAsync(cleared.data(), 0, cleared.size(), stream), "cudaMemsetAsync");
         const auto blocks = std::min<std::size_t>(resident, Common::divideRoundUp(n, Shape::elements));
-        launch<kernel>("kernCountDigits", {blocks, Shape::threads, sharedBytes}, stream, n, plan, counters, in.keys,
-                       range, coding, mayDestroyInput);
+        launch<kernel>({blocks, Shape::threads, sharedBytes}, stream, n, plan, counters, in.keys, range, coding,
+                       mayDestroyInput);
         return true;
     }
 };

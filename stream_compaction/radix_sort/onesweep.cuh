@@ -2,11 +2,11 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/radix_sort/tile.cuh"
-#include "stream_compaction/runtime/launch.cuh"
 
 /// Radix sort of arrays of any size, in one pass a digit ("Onesweep", Adinets and Merrill, "Onesweep: A Faster Least
 /// Significant Digit Radix Sort for GPUs", 2022).

@@ -2,137 +2,95 @@
 
 #include <cuda_runtime.h>
 
+#include <array>
 #include <cstddef>
-#include <limits>
-#include <map>
-#include <stdexcept>
-#include <string>
-#include <tuple>
+#include <source_location>
+#include <string_view>
 
 #include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/device.h"
 
-/// Launches of kernels that want to know how many of their blocks are resident, use much shared memory or begin early.
+/// Launches of kernels that need more than <<<>>> can say: all blocks resident at once, a cluster, an early beginning,
+/// much shared memory. The textbook rungs use <<<>>>.
 namespace StreamCompaction {
 
-/// In a kernel that begins early: waits until all before it in the stream is done and visible.
-__device__ inline void waitForEarlierKernels() {
-#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
-    cudaGridDependencySynchronize();
-#endif
-}
-
-/// Lets the kernel that comes next in the stream begin, if it is to begin early, as soon as there is room for its
-/// blocks.
-__device__ inline void letLaterKernelsBegin() {
-#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
-    cudaTriggerProgrammaticLaunchCompletion();
-#endif
-}
-
-/// What a card makes of a kernel.
-struct KernelOnDevice {
-    bool waitsForEarlier = false;     ///< whether its code for this card has `waitForEarlierKernels` in it
-    int blocksPerMultiprocessor = 0;  ///< 0 where the card has too little shared memory for one
-    unsigned clusterBlocks = 0;       ///< of the largest cluster; 0 where the card has none
-    unsigned residentBlocks = 0;      ///< that the card holds at once
-};
-
-/// For the current device, with so many threads and bytes of dynamic shared memory a block, which the kernel is allowed
-/// from then on; asked once a thread of the host. A cudaDeviceReset makes what is remembered wrong.
+/// What a card makes of `kernel`, for blocks of `threads` threads and `sharedBytes` bytes of dynamic shared memory.
 template <auto kernel>
-[[nodiscard]] KernelOnDevice onCurrentDevice(int threads, std::size_t sharedBytes = 0) {
-    int device = 0;
-    Common::checkCUDAError(cudaGetDevice(&device), "cudaGetDevice");
-    thread_local std::map<std::tuple<int, int, std::size_t>, KernelOnDevice> remembered;
-    const std::tuple question(device, threads, sharedBytes);
-    if (const auto known = remembered.find(question); known != remembered.end()) {
-        return known->second;
-    }
-    const auto attribute = [device](cudaDeviceAttr which) {
-        int value = 0;
-        Common::checkCUDAError(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-        return static_cast<unsigned>(value);
-    };
-    const auto set = [](cudaFuncAttribute which, int value) {
-        Common::checkCUDAError(cudaFuncSetAttribute(kernel, which, value), "cudaFuncSetAttribute");
-    };
-
-    KernelOnDevice found;
-    if (sharedBytes <= attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin)) {
-        cudaFuncAttributes attributes{};
-        Common::checkCUDAError(cudaFuncGetAttributes(&attributes, kernel), "cudaFuncGetAttributes");
-        // What the kernel was allowed for another shape of its blocks stays allowed.
-        if (const int bytes = static_cast<int>(sharedBytes); bytes > attributes.maxDynamicSharedSizeBytes) {
-            set(cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
-        }
-        set(cudaFuncAttributePreferredSharedMemoryCarveout, cudaSharedmemCarveoutMaxShared);  // tiles wait in it
-        int perMultiprocessor = 0;
-        Common::checkCUDAError(
-            cudaOccupancyMaxActiveBlocksPerMultiprocessor(&perMultiprocessor, kernel, threads, sharedBytes),
-            "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-        found.blocksPerMultiprocessor = perMultiprocessor;
-        found.residentBlocks = static_cast<unsigned>(perMultiprocessor) * attribute(cudaDevAttrMultiProcessorCount);
-        found.waitsForEarlier = attributes.ptxVersion >= 90;
-        if (attribute(cudaDevAttrClusterLaunch) != 0 && attributes.ptxVersion >= 90 && found.residentBlocks > 0) {
-            set(cudaFuncAttributeNonPortableClusterSizeAllowed, 1);
-            cudaLaunchConfig_t config{};
-            config.gridDim = 1;
-            config.blockDim = static_cast<unsigned>(threads);
-            config.dynamicSmemBytes = sharedBytes;
-            int clusterBlocks = 0;
-            Common::checkCUDAError(cudaOccupancyMaxPotentialClusterSize(&clusterBlocks, kernel, &config),
-                                   "cudaOccupancyMaxPotentialClusterSize");
-            found.clusterBlocks = static_cast<unsigned>(clusterBlocks);
-        }
-    }
-    return remembered[question] = found;
+[[nodiscard]] KernelProperties onCurrentDevice(int threads, std::size_t sharedBytes = 0) {
+    return propertiesOnCurrentDevice(reinterpret_cast<const void*>(kernel), threads, sharedBytes);
 }
 
-/// How blocks of a launch begin.
+/// How the blocks of a launch begin.
 enum class Begin {
-    InTurn,     ///< after all that the stream has before them
-    Together,   ///< the same, and all at once, so that the grid has a barrier
-    AsCluster,  ///< the same, near one another
-    Early,      ///< where the card can, while the kernel before them still runs; they wait for it themselves
+    Normal,        ///< when all earlier work of the stream is done
+    Cooperative,   ///< the same, and all at once, so that the grid has a barrier
+    Cluster,       ///< the same, all at once and near one another
+    Programmatic,  ///< where the card can, while the kernel before still runs: the kernel calls `waitForEarlierKernels`
+    InTurn = Normal,  // the names before, until the scan and the compaction use those above
+    Together = Cooperative,
+    Early = Programmatic,
 };
 
 struct LaunchShape {
     std::size_t blocks;
-    int threads;
-    std::size_t sharedBytes = 0;
-    Begin begin = Begin::InTurn;
+    int threads;                  ///< per block
+    std::size_t sharedBytes = 0;  ///< of dynamic shared memory per block; above 48 KiB ask `onCurrentDevice` first
+    Begin begin = Begin::Normal;
+
+    /// How a multiprocessor divides its memory between shared memory and the first-level cache during the launch. By
+    /// default it is all shared memory, where tiles wait.
+    cudaSharedCarveout carveout = cudaSharedmemCarveoutMaxShared;
+
+    /// What an error names as the place of the launch.
+    std::source_location where = std::source_location::current();
 };
 
-/// Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
+/// The kernel's name as the compiler prints it, without namespaces and template arguments.
+template <auto kernel>
+[[nodiscard]] constexpr std::string_view nameOf() {
+    constexpr std::string_view before = "kernel = ";
+    const std::string_view printed = std::source_location::current().function_name();
+    const std::size_t found = printed.find(before);
+    if (found == std::string_view::npos) {
+        return printed;
+    }
+    const std::string_view value = printed.substr(found + before.size());
+    const std::string_view full = value.substr(0, value.find_first_of("<;]"));
+    return full.substr(full.find_last_of(":&") + 1);
+}
+
+/// A launch in CUDA's words.
+class LaunchConfig {
+  public:
+    /// Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
+    LaunchConfig(const void* kernel, std::string_view name, const LaunchShape& shape, cudaStream_t stream);
+    LaunchConfig(const LaunchConfig&) = delete;
+    LaunchConfig& operator=(const LaunchConfig&) = delete;
+
+    [[nodiscard]] const cudaLaunchConfig_t* get() const { return &config_; }
+
+  private:
+    void add(const cudaLaunchAttribute& attribute) { attributes_[config_.numAttrs++] = attribute; }
+
+    std::array<cudaLaunchAttribute, 2> attributes_{};
+    cudaLaunchConfig_t config_{};
+};
+
+/// As it was, until the scan and the compaction use what follows.
 template <auto kernel, typename... Arguments>
-void launch(const char* name, const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
-    constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
-    if (shape.blocks > mostBlocks) {
-        throw std::invalid_argument(std::string(name) + ": expected work for at most " + std::to_string(mostBlocks) +
-                                    " blocks, got it for " + std::to_string(shape.blocks));
-    }
-    cudaLaunchAttribute attribute{};
-    if (shape.begin == Begin::Together) {
-        attribute.id = cudaLaunchAttributeCooperative;
-        attribute.val.cooperative = 1;
-    } else if (shape.begin == Begin::AsCluster) {
-        attribute.id = cudaLaunchAttributeClusterDimension;
-        attribute.val.clusterDim = {static_cast<unsigned>(shape.blocks), 1, 1};
-    } else {
-        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
-        attribute.val.programmaticStreamSerializationAllowed = 1;
-    }
-    const bool isPlain =
-        shape.begin == Begin::InTurn ||
-        (shape.begin == Begin::Early && !onCurrentDevice<kernel>(shape.threads, shape.sharedBytes).waitsForEarlier);
-    cudaLaunchConfig_t config{};
-    config.gridDim = static_cast<unsigned>(shape.blocks);
-    config.blockDim = static_cast<unsigned>(shape.threads);
-    config.dynamicSmemBytes = shape.sharedBytes;
-    config.stream = stream;
-    config.attrs = &attribute;
-    config.numAttrs = isPlain ? 0 : 1;
-    Common::checkCUDAError(cudaLaunchKernelEx(&config, kernel, arguments...), name);
+void launch(const char*, const LaunchShape& shape, cudaStream_t stream, Arguments... arguments);
+
+/// Enqueues `kernel(arguments...)`. Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
+template <auto kernel, typename... Arguments>
+void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+    constexpr std::string_view name = nameOf<kernel>();
+    const LaunchConfig config(reinterpret_cast<const void*>(kernel), name, shape, stream);
+    Common::checkCUDAError(cudaLaunchKernelEx(config.get(), kernel, arguments...), name, shape.where);
+}
+
+template <auto kernel, typename... Arguments>
+void launch(const char*, const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+    launch<kernel>(shape, stream, arguments...);
 }
 
 }  // namespace StreamCompaction

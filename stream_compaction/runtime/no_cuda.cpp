@@ -3,15 +3,14 @@
 #include <span>
 
 #include "stream_compaction/common.h"
-#include "stream_compaction/cub.h"
 #include "stream_compaction/efficient.h"
 #include "stream_compaction/naive.h"
 #include "stream_compaction/radix_sort.h"
 #include "stream_compaction/row_sum.h"
 #include "stream_compaction/runtime/arguments.h"
+#include "stream_compaction/runtime/stand_in.h"
 #include "stream_compaction/shared_mem.h"
 #include "stream_compaction/single_pass.h"
-#include "stream_compaction/thrust.h"
 #include "stream_compaction/utf8.h"
 
 namespace StreamCompaction {
@@ -21,14 +20,7 @@ constexpr const char* reason = "built without a CUDA compiler, 12.9 or newer";
 
 [[noreturn]] void unavailable() { throw CudaError(reason); }
 
-/// What every operation does here: check its arguments, and fail unless there is nothing to do.
-int refuse(int n, const int* odata, const int* idata) {
-    Arguments::requireHostArrays(n, odata, idata);
-    if (n > 0) {
-        unavailable();
-    }
-    return 0;
-}
+int refuse(int n, const int* odata, const int* idata) { return StandIn::refuse(reason, n, odata, idata); }
 }  // namespace
 
 namespace Common {
@@ -47,10 +39,6 @@ void PerformanceTimer::endGpuTimer() { gpu_.requireRunning("GPU"); }
 }  // namespace Common
 
 namespace Naive {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
 void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
@@ -59,10 +47,6 @@ void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Naive
 
 namespace Efficient {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
 void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
@@ -73,10 +57,6 @@ void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace Efficient
 
 namespace SharedMem {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
 void setBankConflictAvoidance(bool /*avoid*/) {}
@@ -87,19 +67,11 @@ void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 }  // namespace SharedMem
 
 namespace SinglePass {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
 int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
 }  // namespace SinglePass
 
 namespace Radix {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 void setBlockSize(int blockSize) { requireBlockSize(blockSize); }
 int blockSize() { return defaultBlockSize; }
 void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
@@ -115,10 +87,6 @@ void splitSort(int n, int* odata, const int* idata, int bits) {
 }  // namespace Radix
 
 namespace RowSum {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 void sum(int rows, int cols, float* out, const float* in) { sum(Rung::Adaptive, rows, cols, out, in); }
 void sum(Rung /*rung*/, int rows, int cols, float* out, const float* in) {
     Arguments::requireHostMatrix(rows, cols, out, in);
@@ -127,26 +95,6 @@ void sum(Rung /*rung*/, int rows, int cols, float* out, const float* in) {
     }
 }
 }  // namespace RowSum
-
-namespace Thrust {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
-void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
-int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
-void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
-}  // namespace Thrust
-
-namespace Cub {
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
-void scan(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
-int compact(int n, int* odata, const int* idata) { return refuse(n, odata, idata); }
-void sort(int n, int* odata, const int* idata) { refuse(n, odata, idata); }
-}  // namespace Cub
 
 namespace Utf8 {
 namespace {
@@ -159,10 +107,6 @@ Result refuse(std::size_t n) {
 }
 }  // namespace
 
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 Result decode(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom) { return refuse(in.size()); }
 Result decode(std::span<const std::uint8_t> in, std::span<char16_t>, Errors, Bom) { return refuse(in.size()); }
 Result encode(std::span<const char32_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }

@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
 /// What the launches of the single-pass kernels share: shapes of blocks, how many suit, how words are cleared.

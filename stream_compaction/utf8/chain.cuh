@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/single_pass/compact.cuh"
@@ -125,14 +126,14 @@ void launchChain(ChainTiles tiles, unsigned residentBlocks, Result* result, std:
                  cudaStream_t stream, Launch&& launch) {
     if (tiles.together <= std::min<std::size_t>(ChainTiles::mostTogether, residentBlocks)) {
         launch(Together{arena.take<std::uint32_t>(tiles.together), result}, tiles.together,
-               tiles.together == 1 ? Begin::InTurn : Begin::Together);
+               tiles.together == 1 ? Begin::Normal : Begin::Cooperative);
         return;
     }
     const std::size_t words = SinglePass::CompactWords::count(tiles.inTurn);
     const InTurn chain{{arena.take<std::uint64_t>(words), tiles.inTurn}, result};
     kernBegin<<<Common::blocksFor(words, 256), 256, 0, stream>>>(chain.words.words, words, result, count);
     Common::checkCUDAError("kernBegin");
-    launch(chain, tiles.inTurn, Begin::Early);
+    launch(chain, tiles.inTurn, Begin::Programmatic);
 }
 
 /// The result before anything is known; where there is no input, after that too.

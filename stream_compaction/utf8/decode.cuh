@@ -332,8 +332,7 @@ struct Decode {
                         errors == Errors::Strict ? Result::noError : 0, arena, stream,
                         [&](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
-                            launch<kernDecode<To, mode(), Chain>>("kernDecode",
-                                                                  {tiles, DecodeShape<Chain>::threads, 0, begin},
+                            launch<kernDecode<To, mode(), Chain>>({tiles, DecodeShape<Chain>::threads, 0, begin},
                                                                   stream, text, out, bom, chain);
                         });
         });
@@ -372,8 +371,8 @@ struct Validate {
             constexpr auto together = kernValidate<To, mode(), Together>;
             launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks, result, 0,
                         arena, stream, [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernValidate<To, mode(), decltype(chain)>>(
-                                "kernValidate", {tiles, ValidateShape::threads, 0, begin}, stream, text, chain);
+                            launch<kernValidate<To, mode(), decltype(chain)>>({tiles, ValidateShape::threads, 0, begin},
+                                                                              stream, text, chain);
                         });
         });
     }

@@ -418,8 +418,8 @@ struct Encode {
             launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, result,
                         errors == Errors::Strict ? Result::noError : 0, arena, stream,
                         [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernEncode<From, mode(), decltype(chain)>>(
-                                "kernEncode", {tiles, Shape::threads, 0, begin}, stream, text, out, chain);
+                            launch<kernEncode<From, mode(), decltype(chain)>>({tiles, Shape::threads, 0, begin}, stream,
+                                                                              text, out, chain);
                         });
         });
     }

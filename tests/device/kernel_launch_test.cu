@@ -1,3 +1,6 @@
+#include <cstdint>
+#include <thread>
+
 #include "device_fixture.cuh"
 #include "stream_compaction/primitives/target.cuh"
 #include "stream_compaction/runtime/launch.cuh"
@@ -16,8 +19,8 @@ __global__ void kernMarkTheLast(int* marks, unsigned words) {
 }
 
 TEST_F(KernelLaunchTest, AnswersEachShapeOfBlocks) {
-    const KernelOnDevice small = onCurrentDevice<kernMarkTheLast>(64);
-    const KernelOnDevice large = onCurrentDevice<kernMarkTheLast>(1024);
+    const KernelProperties small = onCurrentDevice<kernMarkTheLast>(64);
+    const KernelProperties large = onCurrentDevice<kernMarkTheLast>(1024);
     EXPECT_GT(small.blocksPerMultiprocessor, large.blocksPerMultiprocessor);
     EXPECT_GT(small.residentBlocks, large.residentBlocks);
     EXPECT_EQ(onCurrentDevice<kernMarkTheLast>(64).residentBlocks, small.residentBlocks);
@@ -29,16 +32,55 @@ TEST_F(KernelLaunchTest, WhatOneShapeIsAllowedStaysAllowed) {
     ASSERT_GT(onCurrentDevice<kernMarkTheLast>(64, sharedBytes).residentBlocks, 0U);
     ASSERT_GT(onCurrentDevice<kernMarkTheLast>(64, 128).residentBlocks, 0U);
     GuardedArray<int> marks(2);
-    launch<kernMarkTheLast>("kernMarkTheLast", {2, 64, sharedBytes}, nullptr, marks.data(),
+    launch<kernMarkTheLast>({2, 64, sharedBytes}, nullptr, marks.data(),
                             static_cast<unsigned>(sharedBytes / sizeof(int)));
     EXPECT_EQ(marks.read(2), std::vector<int>(2, 1));
+}
+
+/// Each host thread asks for an amount of its own and launches at once; what one asks for takes nothing from another.
+TEST_F(KernelLaunchTest, HostThreadsMayAskAndLaunchAtTheSameTime) {
+    constexpr int hostThreads = 8;
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < hostThreads; ++i) {
+        threads.emplace_back([i] {
+            for (int turn = 0; turn < 20; ++turn) {
+                const std::size_t sharedBytes = static_cast<std::size_t>(49 + (i + 3 * turn) % 12) << 10;
+                EXPECT_GT(onCurrentDevice<kernMarkTheLast>(64, sharedBytes).residentBlocks, 0U);
+                int* const none = nullptr;
+                EXPECT_NO_THROW(launch<kernMarkTheLast>({1, 64, sharedBytes}, nullptr, none, 0U));
+            }
+        });
+    }
+}
+
+TEST_F(KernelLaunchTest, AFailureNamesTheKernelAndThePlaceOfTheLaunch) {
+    int* const none = nullptr;
+    constexpr int tooManyThreads = 2048;
+    std::uint_least32_t line = 0;
+    try {
+        line = std::source_location::current().line() + 1;
+        launch<kernMarkTheLast>({1, tooManyThreads}, nullptr, none, 0U);
+        FAIL();
+    } catch (const CudaError& error) {
+        const std::string message = error.what();
+        EXPECT_NE(message.find("kernMarkTheLast failed at "), std::string::npos) << message;
+        EXPECT_NE(message.find("kernel_launch_test.cu:" + std::to_string(line) + ":"), std::string::npos) << message;
+    }
+}
+
+template <typename T, int n>
+__global__ void kernOfParameters() {}
+
+TEST(KernelName, IsWhatTheSourceCallsIt) {
+    EXPECT_EQ(nameOf<kernMarkTheLast>(), "kernMarkTheLast");
+    constexpr auto kernel = kernOfParameters<std::vector<int>, 3>;
+    EXPECT_EQ(nameOf<kernel>(), "kernOfParameters");
 }
 
 TEST_F(KernelLaunchTest, RefusesMoreBlocksThanAGridHas) {
     int* const none = nullptr;
     for (const std::size_t blocks : {std::size_t{1} << 31, (std::size_t{1} << 32) + 1}) {
-        EXPECT_THROW(launch<kernMarkTheLast>("kernMarkTheLast", {blocks, 64}, nullptr, none, 0U),
-                     std::invalid_argument);
+        EXPECT_THROW(launch<kernMarkTheLast>({blocks, 64}, nullptr, none, 0U), std::invalid_argument);
     }
 }
 

@@ -111,9 +111,9 @@ TEST_F(SeededRadixTest, PlannedByTheLastBlock) {
         const Radix::Counters zero{};
         DeviceBuffer<Radix::Counters> counters{std::span(&zero, 1)};
         DeviceBuffer<Radix::Plan> devicePlan(1);
-        launch<Radix::kernCountDigits<Shape, replicas, Bits>>(
-            "kernCountDigits", {blocks, Shape::threads, sharedBytes}, nullptr, n, devicePlan.data(), counters.data(),
-            deviceKeys.data(), range, KeyCoding<Bits>::template of<Bits>(false), false);
+        launch<Radix::kernCountDigits<Shape, replicas, Bits>>({blocks, Shape::threads, sharedBytes}, nullptr, n,
+                                                              devicePlan.data(), counters.data(), deviceKeys.data(),
+                                                              range, KeyCoding<Bits>::template of<Bits>(false), false);
         std::vector<Radix::Plan> plan(1);
         devicePlan.copyTo(plan);
 

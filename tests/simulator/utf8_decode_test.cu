@@ -35,8 +35,7 @@ class SeededDecodeTest : public SeededUtf8Test {
                         result, 0, arena, nullptr, [=](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
                             launch<kernDecode<To, Errors::Replace, Chain>>(
-                                "kernDecode", {tiles, DecodeShape<Chain>::threads, 0, begin}, nullptr, text, out,
-                                Bom::Keep, chain);
+                                {tiles, DecodeShape<Chain>::threads, 0, begin}, nullptr, text, out, Bom::Keep, chain);
                         });
         });
     }
@@ -63,7 +62,7 @@ TEST_F(SeededDecodeTest, Validate) {
         launchChain({2, 2}, residentBlocks(together), result.data(), 0, ScratchArena(scratch.bytes(), bytes), nullptr,
                     [=](auto chain, std::size_t tiles, Begin begin) {
                         launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
-                            "kernValidate", {tiles, ValidateShape::threads, 0, begin}, nullptr, inMemory, chain);
+                            {tiles, ValidateShape::threads, 0, begin}, nullptr, inMemory, chain);
                     });
         std::vector<Result> results(1);
         result.copyTo(results);

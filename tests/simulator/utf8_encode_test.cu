@@ -34,7 +34,7 @@ class SeededEncodeTest : public SeededUtf8Test {
                 launchChain({tiles, tiles}, residentBlocks(together), result, 0, arena, nullptr,
                             [=](auto chain, std::size_t blocks, Begin begin) {
                                 launch<kernEncode<char16_t, Errors::Replace, decltype(chain)>>(
-                                    "kernEncode", {blocks, Shape::threads, 0, begin}, nullptr, inMemory, out, chain);
+                                    {blocks, Shape::threads, 0, begin}, nullptr, inMemory, out, chain);
                             });
             });
     }

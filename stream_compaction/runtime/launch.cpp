@@ -1,0 +1,44 @@
+#include "stream_compaction/runtime/launch.cuh"
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+namespace StreamCompaction {
+
+LaunchConfig::LaunchConfig(const void* kernel, std::string_view name, const LaunchShape& shape, cudaStream_t stream) {
+    constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
+    if (shape.blocks > mostBlocks) {
+        throw std::invalid_argument(std::string(name) + ": expected work for at most " + std::to_string(mostBlocks) +
+                                    " blocks, got it for " + std::to_string(shape.blocks));
+    }
+    config_.gridDim = static_cast<unsigned>(shape.blocks);
+    config_.blockDim = static_cast<unsigned>(shape.threads);
+    config_.dynamicSmemBytes = shape.sharedBytes;
+    config_.stream = stream;
+    config_.attrs = attributes_.data();
+
+    cudaLaunchAttribute attribute{};
+    if (shape.begin == Begin::Cooperative) {
+        attribute.id = cudaLaunchAttributeCooperative;
+        attribute.val.cooperative = 1;
+        add(attribute);
+    } else if (shape.begin == Begin::Cluster) {
+        attribute.id = cudaLaunchAttributeClusterDimension;
+        attribute.val.clusterDim = {config_.gridDim.x, 1, 1};
+        add(attribute);
+    } else if (shape.begin == Begin::Programmatic &&
+               propertiesOnCurrentDevice(kernel, shape.threads, shape.sharedBytes).waitsForEarlier) {
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+        add(attribute);
+    }
+    if (shape.carveout != cudaSharedmemCarveoutDefault) {
+        attribute = {};
+        attribute.id = cudaLaunchAttributePreferredSharedMemoryCarveout;
+        attribute.val.sharedMemCarveout = static_cast<unsigned>(shape.carveout);
+        add(attribute);
+    }
+}
+
+}  // namespace StreamCompaction
