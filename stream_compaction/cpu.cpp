@@ -15,14 +15,14 @@ namespace StreamCompaction::CPU {
 
 namespace {
 
-/// An array cut into pieces that are worked on in parallel.
+/// An array cut into tasks, which run in parallel.
 class Tasks {
   public:
     explicit Tasks(std::span<const int> elements) : elements_(elements) {}
 
     [[nodiscard]] std::size_t count() const { return Common::divideRoundUp(elements_.size(), taskSize); }
 
-    /// Calls `work(task, its elements)` for each, on all cores.
+    /// Calls `work(task, elements of the task)` for each task, on all cores.
     template <typename Work>
     void forEach(const Work& work) const {
         tbb::parallel_for(std::size_t{0}, count(), [&](std::size_t task) {
@@ -32,7 +32,7 @@ class Tasks {
     }
 
   private:
-    /// Elements a task: few enough for the second pass over them to find the cache warm, many enough to be worth it.
+    /// Elements per task: few enough that the second pass finds them in the cache, many enough to be worth a task.
     static constexpr std::size_t taskSize = std::size_t{1} << 14;
 
     std::span<const int> elements_;
@@ -44,7 +44,8 @@ void requireDisjointArrays(int n, const int* odata, const int* idata) {
     Arguments::requireDisjoint(idata, bytes, odata, bytes);
 }
 
-/// Writes the exclusive sums of `in`, which start from `sum`; returns the sum of all. Unsigned, so that sums wrap.
+/// Writes the exclusive sums of `in`, which start from `sum`, and returns `sum` plus all elements. Unsigned, so that
+/// sums wrap.
 unsigned exclusiveSum(std::span<const int> in, int* out, unsigned sum) {
     for (const int x : in) {
         *out++ = static_cast<int>(sum);
@@ -58,8 +59,8 @@ unsigned sum(std::span<const int> elements) {
                            [](unsigned sum, int x) { return sum + static_cast<unsigned>(x); });
 }
 
-/// Moves the nonzero elements to the front of `out`, which has room for `capacity` of them, and returns their number.
-/// Each element is written and the next one overwrites it if it was zero: no branch to mispredict.
+/// Copies the nonzero elements to `out`, which has room for `capacity` elements, and returns their number. Every
+/// element is written, and the next one overwrites a zero: there is no branch to mispredict.
 std::size_t keepNonzero(std::span<const int> in, int* out, std::size_t capacity) {
     std::size_t kept = 0;
     for (std::size_t i = 0; i < in.size() && kept < capacity; ++i) {
@@ -70,11 +71,6 @@ std::size_t keepNonzero(std::span<const int> in, int* out, std::size_t capacity)
 }
 
 }  // namespace
-
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
 
 void scan(int n, int* odata, const int* idata) {
     Arguments::requireHostArrays(n, odata, idata);

@@ -3,31 +3,30 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/timer.h"
 
-/// Scan, compaction and sorting on the host: the serial loops every other variant is checked against, and versions on
-/// all cores for a fair comparison. Arrays hold `n` elements; n < 0 or a null array throws std::invalid_argument.
+/// Scan, compaction and sorting on the host. The serial loops are the reference for every other variant; the versions
+/// on all cores are a fair comparison. Arrays hold `n` elements. n < 0 or a null array throws std::invalid_argument.
 /// Sums wrap. `scan`, `compactWithoutScan` and `sort` allocate nothing.
 namespace StreamCompaction::CPU {
 
-/// The time of the last call below.
-Common::PerformanceTimer& timer();
+/// Host time of the last call below, without allocation.
+inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
-/// Exclusive prefix sum; `odata` may be `idata`.
+/// Exclusive prefix sum. `odata` may be `idata`.
 void scan(int n, int* odata, const int* idata);
-/// The same on all cores.
+/// The same on all cores, in two passes. `odata` may be `idata`. Allocates a word per task.
 void parallelScan(int n, int* odata, const int* idata);
 
-/// Keeps the nonzero elements in order and returns how many there are. Elements of `odata` past the count are
-/// unspecified. `odata` may be `idata`.
+/// Keeps the nonzero elements in order and returns their number. Elements of `odata` past that number are unspecified.
+/// `odata` may be `idata`.
 int compactWithoutScan(int n, int* odata, const int* idata);
-/// The same by map, scan and scatter, the shape of the parallel algorithm; allocates two arrays. Not in place.
+/// The same by map, scan and scatter, the steps of the parallel algorithm. Allocates two arrays. Not in place.
 int compactWithScan(int n, int* odata, const int* idata);
-/// The same on all cores; writes the kept elements only. Not in place.
+/// The same on all cores. Writes only the kept elements. Not in place.
 int parallelCompact(int n, int* odata, const int* idata);
 
-/// Ascending, by std::sort; `odata` may be `idata`.
+/// Sorts in ascending order by std::sort. `odata` may be `idata`.
 void sort(int n, int* odata, const int* idata);
-/// Ascending, by Highway's vectorised quicksort, on one core, where the build found it, else by oneTBB on all cores;
-/// `odata` may be `idata`.
+/// The same by Highway's vectorised quicksort on one core if the build found Highway, else by oneTBB on all cores.
 void parallelSort(int n, int* odata, const int* idata);
 
 }  // namespace StreamCompaction::CPU

@@ -9,11 +9,6 @@ namespace {
 Scan classic;  // the options that the course layer's calls share
 }
 
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
-
 void setBlockSize(int blockSize) {
     requireBlockSize(blockSize);
     classic.blockSize = blockSize;

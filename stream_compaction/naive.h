@@ -13,7 +13,7 @@
 namespace StreamCompaction::Naive {
 
 /// Device time of the last call below, without allocation and copies.
-Common::PerformanceTimer& timer();
+inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
 /// Threads a block for later calls; throws std::invalid_argument unless it is one of `allowedBlockSizes()`.
 inline constexpr int defaultBlockSize = 256;

@@ -10,11 +10,6 @@ namespace {
 SharedMem::Scan classic;  // the options that the course layer's calls share
 }  // namespace
 
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
-
 void setBlockSize(int blockSize) {
     requireBlockSize(blockSize);
     classic.blockSize = blockSize;

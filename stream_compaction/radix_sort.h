@@ -14,7 +14,7 @@
 namespace StreamCompaction::Radix {
 
 /// Device time of the last call below, without allocation and copies.
-Common::PerformanceTimer& timer();
+inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
 /// Threads a block for later calls of `splitSort`; throws std::invalid_argument unless it is one of
 /// `allowedBlockSizes()`.

@@ -23,11 +23,6 @@ void sumBy(const Operation& operation, int rows, int cols, float* out, const flo
 
 }  // namespace
 
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
-
 void sum(int rows, int cols, float* out, const float* in) { sum(Rung::Adaptive, rows, cols, out, in); }
 
 void sum(Rung rung, int rows, int cols, float* out, const float* in) {

@@ -23,7 +23,7 @@ enum class Rung {
 };
 
 /// Device time of the last call below, without allocation and copies.
-Common::PerformanceTimer& timer();
+inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
 /// out[r] = in[r * cols] + ... + in[r * cols + cols - 1]; zeros where there are no columns. Bitwise the same in every
 /// run on a card. The error is at most 2 log2(cols) epsilon times the sum of the absolute values.

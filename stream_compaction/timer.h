@@ -7,11 +7,10 @@
 namespace StreamCompaction::Common {
 
 /// Times one operation at a time: on the host by std::chrono, on the device by a pair of CUDA events on the default
-/// stream. The GPU half creates its events at each start, so the timer works on whatever device is current then, and
-/// its other half on a machine that has none.
+/// stream. Each GPU start creates its events on the current device. The CPU half works on machines without a device.
 ///
-/// A start must be followed by its end: starting twice, ending what was not started or reading a time before the
-/// first end throws std::logic_error and leaves the timer usable.
+/// Each start needs its end. Starting twice, ending without a start, or reading a time before the first end throws
+/// std::logic_error and leaves the timer usable.
 class PerformanceTimer {
   public:
     PerformanceTimer();
@@ -33,7 +32,7 @@ class PerformanceTimer {
     [[nodiscard]] float getCpuElapsedTimeForPreviousOperation() const;
     [[nodiscard]] float getGpuElapsedTimeForPreviousOperation() const;
 
-    /// Times `operation()`; when it throws, the measurement is dropped and the timer stays usable.
+    /// Times `operation()`. If it throws, there is no measurement and the timer stays usable.
     template <typename Operation>
     void timeCpu(Operation&& operation) {
         startCpuTimer();
@@ -61,7 +60,7 @@ class PerformanceTimer {
         [[nodiscard]] float read(const char* which) const;
     };
 
-    /// Ends a measurement on every way out of a scope; after a regular end it changes nothing.
+    /// Ends a measurement when a scope is left, also by an exception. After a regular end it changes nothing.
     class Abandon {
       public:
         explicit Abandon(bool& running) : running_(running) {}
@@ -80,5 +79,12 @@ class PerformanceTimer {
     std::chrono::steady_clock::time_point cpuStart_;
     std::unique_ptr<EventPair> events_;
 };
+
+/// The timer that a variant's calls share; `Variant` is any type of the variant's own and may be incomplete.
+template <typename Variant>
+[[nodiscard]] PerformanceTimer& timerOf() {
+    static PerformanceTimer timer;
+    return timer;
+}
 
 }  // namespace StreamCompaction::Common

@@ -60,11 +60,6 @@ Result encodeFrom(std::span<const From> in, std::span<std::uint8_t> out, Errors 
 
 }  // namespace
 
-Common::PerformanceTimer& timer() {
-    static Common::PerformanceTimer timer;
-    return timer;
-}
-
 Result decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors, Bom bom) {
     return decodeInto(in, out, errors, bom);
 }

@@ -17,7 +17,7 @@
 namespace StreamCompaction::Utf8 {
 
 /// Device time of the last call below, without allocation and copies.
-Common::PerformanceTimer& timer();
+inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
 /// Into UTF-32, a code point for each unit.
 Result decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
