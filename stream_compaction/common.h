@@ -8,11 +8,11 @@
 #include <string>
 #include <type_traits>
 
-/// The calls of a variant's course layer (its .h) share one timer and one set of settings: only one thread at a time
-/// may be in them. Those of the device layers share nothing.
+/// The calls of a variant's course layer (its .h) share a timer and settings, so that only one thread at a time may
+/// call them. The calls of the device layers share nothing.
 namespace StreamCompaction {
 
-/// A CUDA call that failed: what was called, where, and CUDA's own words.
+/// A CUDA call failed. The message says which call, where, and what CUDA says about it.
 class CudaError : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
@@ -20,10 +20,10 @@ class CudaError : public std::runtime_error {
 
 namespace Common {
 
-/// floor(log2(x)), and 0 for x == 0.
+/// floor(log2(x)); 0 for x == 0.
 [[nodiscard]] constexpr int ilog2(std::uint64_t x) { return x == 0 ? 0 : std::bit_width(x) - 1; }
 
-/// ceil(log2(x)), and 0 for x == 0: the number of doublings that take 1 to at least x.
+/// ceil(log2(x)): the number of doublings that take 1 to at least x. 0 for x == 0.
 [[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) { return x <= 1 ? 0 : std::bit_width(x - 1); }
 
 /// ceil(n / divisor).
@@ -31,10 +31,12 @@ namespace Common {
     return n / divisor + (n % divisor != 0 ? 1 : 0);
 }
 
-/// a + b, where integers wrap around instead of overflowing.
+/// a + b. Integers wrap around instead of overflowing; of bools it is `a || b`, the value that their sum converts to.
 template <typename T>
 [[nodiscard]] constexpr T wrappingAdd(T a, T b) {
-    if constexpr (std::is_integral_v<T>) {
+    if constexpr (std::is_same_v<T, bool>) {
+        return a || b;
+    } else if constexpr (std::is_integral_v<T>) {
         using Unsigned = std::make_unsigned_t<T>;
         return static_cast<T>(static_cast<Unsigned>(a) + static_cast<Unsigned>(b));
     } else {
@@ -42,7 +44,7 @@ template <typename T>
     }
 }
 
-/// Why no CUDA kernel can run here, in one line, or nothing when one can. Never throws for want of a device.
+/// Why no CUDA kernel can run here, in one line; nothing if one can. Does not throw if there is no device.
 [[nodiscard]] std::optional<std::string> cudaUnavailableReason();
 
 }  // namespace Common

@@ -22,6 +22,7 @@ template <>
 struct cuda::std::numeric_limits<__nv_bfloat16> {
     static constexpr bool is_specialized = true;
     static constexpr bool has_infinity = true;
+    static constexpr bool has_quiet_NaN = true;
     static __nv_bfloat16 infinity() { return ::std::numeric_limits<float>::infinity(); }
     static __nv_bfloat16 max() { return 0x1.FEp127F; }
     static __nv_bfloat16 lowest() { return -0x1.FEp127F; }

@@ -26,6 +26,7 @@ template <>
 struct cuda::std::numeric_limits<__half> {
     static constexpr bool is_specialized = true;
     static constexpr bool has_infinity = true;
+    static constexpr bool has_quiet_NaN = true;
     static __half infinity() { return ::std::numeric_limits<float>::infinity(); }
     static __half max() { return 65504; }
     static __half lowest() { return -65504; }

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <concepts>
 #include <cuda/std/limits>
 #include <limits>
 #include <type_traits>
@@ -9,12 +10,21 @@
 
 #include "stream_compaction/common.h"
 
-/// Operators of a scan. An operator is associative: `op(op(a, b), c)` equals `op(a, op(b, c))`. It has an identity,
-/// `op.template identity<T>()`, and need not commute unless it says so by `isCommutative`, which lets a scan add up
-/// what lies side by side in the order that suits it.
+/// Operators of a scan.
+///
+/// An operator is associative: `op(op(a, b), c)` equals `op(a, op(b, c))`. It has an identity: `op(identity, a)` and
+/// `op(a, identity)` equal a. It need not commute. If it does, it may say so by `isCommutative`, and a scan may then
+/// combine neighbours in the order that suits it.
 namespace StreamCompaction {
 
-/// Addition; integers wrap around.
+/// The part of this that a compiler can check, for elements of type T.
+template <typename Op, typename T>
+concept OperatorOn = std::is_copy_constructible_v<Op> && requires(const Op op, const T& a, const T& b) {
+    { op(a, b) } -> std::convertible_to<T>;
+    { op.template identity<T>() } -> std::convertible_to<T>;
+};
+
+/// Addition. Integers wrap around; the sum of bools is true where any of them is.
 struct Sum {
     static constexpr bool isCommutative = true;
 
@@ -37,11 +47,21 @@ using Limits =
 template <typename T>
 inline constexpr bool hasLimits = Limits<T>::is_specialized;
 
-/// The greater of two. Its identity is the least value of the type, minus infinity where there is one; a type without
-/// numeric limits does not compile.
+/// Whether `a` is a value that equals nothing, itself included.
+template <typename T>
+[[nodiscard]] __host__ __device__ constexpr bool isNan(const T& a) {
+    if constexpr (Limits<T>::has_quiet_NaN) {
+        return a != a;
+    } else {
+        return false;
+    }
+}
+
+/// The greater of two. A NaN is greater than all else, as in `maximum` of IEEE 754-2019: a result is NaN where any
+/// element is, which keeps the operator associative. Of -0 and +0, which are equal, either may come out.
 ///
-/// The input must hold no NaN: every comparison with a NaN is false, so that Max and Min are not associative then, and
-/// which elements the result leaves out is unspecified. Of -0 and +0, which are equal, either may come out.
+/// Its identity is the least value of the type, minus infinity where there is one; a type without numeric limits does
+/// not compile.
 struct Max {
     static constexpr bool isCommutative = true;
 
@@ -56,12 +76,12 @@ struct Max {
     }
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
-        return a < b ? b : a;
+        return a < b || isNan(b) ? b : a;
     }
 };
 
-/// The lesser of two, like Max in everything else; its identity is the greatest value of the type, infinity where there
-/// is one.
+/// The lesser of two. A NaN is less than all else, as in `minimum` of IEEE 754-2019. Its identity is the greatest value
+/// of the type, infinity where there is one. Like Max in everything else.
 struct Min {
     static constexpr bool isCommutative = true;
 
@@ -76,9 +96,11 @@ struct Min {
     }
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
-        return b < a ? b : a;
+        return b < a || isNan(b) ? b : a;
     }
 };
+
+static_assert(OperatorOn<Sum, bool> && OperatorOn<Max, float> && OperatorOn<Min, int>);
 
 /// An operator made of a function, such as a lambda, and its identity.
 template <typename Value, typename Function>
@@ -97,6 +119,7 @@ class AssociativeOperator {
     Function function_;
 };
 
+/// Whether an operator says that it commutes.
 template <typename Op>
 [[nodiscard]] constexpr bool isCommutative() {
     if constexpr (requires { Op::isCommutative; }) {
