@@ -6,14 +6,14 @@
 
 namespace StreamCompaction {
 
-/// Owns a stream.
+/// Owns a CUDA stream. Not copyable.
 class CudaStream {
   public:
-    /// Unless told otherwise with cudaStreamDefault it neither waits for the default stream nor makes that wait.
+    /// By default the stream and the default stream do not wait for each other; with cudaStreamDefault they do.
     explicit CudaStream(unsigned flags = cudaStreamNonBlocking) {
         Common::checkCUDAError(cudaStreamCreateWithFlags(&stream_, flags), "cudaStreamCreateWithFlags");
     }
-    /// Waits for what is on it.
+    /// Waits for the work on the stream.
     ~CudaStream() {
         cudaStreamSynchronize(stream_);
         cudaStreamDestroy(stream_);

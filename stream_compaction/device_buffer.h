@@ -21,8 +21,8 @@ class DeviceBuffer {
   public:
     DeviceBuffer() = default;
 
-    /// Allocates, which synchronises the device. Throws CudaError naming the bytes asked for and free when they do
-    /// not fit.
+    /// Allocates, which synchronises the device. If the memory does not suffice, throws CudaError with the numbers of
+    /// bytes asked for and free.
     explicit DeviceBuffer(std::size_t size) : size_(size) {
         if (size == 0) {
             return;
@@ -56,17 +56,18 @@ class DeviceBuffer {
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] std::size_t byteCount() const { return size_ * sizeof(T); }
 
-    /// The memory as lendable scratch.
+    /// The memory as scratch that an operation can borrow.
     [[nodiscard]] std::span<std::byte> bytes() { return {reinterpret_cast<std::byte*>(data_), byteCount()}; }
 
-    /// Copies from or to the first elements; synchronises. Throws std::invalid_argument when the span is longer.
+    /// Copies `source` to the first elements. Synchronises. Throws std::invalid_argument if the span is longer.
     void copyFrom(std::span<const T> source) {
         requireFits(source.size());
         Common::checkCUDAError(cudaMemcpy(data_, source.data(), source.size_bytes(), cudaMemcpyHostToDevice),
                                "cudaMemcpy to the device");
-        // The copy from pageable memory may still be on its way from a staging buffer.
+        // A copy from pageable memory returns when the data is in a staging buffer, before it is on the device.
         Common::checkCUDAError(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
     }
+    /// Copies the first elements to `destination`. Synchronises. Throws std::invalid_argument if the span is longer.
     void copyTo(std::span<T> destination) const {
         requireFits(destination.size());
         Common::checkCUDAError(cudaMemcpy(destination.data(), data_, destination.size_bytes(), cudaMemcpyDeviceToHost),

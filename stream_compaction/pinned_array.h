@@ -10,8 +10,8 @@
 
 namespace StreamCompaction {
 
-/// Owns page-locked host memory, uninitialised: copies between it and the device overlap with all else, and kernels can
-/// reach it.
+/// Owns page-locked host memory, uninitialised. Copies between it and the device overlap with other work, and kernels
+/// can read and write it. Not copyable. The constructor throws CudaError if the memory does not suffice.
 template <typename T>
 class PinnedArray {
   public:

@@ -7,21 +7,21 @@
 
 #include "stream_compaction/primitives/target.cuh"
 
-/// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread orders a copy; the copy
-/// engine carries it out past registers and the load/store pipes and counts the bytes that have arrived in a barrier,
-/// at which all threads wait.
+/// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread starts a copy. The copy
+/// engine carries it out, past the registers and the load/store pipes, and counts the bytes that arrive in a barrier in
+/// shared memory. All threads wait at that barrier.
 namespace StreamCompaction {
 
 class BulkCopy {
   public:
-    /// Whether the card can; if not, the other functions do nothing.
+    /// Whether the card has bulk copies. If not, the other functions do nothing.
     [[nodiscard]] __device__ static bool isAvailable() { return isOnCapability(capability); }
 
-    /// Of both addresses and the number of bytes. Fastest where the addresses are the same modulo 128: each line of 128
-    /// bytes becomes two transfers otherwise.
+    /// Both addresses and the number of bytes are multiples of this. A copy is fastest where the addresses are equal
+    /// modulo 128; otherwise each line of 128 bytes becomes two transfers.
     static constexpr unsigned alignment = 16;
 
-    /// By one thread; the others may wait only after a barrier of the block.
+    /// Called by one thread. The others may call `wait` after a barrier of the block.
     __device__ void initialize() {
         if constexpr (mayRunOnCapability(capability)) {
             cuda::ptx::mbarrier_init(&barrier_, 1);
@@ -29,7 +29,7 @@ class BulkCopy {
         }
     }
 
-    /// By one thread.
+    /// Called by one thread.
     __device__ void start(void* shared, const void* global, unsigned bytes) {
         if constexpr (mayRunOnCapability(capability)) {
             cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
@@ -39,7 +39,8 @@ class BulkCopy {
         }
     }
 
-    /// By all threads: waits until the copy has arrived; `parity` is 0 for the first, 1 for the second, 0 again ...
+    /// Called by all threads: waits until the copy has arrived. `parity` is 0 for the first copy, 1 for the second, 0
+    /// for the third and so on.
     __device__ void wait(unsigned parity) {
         if constexpr (mayRunOnCapability(capability)) {
             while (!cuda::ptx::mbarrier_try_wait_parity(&barrier_, parity)) {

@@ -6,28 +6,29 @@
 
 #include "stream_compaction/primitives/target.cuh"
 
-/// Copies of single elements from global to shared memory that pass through no register and for which nobody waits
-/// until they are needed (cp.async), so that each element of a row can go to a place of its own.
+/// Asynchronous copies of single elements from global to shared memory (cp.async, compute capability 8.0 and later).
+/// They use no register, and a thread waits only when it needs them. Unlike a bulk copy, each element goes to a place
+/// of its own.
 namespace StreamCompaction {
 
-/// Words can be copied that have one of these sizes,
+/// Whether elements of type T have a size that can be copied.
 template <typename T>
 inline constexpr bool isElementCopySize = (sizeof(T) == 4 || sizeof(T) == 8 || sizeof(T) == 16) &&
                                           alignof(T) == sizeof(T);
 
-/// from compute capability 8.0 on.
+/// Whether the card can copy elements of type T.
 template <typename T>
 [[nodiscard]] __device__ bool hasElementCopy() {
     return isElementCopySize<T> && isOnCapability(80);
 }
 
-/// Begins a copy; other threads see it after `awaitElementCopies` and a barrier.
+/// Starts a copy. Other threads see the element after `awaitElementCopies` and a barrier.
 template <typename T>
 __device__ void copyElement(T& shared, const T& global) {
     __pipeline_memcpy_async(&shared, &global, sizeof(T));
 }
 
-/// Waits for all copies that this thread has begun.
+/// Waits for all copies that this thread has started.
 __device__ inline void awaitElementCopies() {
     __pipeline_commit();
     __pipeline_wait_prior(0);

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-/// Places in shared memory as numbers of 32 bits, for inner loops: the compiler computes what is reached through
-/// pointers from the beginning of shared memory on, every time.
+/// Addresses in shared memory as 32-bit numbers, for inner loops. Through a pointer, the compiler adds the start of
+/// shared memory to each offset again and again.
 namespace StreamCompaction::SharedAddress {
 
 [[nodiscard]] __device__ inline std::uint32_t of(const void* pointer) {
@@ -23,7 +23,7 @@ namespace StreamCompaction::SharedAddress {
     return word;
 }
 
-/// Two words from a multiple of 8 bytes on.
+/// Two words at an address that is a multiple of 8.
 [[nodiscard]] __device__ inline uint2 loadTwoWords(std::uint32_t address) {
     uint2 words;
 #if defined(__CUDA_ARCH__)

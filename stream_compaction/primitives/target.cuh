@@ -4,15 +4,14 @@
 
 #include <cstddef>
 
-/// What the code is compiled for.
+/// The card that code is compiled for, and its dynamic shared memory.
 namespace StreamCompaction {
 
 #if defined(STREAM_COMPACTION_SIMULATED)
 
-/// Whether the code that is being compiled may run on a card of compute capability `capability` (10 major + minor) or
-/// later.
+/// Whether this code may run on a card of compute capability `capability` (10 major + minor) or later.
 constexpr bool mayRunOnCapability(int /*capability*/) { return true; }
-/// Whether it does. Known when a kernel is compiled; only the simulator asks its card.
+/// Whether this code runs on such a card. nvcc knows when it compiles a kernel; the simulator asks its card.
 [[nodiscard]] inline bool isOnCapability(int capability) { return Simulator::isAtLeast(capability); }
 
 #else
@@ -28,7 +27,7 @@ __host__ __device__ constexpr bool mayRunOnCapability([[maybe_unused]] int capab
 
 #endif
 
-/// The dynamic shared memory of a kernel as one object.
+/// The dynamic shared memory of the kernel, as one object.
 template <typename Storage>
 [[nodiscard]] __device__ Storage& dynamicShared() {
     constexpr int alignment = 128;

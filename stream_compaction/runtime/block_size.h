@@ -5,10 +5,10 @@
 
 namespace StreamCompaction {
 
-/// Threads a block that every kernel with a free block size can use: the powers of two from a warp to the limit.
+/// Threads per block that every kernel with a free block size can use: the powers of two from a warp to the limit.
 inline constexpr std::array powerOfTwoBlockSizes{32, 64, 128, 256, 512, 1024};
 
-/// Throws std::invalid_argument, listing the allowed sizes, when `blockSize` is none of them.
+/// Throws std::invalid_argument, which lists the allowed sizes, unless `blockSize` is one of them.
 void requireBlockSize(int blockSize, std::span<const int> allowed = powerOfTwoBlockSizes);
 
 }  // namespace StreamCompaction

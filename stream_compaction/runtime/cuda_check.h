@@ -9,11 +9,12 @@
 
 namespace StreamCompaction::Common {
 
-/// Throws CudaError when `status` is a failure, and clears CUDA's last error then; `call` names what returned it.
+/// Throws CudaError if `status` is a failure, and clears CUDA's last error in that case. `call` names the call that
+/// returned `status`, and `where` is its place.
 void checkCUDAError(cudaError_t status, std::string_view call,
                     std::source_location where = std::source_location::current());
 
-/// The same for the last error on this thread, which it clears: for the line after a kernel launch.
+/// The same for this thread's last error, which it clears: for the line after a <<<>>> launch.
 void checkCUDAError(std::string_view call, std::source_location where = std::source_location::current());
 
 }  // namespace StreamCompaction::Common

@@ -1,5 +1,5 @@
-// The parts of the library's plain C++ interface that speak to the CUDA runtime; no_cuda.cpp stands in for this file
-// in a build without CUDA.
+// Errors, the reason why no kernel can run, and the GPU half of the timer. no_cuda.cpp stands in for this file in a
+// build without CUDA.
 #include <cuda_runtime_api.h>
 
 #include <string>

@@ -10,7 +10,7 @@
 
 namespace StreamCompaction {
 
-/// Bytes that `ScratchArena::take<T>(n)` uses up. Throws std::invalid_argument for more elements than memory holds.
+/// Bytes that `ScratchArena::take<T>(n)` takes. Throws std::invalid_argument for more elements than memory holds.
 template <typename T>
 [[nodiscard]] constexpr std::size_t scratchBytesFor(std::size_t n) {
     Arguments::requireAtMost("elements of scratch", n, Arguments::mostElements<T>);
@@ -20,7 +20,7 @@ template <typename T>
 /// Hands out consecutive typed arrays from scratch memory.
 class ScratchArena {
   public:
-    /// Throws std::invalid_argument when `memory` holds fewer than `neededBytes` or is misaligned.
+    /// Throws std::invalid_argument if `memory` holds fewer than `neededBytes` or is misaligned.
     ScratchArena(Scratch memory, std::size_t neededBytes) : free_(memory) {
         if (memory.size() < neededBytes) {
             throw std::invalid_argument("scratch: expected at least " + std::to_string(neededBytes) + " bytes, got " +
@@ -40,7 +40,7 @@ class ScratchArena {
         return reinterpret_cast<T*>(taken.data());
     }
 
-    /// All that is left, for an operation called from this one.
+    /// All that is left, for an operation that this one calls.
     [[nodiscard]] Scratch rest() const { return free_; }
 
   private:
