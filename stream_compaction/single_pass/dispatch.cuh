@@ -7,28 +7,11 @@
 #include <cstdint>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/primitives/early_launch.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
-/// What the launches of the single-pass kernels share: shapes of blocks, how many suit, how words are cleared.
+/// What the launches of the single-pass kernels share: shapes of blocks and how many suit.
 namespace StreamCompaction::SinglePass {
-
-/// Clears words of scratch; what follows it by programmatic launch may begin at once.
-static __global__ void kernClear(std::uint64_t* words, std::size_t n) {
-    letLaterKernelsBegin();
-    const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-    for (std::size_t i = Common::globalThreadIndex(); i < n; i += threads) {
-        words[i] = 0;
-    }
-}
-
-/// Clears words of scratch for a kernel that is to begin early.
-inline void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream) {
-    constexpr int threads = 256;
-    constexpr unsigned mostBlocks = 128;
-    kernClear<<<Common::blocksFor(n, threads, mostBlocks), threads, 0, stream>>>(words, n);
-    Common::checkCUDAError("kernClear");
-}
 
 /// Threads a block and rows a warp.
 template <int threadCount, int rowCount>

@@ -6,23 +6,20 @@
 #include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/single_pass/compact.cuh"
 #include "stream_compaction/utf8/unit.h"
 
 /// How the tiles of a conversion learn how much the tiles before them write, and how they report.
 namespace StreamCompaction::Utf8 {
 
-/// Before a conversion: its words of scratch cleared, and of its result nothing known.
-static __global__ void kernBegin(std::uint64_t* words, std::size_t n, Result* result, std::uint64_t count) {
-    letLaterKernelsBegin();
-    const std::size_t i = Common::globalThreadIndex();
-    if (i == 0) {
-        *result = {count, Result::noError};
-    }
-    if (i < n) {
-        words[i] = 0;
-    }
-}
+/// The result before anything is known.
+struct BeginResult {
+    Result* result;
+    std::uint64_t count;
+
+    __device__ void operator()() const { *result = {count, Result::noError}; }
+};
 
 /// The earliest error that has been reported by now.
 [[nodiscard]] __device__ inline std::uint64_t reportedError(Result* result) {
@@ -60,7 +57,7 @@ struct Together {
     }
 };
 
-/// In any number of blocks, behind kernBegin: by decoupled look-back.
+/// In any number of blocks, behind clearWords: by decoupled look-back.
 struct InTurn {
     SinglePass::CompactWords words;
     Result* result;
@@ -120,7 +117,7 @@ struct ChainTiles {
 };
 
 /// Calls `launch(chain, tiles, begin)` with what suits so many tiles: one launch of `kernel<Together>` where its blocks
-/// are all resident and that pays, else kernBegin and one of `kernel<InTurn>`.
+/// are all resident and that pays, else clearWords and one of `kernel<InTurn>`.
 template <typename Launch>
 void launchChain(ChainTiles tiles, unsigned residentBlocks, Result* result, std::uint64_t count, ScratchArena arena,
                  cudaStream_t stream, Launch&& launch) {
@@ -131,15 +128,13 @@ void launchChain(ChainTiles tiles, unsigned residentBlocks, Result* result, std:
     }
     const std::size_t words = SinglePass::CompactWords::count(tiles.inTurn);
     const InTurn chain{{arena.take<std::uint64_t>(words), tiles.inTurn}, result};
-    kernBegin<<<Common::blocksFor(words, 256), 256, 0, stream>>>(chain.words.words, words, result, count);
-    Common::checkCUDAError("kernBegin");
+    clearWords(chain.words.words, words, stream, BeginResult{result, count});
     launch(chain, tiles.inTurn, Begin::Programmatic);
 }
 
 /// The result before anything is known; where there is no input, after that too.
 inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream) {
-    kernBegin<<<1, 1, 0, stream>>>(nullptr, 0, result, count);
-    Common::checkCUDAError("kernBegin");
+    clearWords(nullptr, 0, stream, BeginResult{result, count});
 }
 
 /// Checks the arrays of a conversion. How much it will write only the device will know; it may not begin inside the

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/primitives/early_launch.cuh"
+#include "stream_compaction/runtime/cuda_check.h"
+
+/// Scratch cleared for the kernel that comes next.
+namespace StreamCompaction {
+
+/// Clears the words and calls `also()` in one thread. The next kernel may begin early.
+template <typename Also>
+__global__ void kernClear(std::uint64_t* words, std::size_t n, Also also) {
+    letLaterKernelsBegin();
+    const std::size_t first = std::size_t{blockIdx.x} * blockDim.x + threadIdx.x;
+    if (first == 0) {
+        also();
+    }
+    for (std::size_t i = first; i < n; i += std::size_t{gridDim.x} * blockDim.x) {
+        words[i] = 0;
+    }
+}
+
+struct DoNothing {
+    __device__ void operator()() const {}
+};
+
+/// Clears `n` words and calls `also()` once on the device, ahead of a kernel that begins early.
+template <typename Also = DoNothing>
+void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream, Also also = {}) {
+    constexpr int threads = 256;
+    constexpr std::size_t mostBlocks = 128;
+    const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(n, threads), 1, mostBlocks);
+    kernClear<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(words, n, also);
+    Common::checkCUDAError("kernClear");
+}
+
+}  // namespace StreamCompaction
