@@ -6,30 +6,31 @@
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/timer.h"
 
-/// Least-significant-digit radix sort: eight bits a pass, and, as the textbook has it, one bit a pass over the
-/// shared-memory scan.
-/// Course layer: arrays of `n` ints in host memory, copied to the device and back around the timed work; allocates and
-/// synchronises. n < 0 or a null array throws std::invalid_argument, a failing device CudaError. The device layers are
+/// Least-significant-digit radix sort: `sort` takes eight bits per pass, `splitSort`, the textbook's, one bit per pass
+/// over the shared-memory scan.
+///
+/// Course layer: arrays of `n` ints in host memory. A call allocates, copies to the device and back, and synchronises.
+/// n < 0 or a null array throws std::invalid_argument; a failing device throws CudaError. The device layers are
 /// in radix_sort.cuh and split_sort.cuh.
 namespace StreamCompaction::Radix {
 
 /// Device time of the last call below, without allocation and copies.
 inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
-/// Threads a block for later calls of `splitSort`; throws std::invalid_argument unless it is one of
+/// Threads per block of later calls of `splitSort`. Throws std::invalid_argument unless it is one of
 /// `allowedBlockSizes()`.
 inline constexpr int defaultBlockSize = 256;
 void setBlockSize(int blockSize);
 [[nodiscard]] int blockSize();
 [[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
-/// Ascending. `odata` may be `idata`.
+/// Sorts in ascending order. `odata` may be `idata`.
 void sort(int n, int* odata, const int* idata);
-/// The same for keys in [0, 2^bits), in as many passes as those bits take; throws std::invalid_argument unless
-/// 1 <= bits <= 32. Other keys come out in an unspecified order.
+/// The same for keys in [0, 2^bits), with no passes for higher bits. Other keys come out in an unspecified order.
+/// Throws std::invalid_argument unless 1 <= bits <= 32.
 void sort(int n, int* odata, const int* idata, int bits);
 
-/// The same, one bit a pass.
+/// The same, one bit per pass.
 void splitSort(int n, int* odata, const int* idata);
 void splitSort(int n, int* odata, const int* idata, int bits);
 

@@ -7,32 +7,32 @@
 #include "stream_compaction/timer.h"
 
 /// Blelloch's scan in shared memory, tile by tile, and compaction and one-bit radix sort over it.
-/// Course layer: arrays of `n` ints in host memory, copied to the device and back around the timed work; allocates and
-/// synchronises. n < 0 or a null array throws std::invalid_argument, a failing device CudaError. The device layer is in
+///
+/// Course layer: arrays of `n` ints in host memory. A call allocates, copies to the device and back, and synchronises.
+/// n < 0 or a null array throws std::invalid_argument; a failing device throws CudaError. The device layer is in
 /// shared_mem.cuh.
 namespace StreamCompaction::SharedMem {
 
 /// Device time of the last call below, without allocation and copies.
 inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
-/// Threads a block for later calls; throws std::invalid_argument unless it is one of `allowedBlockSizes()`.
+/// Threads per block of later calls. Throws std::invalid_argument unless it is one of `allowedBlockSizes()`.
 inline constexpr int defaultBlockSize = 256;
 void setBlockSize(int blockSize);
 [[nodiscard]] int blockSize();
 [[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
-/// Whether shared-memory arrays are padded so that the threads of a warp hit different banks (the default).
+/// Whether arrays in shared memory are padded, so that the threads of a warp use different banks. True by default.
 void setBankConflictAvoidance(bool avoid);
 [[nodiscard]] bool bankConflictAvoidance();
 
-/// Exclusive prefix sum; sums wrap. `odata` may be `idata`.
+/// Exclusive prefix sum. Sums wrap. `odata` may be `idata`.
 void scan(int n, int* odata, const int* idata);
 
-/// Keeps the nonzero elements in order and returns how many there are; writes nothing past them. `odata` may be
-/// `idata`.
+/// Keeps the nonzero elements in order and returns their number. Writes nothing past them. `odata` may be `idata`.
 int compact(int n, int* odata, const int* idata);
 
-/// Ascending. `odata` may be `idata`.
+/// Sorts in ascending order. `odata` may be `idata`.
 void sort(int n, int* odata, const int* idata);
 
 }  // namespace StreamCompaction::SharedMem
