@@ -76,10 +76,10 @@ class LookBackTest : public DeviceTest {
         return prefixes;
     }
 
-    template <typename T, typename Op>
-    static void expectRightPrefixes(Op op, Chain chain) {
+    template <typename T, typename Op, typename Value = RandomValue<T>>
+    static void expectRightPrefixes(Op op, Chain chain, Value value = {11}) {
         for (const std::size_t tiles : {1, 2, 31, 32, 33, isSimulated ? 300 : 1000, quick() ? 301 : 40001}) {
-            const auto aggregates = hostArray(tiles, RandomValue<T>{11});
+            const auto aggregates = hostArray(tiles, value);
             std::vector<T> expected;
             T sum = op.template identity<T>();
             for (const T& aggregate : aggregates) {
@@ -108,6 +108,24 @@ TEST_F(LookBackTest, InOrder) { expectRightPrefixesOfAllSizes({true, 0}); }
 TEST_F(LookBackTest, AcrossTheWholeDistance) {
     expectRightPrefixesOfAllSizes({false, 5000000});
     expectRightPrefixesOfAllSizes({true, 5000000});
+}
+
+/// Each value is more extreme than all before it, up to the NaNs among the last.
+struct RisingToNans {
+    double sign;
+
+    double operator()(std::size_t i) const {
+        return i >= 20 && i % 3 == 2 ? std::numeric_limits<double>::quiet_NaN() : sign * static_cast<double>(i);
+    }
+};
+
+TEST_F(LookBackTest, ExtremesWithNans) {
+    for (const unsigned delay : {0, 5000000}) {
+        for (const bool inOrder : {false, true}) {
+            expectRightPrefixes<double>(Max{}, {inOrder, delay}, RisingToNans{1});
+            expectRightPrefixes<double>(Min{}, {inOrder, delay}, RisingToNans{-1});
+        }
+    }
 }
 
 }  // namespace
