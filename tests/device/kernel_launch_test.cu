@@ -68,6 +68,14 @@ TEST_F(KernelLaunchTest, AFailureNamesTheKernelAndThePlaceOfTheLaunch) {
     }
 }
 
+TEST(BlocksFor, CountsPastThirtyTwoBits) {
+    constexpr std::size_t most = Common::mostBlocks;
+    EXPECT_EQ(Common::blocksFor(most * 256, 256), most);
+    EXPECT_THROW((void)Common::blocksFor(most * 256 + 1, 256), std::invalid_argument);
+    EXPECT_THROW((void)Common::blocksFor((std::size_t{1} << 32) + 1, 1), std::invalid_argument);
+    EXPECT_EQ(Common::blocksFor(std::size_t{1} << 60, 1, 128), 128U);
+}
+
 template <typename T, int n>
 __global__ void kernOfParameters() {}
 
