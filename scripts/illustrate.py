@@ -312,7 +312,37 @@ def utf8_decode():
     return axes
 
 
-ILLUSTRATIONS = {"naive_scan": naive_scan, "up_sweep": lambda: up_sweep()[0], "down_sweep": down_sweep,
+def rooms():
+    """The rooms of the library and of the program, each above those that it includes."""
+    floors = [
+        [("examples", "what users write")],
+        [("src/app", "runs, plans, compares")],
+        [("src/output", "tables, CSV, terminal")],
+        [("src/variants", "each operation's ladder"), ("tools/tune", "shapes for a card")],
+        [("src/problems", "inputs and checks"), ("src/measure", "clocks and cards")],
+        [("src/cli", "sizes, sweeps, names")],
+        [("X.h  X.cuh", "what users include: the course layer, the device API")],
+        [("single_pass/", "scan, compact"), ("radix_sort/", ""), ("row_sum/", ""), ("utf8/", ""), ("cpu/", "")],
+        [("primitives/", "warp, block, tile, look-back, digit ranks")],
+        [("runtime/", "CUDA calls, launches, scratch, arguments, timers")],
+    ]
+    floors[0] += floors.pop(1)
+    width, step = 22, 1.5
+    axes = canvas(width - LABELS, len(floors) * step + 0.3, "The house", "Includes go downwards only")
+    library = next(i for i, floor in enumerate(floors) if floor[0][0].startswith("X.h"))
+    for i, floor in enumerate(floors):
+        size = (width - 1.2) / len(floor)
+        for k, (title, role) in enumerate(floor):
+            hue = "blue" if i >= library else "green"
+            x, y = 0.6 - LABELS + k * size, i * step
+            cell(axes, x, y, "", hue, width=size)
+            axes.text(x + size / 2, y + (0.36 if role else 0.5), title, fontsize=9, family="monospace", ha="center",
+                      va="center")
+            axes.text(x + size / 2, y + 0.7, role, fontsize=7.5, ha="center", va="center")
+    return axes
+
+
+ILLUSTRATIONS = {"rooms": rooms, "naive_scan": naive_scan, "up_sweep": lambda: up_sweep()[0], "down_sweep": down_sweep,
                  "look_back": look_back, "split": split, "onesweep": onesweep, "utf8_decode": utf8_decode}
 
 

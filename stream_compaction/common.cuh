@@ -17,7 +17,13 @@
 ///
 /// An operation is a small value: its tuning options are public members, `scratchBytes` says how much scratch a call
 /// needs and the call operator enqueues the work on a stream. A call neither allocates nor synchronises, so it can be
-/// captured in a CUDA graph. n == 0 is valid. Scratch that is too small or not aligned, a null array, arrays that
+/// captured in a CUDA graph.
+///
+/// The arguments of all operations come in one order: inputs, outputs, n, functions (operator, predicate, initial
+/// value) where they are given, scratch, stream. `scratchBytes` takes the same without the last two; it reads no array,
+/// so that `noArray<T>` will do, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
+///
+/// n == 0 is valid. Scratch that is too small or not aligned, a null array, arrays that
 /// overlap where they may not, more elements than memory or a grid has room for, or a block size that is not allowed
 /// throws std::invalid_argument before anything is enqueued; a failing CUDA call throws CudaError. `scratchBytes`
 /// throws for sizes that the call would refuse.
@@ -28,7 +34,8 @@ namespace StreamCompaction {
 template <typename Op>
 concept ScanOperation = requires(const Op scan, std::size_t n, const std::uint8_t* in, std::uint32_t* out,
                                  Scratch scratch, cudaStream_t stream) {
-    { scan.template scratchBytes<std::uint32_t, std::uint8_t>(n) } -> std::same_as<std::size_t>;
+    { Op::mayRunInPlace } -> std::convertible_to<bool>;
+    { scan.scratchBytes(in, out, n) } -> std::same_as<std::size_t>;
     scan(in, out, n, scratch, stream);
 };
 
@@ -36,7 +43,8 @@ concept ScanOperation = requires(const Op scan, std::size_t n, const std::uint8_
 template <typename Op>
 concept CompactOperation = requires(const Op compact, std::size_t n, const int* in, int* out, std::size_t* count,
                                     Scratch scratch, cudaStream_t stream) {
-    { compact.template scratchBytes<int>(n) } -> std::same_as<std::size_t>;
+    { Op::mayRunInPlace } -> std::convertible_to<bool>;
+    { compact.scratchBytes(in, out, count, n) } -> std::same_as<std::size_t>;
     compact(in, out, count, n, scratch, stream);
 };
 
@@ -44,7 +52,8 @@ concept CompactOperation = requires(const Op compact, std::size_t n, const int* 
 template <typename Op>
 concept SortOperation = requires(const Op sort, std::size_t n, const int* in, int* out, Scratch scratch,
                                  cudaStream_t stream) {
-    { sort.template scratchBytes<int>(n) } -> std::same_as<std::size_t>;
+    { Op::mayRunInPlace } -> std::convertible_to<bool>;
+    { sort.scratchBytes(in, out, n) } -> std::same_as<std::size_t>;
     sort(in, out, n, scratch, stream);
 };
 
@@ -55,6 +64,38 @@ struct IsNonzero {
         return x != T{};
     }
 };
+
+/// A predicate of the element and its index: `keep(x, i)`. Predicates without this wrapper are called with the element
+/// alone, even if they take more parameters.
+template <typename Predicate>
+struct WithIndex {
+    Predicate keep;
+};
+
+/// Keeps the elements whose flag is set; `flags` is an array in device memory, one flag per element.
+template <typename Flag>
+struct IsFlagged {
+    const Flag* flags;
+
+    template <typename T>
+    __device__ bool operator()(const T&, std::size_t i) const {
+        return static_cast<bool>(flags[i]);
+    }
+};
+template <typename Flag>
+[[nodiscard]] WithIndex<IsFlagged<Flag>> keepFlagged(const Flag* flags) {
+    return {{flags}};
+}
+
+/// Asks the predicate of a compaction about element number i.
+template <typename Predicate, typename T>
+[[nodiscard]] __device__ bool isKept(const Predicate& keep, const T& x, std::size_t /*i*/) {
+    return keep(x);
+}
+template <typename Predicate, typename T>
+[[nodiscard]] __device__ bool isKept(const WithIndex<Predicate>& indexed, const T& x, std::size_t i) {
+    return indexed.keep(x, i);
+}
 
 /// Checks the arrays of an operation that may run in place.
 template <typename In, typename Out>
@@ -113,15 +154,25 @@ inline void requireGrid(std::size_t n, int blockSize) {
     (void)blocksFor(n, blockSize);
 }
 
+/// Threads per block of the kernels around a scan: those of the scan, 256 where it chooses its own.
+template <typename Scan>
+[[nodiscard]] constexpr int blockSizeOf(const Scan& scan) {
+    if constexpr (requires { scan.blockSize; }) {
+        return scan.blockSize;
+    } else {
+        return 256;
+    }
+}
+
 __device__ inline std::size_t globalThreadIndex() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
-/// bools[i] = 1 where `keep(idata[i])`, else 0.
+/// bools[i] = 1 where `keep` holds for element i, else 0.
 template <typename T, typename Bool, typename Predicate = IsNonzero>
 __global__ void __launch_bounds__(powerOfTwoBlockSizes.back())
     kernMapToBoolean(std::size_t n, Bool* bools, const T* idata, Predicate keep = {}) {
     const std::size_t i = globalThreadIndex();
     if (i < n) {
-        bools[i] = keep(idata[i]) ? 1 : 0;
+        bools[i] = isKept(keep, idata[i], i) ? 1 : 0;
     }
 }
 

@@ -38,16 +38,18 @@ void runOnScratch(const char* name, Scratch scratch, std::size_t neededBytes, Ca
 
 /// cub::DeviceScan::ExclusiveScan; `out` may be `in`.
 struct Scan {
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    static constexpr bool mayRunInPlace = true;
+
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t n) const {
         Arguments::requireSize<T, In>(n);
-        return queryScratchBytes(call<In, T>(nullptr, nullptr, n, nullptr));
+        return queryScratchBytes(call(in, out, n, nullptr));
     }
 
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        runOnScratch("cub::DeviceScan", scratch, scratchBytes<T, In>(n), call(in, out, n, stream));
+        runOnScratch("cub::DeviceScan", scratch, scratchBytes(in, out, n), call(in, out, n, stream));
     }
 
   private:
@@ -64,23 +66,31 @@ struct Scan {
 /// The algorithms' `If`, which is called alike. Not in place.
 template <typename Algorithm>
 struct SelectBy {
-    template <typename T, typename Predicate = IsNonzero>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n, Predicate keep = {}) const {
-        Arguments::requireSize<T>(n);
-        return queryScratchBytes(call<T>(nullptr, nullptr, nullptr, n, nullptr, keep));
-    }
+    static constexpr bool mayRunInPlace = false;
 
     template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
-                    Predicate keep = {}) const {
+    [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t* count, std::size_t n,
+                                           Predicate keep = {}) const {
+        Arguments::requireSize<T>(n);
+        return queryScratchBytes(call(in, out, count, n, keep, nullptr));
+    }
+
+    template <typename T>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
+    }
+    template <typename T, typename Predicate>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
         requireCompactArrays(in, out, count, n);
-        runOnScratch("CUB's If", scratch, scratchBytes<T>(n, keep), call(in, out, count, n, stream, keep));
+        runOnScratch("CUB's If", scratch, scratchBytes(in, out, count, n, keep), call(in, out, count, n, keep, stream));
     }
 
   private:
     template <typename T, typename Predicate>
-    [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, cudaStream_t stream,
-                                   Predicate keep) {
+    [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep,
+                                   cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
             // The compaction takes no other n; the partition would, but was slower with an int for large n.
             return Algorithm::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
@@ -96,10 +106,12 @@ struct Partition : SelectBy<cub::DevicePartition> {};
 
 /// cub::DeviceRadixSort::SortKeys; `out` may not be `in`.
 struct Sort {
+    static constexpr bool mayRunInPlace = false;
+
     template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t n) const {
         Arguments::requireSize<T>(n);
-        return queryScratchBytes(call<T>(nullptr, nullptr, n, nullptr));
+        return queryScratchBytes(call(in, out, n, nullptr));
     }
 
     template <typename T>
@@ -108,7 +120,7 @@ struct Sort {
         if (n == 0) {
             return;
         }
-        runOnScratch("cub::DeviceRadixSort", scratch, scratchBytes<T>(n), call(in, out, n, stream));
+        runOnScratch("cub::DeviceRadixSort", scratch, scratchBytes(in, out, n), call(in, out, n, stream));
     }
 
   private:
@@ -125,10 +137,13 @@ struct Sort {
 
 /// cub::DeviceRadixSort::SortPairs, which is stable; no output may be an input.
 struct SortPairs {
+    static constexpr bool mayRunInPlace = false;
+
     template <typename K, typename V>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut,
+                                           std::size_t n) const {
         Arguments::requireSize<K, V>(n);
-        return queryScratchBytes(call<K, V>(nullptr, nullptr, nullptr, nullptr, n, nullptr));
+        return queryScratchBytes(call(keysIn, keysOut, valuesIn, valuesOut, n, nullptr));
     }
 
     template <typename K, typename V>
@@ -139,7 +154,7 @@ struct SortPairs {
         if (n == 0) {
             return;
         }
-        runOnScratch("cub::DeviceRadixSort", scratch, scratchBytes<K, V>(n),
+        runOnScratch("cub::DeviceRadixSort", scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n),
                      call(keysIn, keysOut, valuesIn, valuesOut, n, stream));
     }
 

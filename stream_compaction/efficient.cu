@@ -24,15 +24,13 @@ void optimizedScan(int n, int* odata, const int* idata) { Course::transform(time
 
 int compact(int n, int* odata, const int* idata) {
     const TextbookScan textbook{classic.blockSize};
-    return Course::compact(timer(), MapScanScatter{textbook, classic.blockSize}, n, odata, idata);
+    return Course::compact(timer(), MapScanScatter{textbook}, n, odata, idata);
 }
 
 int optimizedCompact(int n, int* odata, const int* idata) {
-    return Course::compact(timer(), MapScanScatter{classic, classic.blockSize}, n, odata, idata);
+    return Course::compact(timer(), MapScanScatter{classic}, n, odata, idata);
 }
 
-void sort(int n, int* odata, const int* idata) {
-    Course::transform(timer(), SplitSort{.scan = classic, .blockSize = classic.blockSize}, n, odata, idata);
-}
+void sort(int n, int* odata, const int* idata) { Course::transform(timer(), SplitSort{classic}, n, odata, idata); }
 
 }  // namespace StreamCompaction::Efficient

@@ -123,10 +123,12 @@ void clearRoot(T* data, std::size_t leaves, cudaStream_t stream) {
 /// Device layer, as in the textbook: each of the 2 log2(n) levels launches a thread for every element. `out` may be
 /// `in`. Scratch: n elements rounded up to a power of two.
 struct TextbookScan {
+    static constexpr bool mayRunInPlace = true;
+
     int blockSize = defaultBlockSize;
 
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T, In>(n);
         Common::requireGrid(treeSize(n), blockSize);
         return n == 0 ? 0 : scratchBytesFor<T>(treeSize(n));
@@ -135,7 +137,7 @@ struct TextbookScan {
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }
@@ -163,17 +165,19 @@ struct TextbookScan {
 /// shrinks too; reading the input and writing the result are part of the lowest level. `out` may be `in`. Scratch: n
 /// elements rounded up to a power of two.
 struct OptimizedScan {
+    static constexpr bool mayRunInPlace = true;
+
     int blockSize = defaultBlockSize;
 
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        return TextbookScan{blockSize}.scratchBytes<T, In>(n);
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t n) const {
+        return TextbookScan{blockSize}.scratchBytes(in, out, n);
     }
 
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }
@@ -198,5 +202,8 @@ struct OptimizedScan {
         launchLevel(1, "kernDownSweepAndWrite", kernDownSweepAndWrite<T>, out, data);
     }
 };
+
+/// The rung's scan under the name that the other variants give theirs.
+using Scan = OptimizedScan;
 
 }  // namespace StreamCompaction::Efficient

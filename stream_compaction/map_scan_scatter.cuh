@@ -20,30 +20,39 @@ __global__ void kernCountKept(std::size_t n, std::size_t* count, const Bool* boo
 /// the kept ones' 4 in the scatter, and the scan's.
 template <ScanOperation Scan>
 struct MapScanScatter {
-    Scan scan{};
-    int blockSize = 256;
+    static constexpr bool mayRunInPlace = false;
 
-    template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    Scan scan{};
+
+    template <typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
+                                           const Functions&... /*functions*/) const {
         Arguments::requireSize<T>(n);
-        Common::requireGrid(n, blockSize);
+        Common::requireGrid(n, Common::blockSizeOf(scan));
         std::size_t bytes = 0;
         withIndexType(n, [&]<typename Index>(Index) {
             bytes = scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
-                    scan.template scratchBytes<Index, std::uint8_t>(n);
+                    scan.scratchBytes(noArray<std::uint8_t>, noArray<Index>, n);
         });
         return bytes;
     }
 
-    template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
-                    Predicate keep = {}) const {
+    template <typename T>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
+    }
+
+    template <typename T, typename Predicate>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
         requireCompactArrays(in, out, count, n);
-        ScratchArena arena(scratch, scratchBytes<T>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, count, n));
         if (n == 0) {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
+        const int blockSize = Common::blockSizeOf(scan);
         const unsigned blocks = Common::blocksFor(n, blockSize);
         auto* bools = arena.take<std::uint8_t>(n);
         withIndexType(n, [&]<typename Index>(Index) {

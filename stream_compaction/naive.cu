@@ -19,11 +19,9 @@ int blockSize() { return classic.blockSize; }
 void scan(int n, int* odata, const int* idata) { Course::transform(timer(), classic, n, odata, idata); }
 
 int compact(int n, int* odata, const int* idata) {
-    return Course::compact(timer(), MapScanScatter{classic, classic.blockSize}, n, odata, idata);
+    return Course::compact(timer(), MapScanScatter{classic}, n, odata, idata);
 }
 
-void sort(int n, int* odata, const int* idata) {
-    Course::transform(timer(), SplitSort{.scan = classic, .blockSize = classic.blockSize}, n, odata, idata);
-}
+void sort(int n, int* odata, const int* idata) { Course::transform(timer(), SplitSort{classic}, n, odata, idata); }
 
 }  // namespace StreamCompaction::Naive

@@ -35,10 +35,12 @@ __global__ void kernAddFromDistance(std::size_t n, std::size_t distance, T* odat
 
 /// Device layer; `out` may be `in`. Scratch: two arrays of n elements.
 struct Scan {
+    static constexpr bool mayRunInPlace = true;
+
     int blockSize = defaultBlockSize;
 
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T, In>(n);
         Common::requireGrid(n, blockSize);
         return 2 * scratchBytesFor<T>(n);
@@ -47,7 +49,7 @@ struct Scan {
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }

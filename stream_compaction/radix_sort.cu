@@ -24,13 +24,11 @@ void sort(int n, int* odata, const int* idata, int bits) {
     Course::transform(timer(), Sort{.endBit = bits}, n, odata, idata);
 }
 
-void splitSort(int n, int* odata, const int* idata) {
-    Course::transform(timer(), SplitSort{.scan = classic, .blockSize = classic.blockSize}, n, odata, idata);
-}
+void splitSort(int n, int* odata, const int* idata) { Course::transform(timer(), SplitSort{classic}, n, odata, idata); }
 
 void splitSort(int n, int* odata, const int* idata, int bits) {
     Arguments::requireBits(bits);
-    Course::transform(timer(), SplitSort{classic, bits, classic.blockSize}, n, odata, idata);
+    Course::transform(timer(), SplitSort{classic, bits}, n, odata, idata);
 }
 
 }  // namespace StreamCompaction::Radix

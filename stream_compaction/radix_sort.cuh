@@ -1,6 +1,8 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
+#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -19,8 +21,8 @@ namespace StreamCompaction::Radix {
 
 /// How a value travels: as a machine word where there is one of its size, so that types share code.
 template <typename V>
-using Carried =
-    std::conditional_t<hasValues<V> && isAccessSize(sizeof(V)) && alignof(V) == sizeof(V), AccessWord<sizeof(V)>, V>;
+using Carried = std::conditional_t<hasValues<V> && !isOwnIndex<V> && isAccessSize(sizeof(V)) && alignof(V) == sizeof(V),
+                                   AccessWord<sizeof(V)>, V>;
 
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
@@ -31,6 +33,8 @@ using Carried =
 /// nothing from call to call; it takes another array of keys and of values, two up to 2^20 elements, and the blocks'
 /// counts.
 struct Sort {
+    static constexpr bool mayRunInPlace = false;
+
     bool descending = false;
 
     /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit), to the highest
@@ -42,21 +46,21 @@ struct Sort {
     /// for a copy of the array, at the price of copying it where the number of passes turns out even.
     bool mayDestroyInput = false;
 
-    template <typename K, typename V = NoValue>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        using Bits = BitsOf<K>;
-        using Value = Carried<V>;
-        Arguments::requireSize<K, V>(n);
-        return n == 0 ? 0
-                      : std::max(residentScratch<Bits, Value>(n),
-                                 passesScratchBytes<SmallPassTile<Bits, Value>, Bits, Value>(n, mayDestroyInput));
+    template <typename K>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t n) const {
+        return scratchFor<K, NoValue>(n);
+    }
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
+                                           std::size_t n) const {
+        return scratchFor<K, V>(n);
     }
 
     template <typename K>
     void operator()(const K* in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireDisjointArrays(in, out, n);
-        sort<K, NoValue>({bitsOf(in), nullptr}, {bitsOf(out), nullptr}, n, ScratchArena(scratch, scratchBytes<K>(n)),
-                         stream);
+        sort<K, NoValue>({bitsOf(in), nullptr}, {bitsOf(out), nullptr}, n,
+                         ScratchArena(scratch, scratchFor<K, NoValue>(n)), stream);
     }
 
     template <typename K, typename V>
@@ -70,10 +74,22 @@ struct Sort {
         Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
         sort<K, Carried<V>>({bitsOf(keysIn), reinterpret_cast<const Carried<V>*>(valuesIn)},
                             {bitsOf(keysOut), reinterpret_cast<Carried<V>*>(valuesOut)}, n,
-                            ScratchArena(scratch, scratchBytes<K, V>(n)), stream);
+                            ScratchArena(scratch, scratchFor<K, V>(n)), stream);
     }
 
   private:
+    friend struct ArgSort;
+
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t scratchFor(std::size_t n) const {
+        using Bits = BitsOf<K>;
+        using Value = Carried<V>;
+        Arguments::requireSize<K, V>(n);
+        return n == 0 ? 0
+                      : std::max(residentScratch<Bits, Value>(n),
+                                 passesScratchBytes<SmallPassTile<Bits, Value>, Bits, Value>(n, mayDestroyInput));
+    }
+
     template <typename K>
     [[nodiscard]] static const BitsOf<K>* bitsOf(const K* keys) {
         return reinterpret_cast<const BitsOf<K>*>(keys);
@@ -157,6 +173,42 @@ struct Sort {
     [[nodiscard]] static bool inPasses(const Launcher<Bits, Value>& sort) {
         return sort.inPasses(LargePassTile<Bits, Value>{}, 2) || sort.inPasses(SmallPassTile<Bits, Value>{}, 1);
     }
+};
+
+/// Sorts keys, stably, and tells where each was: `indicesOut[i]` is the index that `keysOut[i]` had in the input. No
+/// array of indices is read: the first pass makes them.
+///
+/// Keys, order, scratch and errors are those of Sort; the options are, too. Indices are integers of 4 or 8 bytes; more
+/// elements than they count throw std::invalid_argument. No array may overlap another.
+struct ArgSort {
+    static constexpr bool mayRunInPlace = false;
+
+    bool descending = false;
+    int beginBit = 0;
+    int endBit = 0;
+
+    template <typename K, std::integral Index>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, Index* /*indicesOut*/,
+                                           std::size_t n) const {
+        return sort().template scratchFor<K, OwnIndex<Index>>(n);
+    }
+
+    template <typename K, std::integral Index>
+    void operator()(const K* keysIn, K* keysOut, Index* indicesOut, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "indices of 4 or 8 bytes");
+        Arguments::requireAtMost("n", n, std::numeric_limits<Index>::max());
+        requireDisjointArrays(keysIn, keysOut, n);
+        Arguments::requireArray("indicesOut", indicesOut, n);
+        Arguments::requireDisjoint(keysIn, n * sizeof(K), indicesOut, n * sizeof(Index));
+        Arguments::requireDisjoint(keysOut, n * sizeof(K), indicesOut, n * sizeof(Index));
+        sort().template sort<K, OwnIndex<Index>>(
+            {Sort::bitsOf(keysIn), nullptr}, {Sort::bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, n,
+            ScratchArena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n)), stream);
+    }
+
+  private:
+    [[nodiscard]] Sort sort() const { return {.descending = descending, .beginBit = beginBit, .endBit = endBit}; }
 };
 
 }  // namespace StreamCompaction::Radix

@@ -23,11 +23,9 @@ bool bankConflictAvoidance() { return classic.avoidBankConflicts; }
 void scan(int n, int* odata, const int* idata) { Course::transform(timer(), classic, n, odata, idata); }
 
 int compact(int n, int* odata, const int* idata) {
-    return Course::compact(timer(), MapScanScatter{classic, classic.blockSize}, n, odata, idata);
+    return Course::compact(timer(), MapScanScatter{classic}, n, odata, idata);
 }
 
-void sort(int n, int* odata, const int* idata) {
-    Course::transform(timer(), SplitSort{.scan = classic, .blockSize = classic.blockSize}, n, odata, idata);
-}
+void sort(int n, int* odata, const int* idata) { Course::transform(timer(), SplitSort{classic}, n, odata, idata); }
 
 }  // namespace StreamCompaction::SharedMem

@@ -132,11 +132,13 @@ __global__ void kernAddTilePrefixes(std::size_t n, T* odata, const T* prefixes) 
 /// Device layer; `out` may be `in`; sums are of at most 8 bytes. Scratch: one total a tile, and the same for the tiles
 /// of the totals, and so on.
 struct Scan {
+    static constexpr bool mayRunInPlace = true;
+
     int blockSize = defaultBlockSize;
     bool avoidBankConflicts = true;
 
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         static_assert(sizeof(T) <= 8, "larger sums of 1024 threads take more shared memory than every card has");
         requireBlockSize(blockSize);
         Arguments::requireSize<T, In>(n);
@@ -150,7 +152,7 @@ struct Scan {
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }

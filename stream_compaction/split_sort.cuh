@@ -37,18 +37,19 @@ __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* i
 /// the scan's. A pass over 4-byte keys moves 5 bytes an element in the map, 13 in the split, and the scan's.
 template <ScanOperation Scan>
 struct SplitSort {
+    static constexpr bool mayRunInPlace = true;
+
     Scan scan{};
     int bits = 0;
-    int blockSize = 256;
 
     template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T>(n);
-        Common::requireGrid(n, blockSize);
+        Common::requireGrid(n, Common::blockSizeOf(scan));
         std::size_t bytes = 0;
         withIndexType(n, [&]<typename Index>(Index) {
             bytes = scratchBytesFor<T>(n) + scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
-                    scan.template scratchBytes<Index, std::uint8_t>(n);
+                    scan.scratchBytes(noArray<std::uint8_t>, noArray<Index>, n);
         });
         return bytes;
     }
@@ -61,11 +62,12 @@ struct SplitSort {
             throw std::invalid_argument("bits: expected 1 to " + std::to_string(allBits) + ", or 0 for all, got " +
                                         std::to_string(bits));
         }
-        ScratchArena arena(scratch, scratchBytes<T>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }
         const int passes = bits == 0 ? allBits : bits;
+        const int blockSize = Common::blockSizeOf(scan);
         const unsigned blocks = Common::blocksFor(n, blockSize);
         T* spare = arena.take<T>(n);
         auto* isZero = arena.take<std::uint8_t>(n);

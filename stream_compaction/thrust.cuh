@@ -16,8 +16,10 @@ namespace StreamCompaction::Thrust {
 
 /// thrust::exclusive_scan; `out` may be `in`.
 struct Scan {
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    static constexpr bool mayRunInPlace = true;
+
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T, In>(n);
         return 0;
     }
@@ -46,15 +48,23 @@ void copyUnlessSame(const T* in, T* out, std::size_t n, cudaStream_t stream) {
 
 /// thrust::copy_if. Not in place.
 struct Compact {
-    template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
+                                           const Functions&... /*functions*/) const {
         Arguments::requireSize<T>(n);
         return 0;
     }
 
-    template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch /*scratch*/, cudaStream_t stream,
-                    Predicate keep = {}) const {
+    template <typename T>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
+    }
+    template <typename T, typename Predicate>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch /*scratch*/,
+                    cudaStream_t stream) const {
         requireCompactArrays(in, out, count, n);
         const T* const end = thrust::copy_if(thrust::cuda::par.on(stream), in, in + n, out, keep);
         store(end - out, count, stream);
@@ -64,15 +74,23 @@ struct Compact {
 /// thrust::stable_partition_copy: the elements for which `keep` holds go to one array, the others to another, each with
 /// room for as many as will go there. Not in place.
 struct Partition {
-    template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*kept*/, T* /*rejected*/, std::size_t* /*count*/,
+                                           std::size_t n, const Functions&... /*functions*/) const {
         Arguments::requireSize<T>(n);
         return 0;
     }
 
-    template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch /*scratch*/,
-                    cudaStream_t stream, Predicate keep = {}) const {
+    template <typename T>
+    void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, kept, rejected, count, n, IsNonzero{}, scratch, stream);
+    }
+    template <typename T, typename Predicate>
+    void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
+                    Scratch /*scratch*/, cudaStream_t stream) const {
         requireCompactArrays(in, kept, count, n);
         requireDisjointArrays(in, rejected, n);
         const auto ends = thrust::stable_partition_copy(thrust::cuda::par.on(stream), in, in + n, kept, rejected, keep);
@@ -82,8 +100,10 @@ struct Partition {
 
 /// thrust::sort, which works in place: first the keys are copied where `out` is not `in`.
 struct Sort {
+    static constexpr bool mayRunInPlace = true;
+
     template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T>(n);
         return 0;
     }
@@ -98,8 +118,11 @@ struct Sort {
 
 /// thrust::stable_sort_by_key, in the same way.
 struct SortPairs {
+    static constexpr bool mayRunInPlace = true;
+
     template <typename K, typename V>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
+                                           std::size_t n) const {
         Arguments::requireSize<K, V>(n);
         return 0;
     }

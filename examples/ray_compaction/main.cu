@@ -81,7 +81,8 @@ struct IsAlive {
         DeviceBuffer<Ray>& to = rays[1 - bounce % 2];
         kernBounce<<<blocks, threads, 0, stream>>>(from.data(), counts + bounce);
         checkCUDAError("kernBounce");
-        compact(from.data(), to.data(), counts + bounce + 1, rayCount, scratch, stream, IsAlive{counts + bounce});
+        compact(from.data(), to.data(), counts + bounce + 1, rayCount,
+                StreamCompaction::WithIndex{IsAlive{counts + bounce}}, scratch, stream);
     }
     return rays[bounces % 2];
 }
@@ -104,7 +105,9 @@ struct IsAlive {
 [[nodiscard]] bool run() {
     DeviceBuffer<Ray> rays[2] = {DeviceBuffer<Ray>(rayCount), DeviceBuffer<Ray>(rayCount)};
     DeviceBuffer<std::size_t> counts(bounces + 1);
-    DeviceBuffer<std::byte> scratch(StreamCompaction::SinglePass::Compact{}.scratchBytes<Ray>(rayCount));
+    DeviceBuffer<std::byte> scratch(StreamCompaction::SinglePass::Compact{}.scratchBytes(
+        StreamCompaction::noArray<Ray>, StreamCompaction::noArray<Ray>, StreamCompaction::noArray<std::size_t>,
+        rayCount));
     const DeviceBuffer<Ray>& left = trace(rays, counts.data(), scratch.bytes(), cudaStreamLegacy);
 
     // Only now does the host ask.

@@ -25,11 +25,11 @@ int main() {
     const DeviceBuffer<float> in{std::span<const float>(values)};
     DeviceBuffer<float> out(in.size());
     DeviceBuffer<std::size_t> count(1);
-    DeviceBuffer<std::byte> scratch(compact.scratchBytes<float>(in.size()));
+    DeviceBuffer<std::byte> scratch(compact.scratchBytes(in.data(), out.data(), count.data(), in.size()));
 
     cudaStream_t stream = nullptr;
     Common::checkCUDAError(cudaStreamCreate(&stream), "cudaStreamCreate");
-    compact(in.data(), out.data(), count.data(), in.size(), scratch.bytes(), stream, IsNegative{});
+    compact(in.data(), out.data(), count.data(), in.size(), IsNegative{}, scratch.bytes(), stream);
     Common::checkCUDAError(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     Common::checkCUDAError(cudaStreamDestroy(stream), "cudaStreamDestroy");
 

@@ -11,11 +11,11 @@
 #include <utility>
 
 #include "app/command_line.h"
+#include "app/outputs.h"
 #include "cli/quantities.h"
 #include "cli/usage_error.h"
 #include "measure/statistics.h"
 #include "output/csv.h"
-#include "output/outputs.h"
 #include "output/table.h"
 
 namespace Bench {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/options.h"
-#include "output/outcome.h"
+#include "variants/outcome.h"
 
 namespace Bench {
 

@@ -8,16 +8,16 @@
 
 #include "app/compare.h"
 #include "app/options.h"
+#include "app/outputs.h"
 #include "app/plan.h"
 #include "app/resume.h"
 #include "app/run.h"
 #include "cli/sizes.h"
 #include "cli/usage_error.h"
-#include "measure/run_context.h"
 #include "measure/simulated.h"
 #include "measure/system_info.h"
-#include "output/outputs.h"
 #include "output/report.h"
+#include "variants/run_context.h"
 
 namespace Bench {
 namespace {

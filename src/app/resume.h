@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/plan.h"
-#include "measure/run_context.h"
+#include "variants/run_context.h"
 
 namespace Bench {
 

@@ -6,13 +6,13 @@
 #include <vector>
 
 #include "app/options.h"
+#include "app/outputs.h"
 #include "app/plan.h"
-#include "measure/tester.h"
 #include "output/console.h"
 #include "output/interrupt.h"
-#include "output/outputs.h"
 #include "output/progress.h"
 #include "output/report.h"
+#include "variants/tester.h"
 
 namespace Bench {
 

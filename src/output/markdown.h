@@ -3,8 +3,8 @@
 #include <ostream>
 #include <span>
 
-#include "measure/run_context.h"
-#include "output/outcome.h"
+#include "variants/outcome.h"
+#include "variants/run_context.h"
 
 namespace Bench {
 

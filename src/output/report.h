@@ -6,9 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "measure/run_context.h"
-#include "output/outcome.h"
 #include "problems/problem.h"
+#include "variants/outcome.h"
+#include "variants/run_context.h"
 
 namespace Bench {
 

@@ -3,8 +3,8 @@
 #include <span>
 #include <string>
 
-#include "output/outcome.h"
 #include "output/table.h"
+#include "variants/outcome.h"
 
 namespace Bench {
 

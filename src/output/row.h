@@ -9,8 +9,8 @@
 #include <utility>
 #include <variant>
 
-#include "measure/run_context.h"
-#include "output/outcome.h"
+#include "variants/outcome.h"
+#include "variants/run_context.h"
 
 namespace Bench {
 

@@ -16,7 +16,7 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "output/abridged.h"
+#include "problems/abridged.h"
 #include "problems/findings.h"
 #include "problems/text_problems.h"
 

@@ -119,10 +119,15 @@ struct TileShape {
 
     [[nodiscard]] __device__ static std::size_t begin(int tile) { return static_cast<std::size_t>(tile) * elements; }
 
+    /// Elements of tile number `tile` of n elements.
+    [[nodiscard]] __device__ static int sizeOf(int tile, std::size_t n) {
+        return static_cast<int>(min(n - begin(tile), std::size_t{elements}));
+    }
+
     /// Tile number `tile` of an array of n elements.
     template <typename T>
     [[nodiscard]] __device__ static TileOf<T> tileOf(T* array, int tile, std::size_t n) {
-        const int size = static_cast<int>(min(n - begin(tile), std::size_t{elements}));
+        const int size = sizeOf(tile, n);
         return {array + begin(tile), size, size == elements && isVectorAligned<length>(array)};
     }
 };
@@ -138,13 +143,15 @@ struct SharedArray {
 /// A block's tile on its way into shared memory: one thread starts it, all finish it. What the copy engine can take
 /// comes by bulk copy: of an array aligned to 16 bytes all but the last few bytes, where the card has such an engine.
 /// The rest goes through registers, in `finish`.
-template <typename T, typename Shape>
+///
+/// `room` is the shared memory to reserve, for those who have another use for it behind the tile.
+template <typename T, typename Shape, std::size_t room = Shape::elements * sizeof(T)>
 class TileLoader {
   public:
     using Row = Vector<T, Shape::vectorLength>;
 
     struct Storage {
-        alignas(128) std::byte elements[Shape::elements * sizeof(T)];
+        alignas(128) std::byte elements[std::max(room, Shape::elements * sizeof(T))];
         BulkCopy copy;
     };
 
@@ -169,7 +176,7 @@ class TileLoader {
         if (bytes > 0) {
             storage_.copy.wait(0);
         }
-        if (bytes < sizeof(storage_.elements)) {
+        if (bytes < Shape::elements * sizeof(T)) {
             loadByThreads(Shape::tileOf(in_, tile, n_), static_cast<int>(bytes / sizeof(T)));
         }
     }

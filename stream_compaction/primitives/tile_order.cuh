@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "stream_compaction/primitives/early_launch.cuh"
+#include "stream_compaction/runtime/early_launch.cuh"
 
 namespace StreamCompaction {
 

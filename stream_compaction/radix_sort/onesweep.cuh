@@ -2,11 +2,11 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/radix_sort/tile.cuh"
+#include "stream_compaction/runtime/early_launch.cuh"
 
 /// Radix sort of arrays of any size, in one pass a digit ("Onesweep", Adinets and Merrill, "Onesweep: A Faster Least
 /// Significant Digit Radix Sort for GPUs", 2022).
@@ -269,7 +269,8 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     } else {
         keys.load(from.keys + begin, size);
     }
-    if constexpr (hasValues<Value>) {
+    const bool makesValues = isOwnIndex<Value> && pass.isFirst;
+    if (hasValues<Value> && !makesValues) {
         prefetchToL2(from.values + begin, size);
     }
     DigitRank<Shape::threads> ranks(storage.ranks);
@@ -285,14 +286,19 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     const std::uint32_t firstRank = ranks.begin(total);
     keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
         if constexpr (isElementCopySize<Value>) {
-            if (copiesValues && placeIn<Shape>(row) < size) {
+            if (copiesValues && !makesValues && placeIn<Shape>(row) < size) {
                 copyElement(storage.values[place], from.values[begin + placeIn<Shape>(row)]);
+            }
+        }
+        if constexpr (isOwnIndex<Value>) {
+            if (copiesValues && makesValues) {
+                storage.values[place] = ownIndex<Value>(begin + placeIn<Shape>(row));
             }
         }
     });
     Value values[Shape::items];
     if (hasValues<Value> && !copiesValues) {
-        loadRows<Shape>(values, from.values + begin, size, Value{});
+        loadValues<Shape>(values, from.values, begin, size, makesValues);
     }
 
     // Look back. Reads compete with the values that are under way, so that none should be in vain.

@@ -58,7 +58,11 @@ __global__ void __launch_bounds__(Shape::threads)
         if (i < size) {
             out.keys[i] = coding.decode(keys[row]);
             if constexpr (hasValues<Value>) {
-                out.values[i] = in.values[places[row]];
+                if constexpr (isOwnIndex<Value>) {
+                    out.values[i] = ownIndex<Value>(places[row]);
+                } else {
+                    out.values[i] = in.values[places[row]];
+                }
             }
         }
     }
@@ -169,7 +173,7 @@ __global__ void __launch_bounds__(Shape::threads)
         keys.pack(ranks, digit, storage.tile);
         if constexpr (hasValues<Value>) {
             Value values[Shape::items];
-            loadRows<Shape>(values, from.values + begin, size, Value{});
+            loadValues<Shape>(values, from.values, begin, size, from.keys == in.keys);
             keys.packValues(values, storage.tile);
         }
         blocks.barrier_wait(std::move(arrival));

@@ -21,6 +21,17 @@ struct NoValue {};
 template <typename Value>
 inline constexpr bool hasValues = !std::is_same_v<std::remove_const_t<Value>, NoValue>;
 
+/// A value that is the index of its key in the input. The first pass makes it, so that no array of indices is read.
+template <typename Index>
+struct OwnIndex {
+    Index index;
+};
+
+template <typename Value>
+inline constexpr bool isOwnIndex = false;
+template <typename Index>
+inline constexpr bool isOwnIndex<OwnIndex<Index>> = true;
+
 /// An array of keys, as bits, and one of the values that go with them.
 template <typename Bits, typename Value>
 struct Elements {
@@ -53,6 +64,12 @@ template <typename Shape>
     return (Warp::index() * Shape::items + row) * Warp::lanes + Warp::lane();
 }
 
+/// The value of the key at `index` of the input.
+template <typename Value>
+[[nodiscard]] __device__ Value ownIndex(std::size_t index) {
+    return {static_cast<decltype(Value::index)>(index)};
+}
+
 /// Loads this thread's elements of a tile; `otherwise` past the end of it.
 template <typename Shape, typename T>
 __device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T otherwise) {
@@ -67,6 +84,23 @@ __device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T
             rows[row] = placeIn<Shape>(row) < size ? elements[placeIn<Shape>(row)] : otherwise;
         }
     }
+}
+
+/// Loads this thread's values of the tile that starts at element `begin`. Where `isInput`, own indices are made
+/// instead.
+template <typename Shape, typename Value>
+__device__ void loadValues(Value (&rows)[Shape::items], const Value* values, std::size_t begin, int size,
+                           [[maybe_unused]] bool isInput) {
+    if constexpr (isOwnIndex<Value>) {
+        if (isInput) {
+#pragma unroll
+            for (int row = 0; row < Shape::items; ++row) {
+                rows[row] = ownIndex<Value>(begin + placeIn<Shape>(row));
+            }
+            return;
+        }
+    }
+    loadRows<Shape>(rows, values + begin, size, Value{});
 }
 
 /// A tile's keys, in registers. Past the end of the tile lie the greatest keys there can be, which come out behind all

@@ -1,10 +1,10 @@
 #pragma once
 
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/row_sum/matrix.cuh"
+#include "stream_compaction/runtime/early_launch.cuh"
 
 namespace StreamCompaction::RowSum {
 

@@ -15,6 +15,10 @@ using Scratch = std::span<std::byte>;
 
 inline constexpr std::size_t scratchAlignment = 256;
 
+/// Stands for an array of T where only its type counts: in the question for scratch, before the array is there.
+template <typename T>
+inline constexpr T* noArray = nullptr;
+
 namespace Arguments {
 
 /// More than any array takes, because addresses have at most 57 bits; so little that the sum of hundreds of such sizes

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "stream_compaction/common.h"
-#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/early_launch.cuh"
 
 /// Scratch cleared for the kernel that comes next.
 namespace StreamCompaction {

@@ -21,7 +21,7 @@ void transform(Common::PerformanceTimer& timer, const Operation& operation, int 
     }
     const DeviceBuffer<int> in = upload(n, idata);
     DeviceBuffer<int> out(n);
-    DeviceBuffer<std::byte> scratch(operation.template scratchBytes<int>(n));
+    DeviceBuffer<std::byte> scratch(operation.scratchBytes(in.data(), out.data(), n));
     timer.timeGpu([&] { operation(in.data(), out.data(), n, scratch.bytes(), cudaStreamLegacy); });
     out.copyTo({odata, out.size()});
 }
@@ -35,7 +35,7 @@ int compact(Common::PerformanceTimer& timer, const Operation& operation, int n, 
     const DeviceBuffer<int> in = upload(n, idata);
     DeviceBuffer<int> out(n);
     DeviceBuffer<std::size_t> count(1);
-    DeviceBuffer<std::byte> scratch(operation.template scratchBytes<int>(n));
+    DeviceBuffer<std::byte> scratch(operation.scratchBytes(in.data(), out.data(), count.data(), n));
     timer.timeGpu([&] { operation(in.data(), out.data(), count.data(), n, scratch.bytes(), cudaStreamLegacy); });
     std::size_t kept = 0;
     count.copyTo({&kept, 1});

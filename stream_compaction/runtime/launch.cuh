@@ -26,9 +26,6 @@ enum class Begin {
     Cooperative,   ///< the same, and all at once, so that the grid has a barrier
     Cluster,       ///< the same, all at once and near one another
     Programmatic,  ///< where the card can, while the kernel before still runs: the kernel calls `waitForEarlierKernels`
-    InTurn = Normal,  // the names before, until the scan and the compaction use those above
-    Together = Cooperative,
-    Early = Programmatic,
 };
 
 struct LaunchShape {
@@ -76,21 +73,12 @@ class LaunchConfig {
     cudaLaunchConfig_t config_{};
 };
 
-/// As it was, until the scan and the compaction use what follows.
-template <auto kernel, typename... Arguments>
-void launch(const char*, const LaunchShape& shape, cudaStream_t stream, Arguments... arguments);
-
 /// Enqueues `kernel(arguments...)`. Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
 template <auto kernel, typename... Arguments>
 void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
     constexpr std::string_view name = nameOf<kernel>();
     const LaunchConfig config(reinterpret_cast<const void*>(kernel), name, shape, stream);
     Common::checkCUDAError(cudaLaunchKernelEx(config.get(), kernel, arguments...), name, shape.where);
-}
-
-template <auto kernel, typename... Arguments>
-void launch(const char*, const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
-    launch<kernel>(shape, stream, arguments...);
 }
 
 }  // namespace StreamCompaction

@@ -7,32 +7,12 @@
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/single_pass/dispatch.cuh"
 
 namespace StreamCompaction::SinglePass {
-
-/// Keeps the elements whose flag, in device memory, is set: pass it for the predicate of a compaction.
-template <typename Flag>
-struct KeepFlagged {
-    const Flag* flags;
-
-    template <typename T>
-    __device__ bool operator()(const T&, std::size_t i) const {
-        return static_cast<bool>(flags[i]);
-    }
-};
-
-/// A predicate looks at the element, or at the element and its index.
-template <typename Predicate, typename T>
-__device__ bool isKept(const Predicate& keep, const T& x, std::size_t i) {
-    if constexpr (std::is_invocable_v<const Predicate&, const T&, std::size_t>) {
-        return keep(x, i);
-    } else {
-        return keep(x);
-    }
-}
 
 /// Makes the compiler take the word as it is. It would rather keep in registers, one by one, the bits that the word was
 /// put together from.
@@ -54,7 +34,7 @@ class KeptElements {
 #pragma unroll
             for (int i = 0; i < length; ++i) {
                 const int at = Shape::offset(r) + i;
-                const bool isKept = at < size && SinglePass::isKept(keep, vector.items[i], begin + at);
+                const bool isKept = at < size && StreamCompaction::isKept(keep, vector.items[i], begin + at);
                 flags_[bit(r, i) / 32] |= static_cast<std::uint32_t>(isKept) << bit(r, i) % 32;
             }
         }
@@ -162,23 +142,24 @@ __device__ inline GridCounts exchangeCounts(std::uint32_t mine, std::uint32_t* p
 ///
 /// Work O(n + blocks^2), steps O(log n). 4 bytes an int read and 4 bytes a kept one written; what counts at this size
 /// is latency: launch, load, barrier, store.
-template <typename Shape, Rejects rejects, typename T, typename Predicate>
+template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, 0, 20 + registersToHold<T, Shape>))
     kernCompactResident(std::size_t n, T* odata, T* rejected, std::size_t* count, std::uint32_t* blockCounts,
-                        const T* idata, Predicate keep) {
+                        Source source, Predicate keep) {
     __shared__ std::uint32_t warpCounts[Shape::warps];
     const int tile = static_cast<int>(blockIdx.x);
-    const TileOf<const T> in = Shape::tileOf(idata, tile, n);
+    const int size = Shape::sizeOf(tile, n);
 
     // Load, and decide what to keep.
+    const RegisterTile<Source, Shape> in(source, tile, n);
     Vector<T, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        rows[row] = loadVector<Shape::vectorLength>(in, Shape::offset(row));
+        rows[row] = in.row(row);
     }
     KeptElements<Shape> kept;
-    const std::uint32_t warpCount = kept.decide([&](int row) { return rows[row]; }, Shape::begin(tile), in.size, keep);
+    const std::uint32_t warpCount = kept.decide([&](int row) { return rows[row]; }, Shape::begin(tile), size, keep);
 
     // Count: within the block, within the grid.
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
@@ -193,7 +174,7 @@ __global__ void __launch_bounds__(Shape::threads,
     T* const rejectedHere =
         (rejects == Rejects::Behind ? odata + grid.all : rejected) + (Shape::begin(tile) - grid.before);
     kept.distribute(
-        rows, place.before, in.size, [&](const T& x, std::uint32_t rank) { keptHere[rank] = x; },
+        rows, place.before, size, [&](const T& x, std::uint32_t rank) { keptHere[rank] = x; },
         [&](const T& x, std::uint32_t rank) {
             if constexpr (rejects != Rejects::Dropped) {
                 rejectedHere[rank] = x;
@@ -221,6 +202,10 @@ template <typename T, typename Shape>
     return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
 }
 
+/// Shared memory for a tile as it comes and, in the same place, for its elements as they go.
+template <typename Shape, typename Source, typename T>
+inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored<Source>), sizeof(T));
+
 /// Compaction fused with the chained scan of its counts (see kernScanLookBack), for arrays of any size, in one pass.
 ///
 /// A block counts what it keeps of its tile and publishes the number. While one warp looks back for how many are kept
@@ -233,24 +218,25 @@ template <typename T, typename Shape>
 ///
 /// Work O(n), steps O(n / resident elements). 4 bytes an int read and 4 bytes a kept one written: DRAM bandwidth limits
 /// it.
-template <typename Shape, Rejects rejects, typename T, typename Predicate>
-__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(T),
+template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
+__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
                                                                           registersToCompact<T, Shape>(rejects)))
-    kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, CompactWords scratch, const T* idata,
+    kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, CompactWords scratch, Source source,
                         TileOrder order, Predicate keep) {
     using Platform = LookBack::DevicePlatform;
-    __shared__ typename TileLoader<T, Shape>::Storage storage;
+    using Loader = SourceLoader<Source, Shape, tileBytes<Shape, Source, T>>;
+    __shared__ typename Loader::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ std::uint64_t keptBefore;
     __shared__ int sharedTile;
-    TileLoader<T, Shape> loader(storage, idata, n);
+    Loader loader(storage, source, n);
     const auto statuses = scratch.statuses();
     const int tiles = static_cast<int>(scratch.tiles);
 
     const int tile = beginTile(order, scratch.words, sharedTile, loader);
 
     const std::size_t begin = Shape::begin(tile);
-    const int size = Shape::tileOf(idata, tile, n).size;
+    const int size = Shape::sizeOf(tile, n);
 
     // Decide what to keep, count it and publish the number.
     loader.finish(tile);
@@ -339,66 +325,69 @@ template <Rejects rejects>
 struct CompactLauncher {
     TileOrder order;
 
-    template <typename T>
+    template <typename Source, typename T>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
-        Arguments::requireSize<T>(n);
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<T>);
-        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<T>);
+        using Element = Stored<Source>;
+        Arguments::requireSize<T, Element>(n);
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
+        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors, residentCompactLimits)),
                                  scratchBytesFor<std::uint64_t>(CompactWords::count(tiles)));
     }
 
-    template <typename T, typename Predicate>
-    void operator()(const T* in, T* out, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
-                    cudaStream_t stream, Predicate keep) const {
+    template <typename Source, typename T, typename Predicate>
+    void operator()(const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
+                    Scratch scratch, cudaStream_t stream) const {
+        using Element = Stored<Source>;
+        static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
         static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
-        ScratchArena arena(scratch, scratchBytes<T>(n));
+        static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
+        ScratchArena arena(scratch, scratchBytes<Source, T>(n));
         if (n == 0) {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
         const bool isDone = launchResident(
-            Common::divideRoundUp(n, vectorLength<T>), residentCompactLimits,
-            [&](auto block) { return compactResident(block, in, out, rejected, count, n, arena, stream, keep); });
+            Common::divideRoundUp(n, vectorLength<Element, T>), residentCompactLimits,
+            [&](auto block) { return compactResident(block, in, out, rejected, count, n, keep, arena, stream); });
         if (!isDone) {
-            compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, arena, stream, keep);
+            compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
         }
     }
 
     /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
     /// that.
-    template <typename Block, typename T, typename Predicate>
-    [[nodiscard]] bool compactResident(Block, const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
-                                       ScratchArena arena, cudaStream_t stream, Predicate keep) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
+    template <typename Block, typename Source, typename T, typename Predicate>
+    [[nodiscard]] bool compactResident(Block, const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n,
+                                       Predicate keep, ScratchArena arena, cudaStream_t stream) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
         constexpr std::size_t mostRegisters = 128;
         if constexpr (registersToHold < T, Tile >> mostRegisters) {
             return false;
         } else {
-            constexpr auto kernel = kernCompactResident<Tile, rejects, T, Predicate>;
+            constexpr auto kernel = kernCompactResident<Tile, rejects, Source, T, Predicate>;
             const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
             if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
                 return false;
             }
-            launch<kernel>("kernCompactResident",
-                           {blocks, Tile::threads, 0, blocks > 1 ? Begin::Together : Begin::InTurn}, stream, n, out,
+            launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
                            rejected, count, arena.take<std::uint32_t>(blocks), in, keep);
             return true;
         }
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename T, typename Predicate>
-    void compactByLookBack(Block, const T* in, T* out, T* rejected, std::size_t* count, std::size_t n,
-                           ScratchArena arena, cudaStream_t stream, Predicate keep) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<T>>;
-        constexpr auto kernel = kernCompactLookBack<Tile, rejects, T, Predicate>;
+    template <typename Block, typename Source, typename T, typename Predicate>
+    void compactByLookBack(Block, const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n,
+                           Predicate keep, ScratchArena arena, cudaStream_t stream) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
         const CompactWords words{arena.take<std::uint64_t>(CompactWords::count(tiles)), tiles};
         clearWords(words.words, CompactWords::count(tiles), stream);
-        launch<kernel>("kernCompactLookBack", {tiles, Tile::threads, 0, Begin::Early}, stream, n, out, rejected, count,
-                       words, in, order, keep);
+        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, words, in,
+                       order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
             constexpr unsigned mostBlocks = 2048;  // how many elements there are to reverse only the device knows
@@ -409,58 +398,97 @@ struct CompactLauncher {
 };
 
 /// Stable compaction: keeps in order the elements for which `keep` holds, by default the nonzero ones, or whose flag is
-/// set (KeepFlagged), and writes how many to `count` in device memory; nothing is written past them. Not in place.
+/// set (keepFlagged), and writes how many to `count` in device memory; nothing is written past them. Not in place.
 ///
-/// Elements are trivially copyable, of 1 to 64 bytes, at any address their type allows. The predicate is called once an
-/// element, with it or with it and its index. The scratch may hold anything and keeps nothing from call to call.
+/// `in` is an array, or a function of an array's elements or of the index (primitives/source.cuh): then `keep` looks at
+/// what the function returns, and that is what comes out. The function may be called twice per element.
+///
+/// Elements are trivially copyable, of 1 to 64 bytes, at any address their type allows. The predicate is called once
+/// per element, with the element, or with the element and its index (WithIndex). The scratch may hold anything and
+/// keeps nothing from call to call.
 struct Compact {
+    static constexpr bool mayRunInPlace = false;
+
     /// How the blocks of large compactions share out the tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        return CompactLauncher<Rejects::Dropped>::scratchBytes<T>(n);
+    template <typename In, typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
+                                           const Functions&... /*functions*/) const {
+        return CompactLauncher<Rejects::Dropped>::scratchBytes<SourceOf<In>, T>(n);
     }
 
-    template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
-                    Predicate keep = {}) const {
-        requireCompactArrays(in, out, count, n);
-        CompactLauncher<Rejects::Dropped>{order}(in, out, static_cast<T*>(nullptr), count, n, scratch, stream, keep);
+    template <typename In, typename T>
+    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
+    }
+
+    template <typename In, typename T, typename Predicate>
+    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
+        const SourceOf<In> source = sourceOf(in);
+        requireSource<false>(source, out, n);
+        Arguments::requireArray("count", count, 1);
+        CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, n, keep, scratch, stream);
     }
 };
 
 /// Stable partition: the elements that a compaction would keep, then the others, each in their order; `count` is the
 /// number of the former. Not in place.
 struct Partition {
+    static constexpr bool mayRunInPlace = false;
+
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        return CompactLauncher<Rejects::Apart>::scratchBytes<T>(n);
+    template <typename In, typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
+                                           const Functions&... /*functions*/) const {
+        return CompactLauncher<Rejects::Behind>::scratchBytes<SourceOf<In>, T>(n);
+    }
+    template <typename In, typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*kept*/, T* /*rejected*/, std::size_t* /*count*/,
+                                           std::size_t n, const Functions&... /*functions*/) const {
+        return CompactLauncher<Rejects::Apart>::scratchBytes<SourceOf<In>, T>(n);
     }
 
     /// Into one array, of n elements. Large arrays take a second pass over the others, which the first writes in
     /// reverse.
-    template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch, cudaStream_t stream,
-                    Predicate keep = {}) const {
-        requireCompactArrays(in, out, count, n);
-        CompactLauncher<Rejects::Behind>{order}(in, out, static_cast<T*>(nullptr), count, n, scratch, stream, keep);
+    template <typename In, typename T>
+    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
+    }
+    template <typename In, typename T, typename Predicate>
+    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
+        const SourceOf<In> source = sourceOf(in);
+        requireSource<false>(source, out, n);
+        Arguments::requireArray("count", count, 1);
+        CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, n, keep, scratch, stream);
     }
 
     /// Into two arrays, each with room for as many elements as will go there; always one pass.
-    template <typename T, typename Predicate = IsNonzero>
-    void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
-                    cudaStream_t stream, Predicate keep = {}) const {
-        Arguments::requireArray("in", in, n);
+    template <typename In, typename T>
+    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, kept, rejected, count, n, IsNonzero{}, scratch, stream);
+    }
+    template <typename In, typename T, typename Predicate>
+    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
+                    Scratch scratch, cudaStream_t stream) const {
+        const SourceOf<In> source = sourceOf(in);
         Arguments::requireArray("kept", kept, n);
         Arguments::requireArray("rejected", rejected, n);
         Arguments::requireArray("count", count, 1);
-        // How many elements go to either array only the device will know; none may begin inside the input.
-        Arguments::requireDisjoint(in, n * sizeof(T), kept, 1);
-        Arguments::requireDisjoint(in, n * sizeof(T), rejected, 1);
-        CompactLauncher<Rejects::Apart>{order}(in, kept, rejected, count, n, scratch, stream, keep);
+        if constexpr (readsArray<SourceOf<In>>) {
+            // Only the device will know how many elements go to either array; none may begin inside the input.
+            const std::size_t bytes = n * sizeof(Stored<SourceOf<In>>);
+            Arguments::requireArray("in", source.elements, n);
+            Arguments::requireDisjoint(source.elements, bytes, kept, 1);
+            Arguments::requireDisjoint(source.elements, bytes, rejected, 1);
+        }
+        CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, n, keep, scratch, stream);
     }
 };
 

@@ -7,6 +7,7 @@
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/primitives/tile_scan.cuh"
@@ -48,25 +49,19 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 ///
 /// Work O(n + blocks^2 / 32), steps O(log n). 8 bytes an int; what counts at this size is latency: the launch, a
 /// load, the grid's barrier, a store.
-template <typename Shape, typename In, typename T, typename Op>
+template <typename Shape, typename Source, typename T, typename Op>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
-    kernScanResident(std::size_t n, T* odata, T* blockTotals, const In* idata, bool inclusive, Op op) {
-    constexpr int length = Shape::vectorLength;
+    kernScanResident(std::size_t n, T* odata, T* blockTotals, Source source, T initial, bool inclusive, Op op) {
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     const int tile = static_cast<int>(blockIdx.x);
-    const TileOf<const In> in = Shape::tileOf(idata, tile, n);
     const TileOf<T> out = Shape::tileOf(odata, tile, n);
 
     // Load, and add up each vector.
-    Vector<In, length> vectors[Shape::rows];
+    const RegisterTile<Source, Shape> in(source, tile, n);
     T sums[Shape::rows];
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        vectors[row] = loadVector<length>(in, Shape::offset(row));
-    }
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        sums[row] = TileScan::sumOf<T>(vectors[row], op);
+        sums[row] = TileScan::sumOf<T>(in.row(row), op);
     }
 
     // Scan the tile: rows within the warp, warps within the block, blocks within the grid.
@@ -77,11 +72,12 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     if (gridDim.x > 1) {
         before = op(sumOfBlocksBefore(place.all, blockTotals, op), before);
     }
+    before = op(initial, before);
 
     // Store.
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        storeVector(out, Shape::offset(row), TileScan::scanned(vectors[row], op(before, sums[row]), inclusive, op));
+        storeVector(out, Shape::offset(row), TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
     }
 }
 
@@ -113,17 +109,19 @@ struct ScanWords {
 /// the number of bytes that are under way, and an SM has room for six tiles of 32 KiB.
 ///
 /// Work O(n), steps O(n / resident elements). 8 bytes an int, each read and written once: DRAM bandwidth limits it.
-template <typename Shape, typename In, typename T, typename Op>
-__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(In),
-                                                                          24 + Shape::rows * sizeof(T) / 4))
-    kernScanLookBack(std::size_t n, T* odata, ScanWords<T> scratch, const In* idata, bool inclusive, bool reproducible,
-                     TileOrder order, Op op) {
+template <typename Shape, typename Source, typename T, typename Op>
+__global__ void __launch_bounds__(Shape::threads,
+                                  blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
+                                                          24 + Shape::rows * sizeof(T) / 4))
+    kernScanLookBack(std::size_t n, T* odata, ScanWords<T> scratch, Source source, T initial, bool inclusive,
+                     bool reproducible, TileOrder order, Op op) {
     using Platform = LookBack::DevicePlatform;
-    __shared__ typename TileLoader<In, Shape>::Storage storage;
+    using Loader = SourceLoader<Source, Shape>;
+    __shared__ typename Loader::Storage storage;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     __shared__ SharedArray<T, 1> tilePrefix;
     __shared__ int sharedTile;
-    TileLoader<In, Shape> loader(storage, idata, n);
+    Loader loader(storage, source, n);
     const auto statuses = scratch.statuses();
 
     const int tile = beginTile(order, scratch.words, sharedTile, loader);
@@ -157,7 +155,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
             }
         }
         if (threadIdx.x == 0) {
-            *tilePrefix.data() = prefix;
+            *tilePrefix.data() = op(initial, prefix);
         }
     }
     __syncthreads();
@@ -174,11 +172,14 @@ inline constexpr ResidentLimits residentScanLimits{
     .ofTiny = std::size_t{1} << 14, .ofSmall = std::size_t{1} << 16, .ofLarge = std::size_t{1} << 20};
 
 /// Prefix sum of `in` with any associative operator that has an identity (primitives/operators.cuh), accumulated in the
-/// type of `out`, which may be wider.
+/// type of `out`, which may be wider: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array, or a
+/// function of an array's elements or of the index (primitives/source.cuh). `initial` stands before the first element.
 ///
 /// Elements and sums are trivially copyable, of 1 to 16 bytes, at any address their type allows; `out` may be `in`.
 /// Integer sums wrap. The scratch may hold anything and keeps nothing from call to call.
 struct Scan {
+    static constexpr bool mayRunInPlace = true;
+
     ScanKind kind = ScanKind::Exclusive;
 
     /// Whether floating-point sums come out bit for bit the same in every run on a card.
@@ -187,59 +188,74 @@ struct Scan {
     /// How the blocks of large scans share out the tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        Arguments::requireSize<T, In>(n);
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<In, T>);
-        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<In, T>);
+    template <typename In, typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t n,
+                                           const Functions&... /*functions*/) const {
+        using Element = Stored<SourceOf<In>>;
+        Arguments::requireSize<T, Element>(n);
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<T>(residentBlocksFor(vectors, residentScanLimits)),
                                  scratchBytesFor<std::uint64_t>(ScanWords<T>::count(tiles)));
     }
 
-    template <typename In, typename T, typename Op = Sum>
-    void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream, Op op = {}) const {
-        static_assert(std::is_trivially_copyable_v<In> && std::is_trivially_copyable_v<T>);
-        static_assert(sizeof(In) <= 16 && sizeof(T) <= 16, "elements of up to 16 bytes");
-        requireSameOrDisjointArrays(in, out, n);
-        ScratchArena arena(scratch, scratchBytes<T, In>(n));
+    template <typename In, typename T>
+    void operator()(const In& in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        (*this)(in, out, n, Sum{}, scratch, stream);
+    }
+
+    template <typename In, typename T, typename Op>
+    void operator()(const In& in, T* out, std::size_t n, Op op, Scratch scratch, cudaStream_t stream) const {
+        (*this)(in, out, n, op, op.template identity<T>(), scratch, stream);
+    }
+
+    template <typename In, typename T, typename Op>
+    void operator()(const In& in, T* out, std::size_t n, Op op, std::type_identity_t<T> initial, Scratch scratch,
+                    cudaStream_t stream) const {
+        using Element = Stored<SourceOf<In>>;
+        static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<T>);
+        static_assert(sizeof(Element) <= 16 && sizeof(T) <= 16, "elements of up to 16 bytes");
+        const SourceOf<In> source = sourceOf(in);
+        requireSource<true>(source, out, n);
+        ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }
         const bool isDone =
-            launchResident(Common::divideRoundUp(n, vectorLength<In, T>), residentScanLimits,
-                           [&](auto block) { return scanResident(block, in, out, n, arena, stream, op); });
+            launchResident(Common::divideRoundUp(n, vectorLength<Element, T>), residentScanLimits,
+                           [&](auto block) { return scanResident(block, source, out, n, op, initial, arena, stream); });
         if (!isDone) {
-            scanByLookBack(ScanBlock{}, in, out, n, arena, stream, op);
+            scanByLookBack(ScanBlock{}, source, out, n, op, initial, arena, stream);
         }
     }
 
     /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
     /// that.
-    template <typename Block, typename In, typename T, typename Op>
-    [[nodiscard]] bool scanResident(Block, const In* in, T* out, std::size_t n, ScratchArena arena, cudaStream_t stream,
-                                    Op op) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<In, T>>;
-        constexpr auto kernel = kernScanResident<Tile, In, T, Op>;
+    template <typename Block, typename Source, typename T, typename Op>
+    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, std::size_t n, Op op, T initial,
+                                    ScratchArena arena, cudaStream_t stream) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        constexpr auto kernel = kernScanResident<Tile, Source, T, Op>;
         const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
             return false;
         }
-        launch<kernel>("kernScanResident", {blocks, Tile::threads, 0, blocks > 1 ? Begin::Together : Begin::InTurn},
-                       stream, n, out, arena.take<T>(blocks), in, kind == ScanKind::Inclusive, op);
+        launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
+                       arena.take<T>(blocks), source, initial, kind == ScanKind::Inclusive, op);
         return true;
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename In, typename T, typename Op>
-    void scanByLookBack(Block, const In* in, T* out, std::size_t n, ScratchArena arena, cudaStream_t stream,
-                        Op op) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<In, T>>;
-        constexpr auto kernel = kernScanLookBack<Tile, In, T, Op>;
+    template <typename Block, typename Source, typename T, typename Op>
+    void scanByLookBack(Block, const Source& source, T* out, std::size_t n, Op op, T initial, ScratchArena arena,
+                        cudaStream_t stream) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
         const ScanWords<T> words{arena.take<std::uint64_t>(ScanWords<T>::count(tiles)), tiles};
         clearWords(words.words, ScanWords<T>::count(tiles), stream);
-        launch<kernel>("kernScanLookBack", {tiles, Tile::threads, 0, Begin::Early}, stream, n, out, words, in,
+        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, words, source, initial,
                        kind == ScanKind::Inclusive, reproducible, order, op);
     }
 };

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/primitives/early_launch.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/single_pass/compact.cuh"
 #include "stream_compaction/utf8/unit.h"
 

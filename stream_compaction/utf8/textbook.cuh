@@ -64,12 +64,12 @@ __global__ void kernCountEmitted(std::size_t n, Result* result, const std::uint8
 template <ScanOperation Scan>
 struct TextbookDecode {
     Scan scan{};
-    int blockSize = 256;
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;
 
     [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
-        return MapScanScatter<Scan>{scan, blockSize}.template scratchBytes<std::uint8_t>(n);
+        return MapScanScatter<Scan>{scan}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>,
+                                                       noArray<std::size_t>, n);
     }
 
     void operator()(const std::uint8_t* in, char32_t* out, Result* result, std::size_t n, Scratch scratch,
@@ -80,6 +80,7 @@ struct TextbookDecode {
         if (n == 0) {
             return;
         }
+        const int blockSize = Common::blockSizeOf(scan);
         const unsigned blocks = Common::blocksFor(n, blockSize);
         auto* emits = arena.take<std::uint8_t>(n);
         withIndexType(n, [&]<typename Index>(Index) {

@@ -5,8 +5,8 @@ namespace StreamCompaction::Testing {
 
 std::vector<AnyOperation> cubOperations() {
     return joined(withEveryType<Cub::Scan>("cub_scan", Kind::Scan),
-                  withEveryType<Cub::Compact>("cub_compact", Kind::Compact, {.inPlace = false}),
-                  withEveryType<Cub::Sort>("cub_sort", Kind::Sort, {.inPlace = false}));
+                  withEveryType<Cub::Compact>("cub_compact", Kind::Compact),
+                  withEveryType<Cub::Sort>("cub_sort", Kind::Sort));
 }
 
 namespace {

@@ -7,7 +7,7 @@ namespace StreamCompaction::Testing {
 
 std::vector<AnyOperation> naiveOperations() {
     return joined(withEveryType<Naive::Scan>("naive_scan", Kind::Scan),
-                  withEveryType<MapScanScatter<Naive::Scan>>("naive_compact", Kind::Compact, {.inPlace = false}),
+                  withEveryType<MapScanScatter<Naive::Scan>>("naive_compact", Kind::Compact),
                   withEveryType<SplitSort<Naive::Scan>>("naive_sort", Kind::Sort));
 }
 

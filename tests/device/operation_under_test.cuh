@@ -40,15 +40,20 @@ using AnyOperation =
 
 /// What not every operation can do.
 struct Abilities {
-    bool inPlace = true;
     bool capturable = true;
 };
 
 template <typename T, typename Op>
 [[nodiscard]] OperationUnderTest<T> underTest(const std::string& name, Kind kind, Abilities abilities) {
     const auto op = std::make_shared<Op>();
-    OperationUnderTest<T> result{name, kind, {}, {}, {}, abilities.inPlace, abilities.capturable};
-    result.scratchBytes = [op](std::size_t n) { return op->template scratchBytes<T>(n); };
+    OperationUnderTest<T> result{name, kind, {}, {}, {}, Op::mayRunInPlace, abilities.capturable};
+    result.scratchBytes = [op](std::size_t n) {
+        if constexpr (CompactOperation<Op>) {
+            return op->scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n);
+        } else {
+            return op->scratchBytes(noArray<T>, noArray<T>, n);
+        }
+    };
     result.enqueue = [op](const T* in, T* out, [[maybe_unused]] std::size_t* count, std::size_t n, Scratch scratch,
                           cudaStream_t stream) {
         if constexpr (CompactOperation<Op>) {
@@ -58,12 +63,9 @@ template <typename T, typename Op>
         }
     };
     if constexpr (requires { op->blockSize; }) {
-        result.setBlockSize = [op](int blockSize) {
-            op->blockSize = blockSize;
-            if constexpr (requires { op->scan.blockSize; }) {
-                op->scan.blockSize = blockSize;
-            }
-        };
+        result.setBlockSize = [op](int blockSize) { op->blockSize = blockSize; };
+    } else if constexpr (requires { op->scan.blockSize; }) {
+        result.setBlockSize = [op](int blockSize) { op->scan.blockSize = blockSize; };
     }
     return result;
 }
@@ -112,7 +114,7 @@ void expectBytesAccumulateWider(const Op& op) {
         const DeviceBuffer<std::uint8_t> deviceIn{std::span<const std::uint8_t>(in)};
         const auto expectSums = [&]<typename Sum>(Sum) {
             GuardedArray<Sum> out(n);
-            DeviceBuffer<std::byte> scratch(op.template scratchBytes<Sum, std::uint8_t>(n));
+            DeviceBuffer<std::byte> scratch(op.scratchBytes(deviceIn.data(), out.data(), n));
             op(deviceIn.data(), out.data(), n, scratch.bytes(), nullptr);
             ASSERT_TRUE(sameBits(out.read(n), expectedScan<Sum>(std::span(in))));
         };
@@ -132,7 +134,14 @@ void expectScanRefusedBeforehand() {
     const DeviceBuffer<int> in = deviceArray(n, Summand<int>{13});
     DeviceBuffer<int> out(n);
     DeviceBuffer<std::size_t> count(1);
-    auto scratch = usedScratch(Op{}.template scratchBytes<int>(n));
+    const auto scratchFor = [&](const Op& op) {
+        if constexpr (CompactOperation<Op>) {
+            return op.scratchBytes(in.data(), out.data(), count.data(), n);
+        } else {
+            return op.scratchBytes(in.data(), out.data(), n);
+        }
+    };
+    auto scratch = usedScratch(scratchFor(Op{}));
     const Op op{.scan = {.blockSize = 33}};
     const auto call = [&] {
         if constexpr (CompactOperation<Op>) {

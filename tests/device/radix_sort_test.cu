@@ -11,9 +11,7 @@
 
 namespace StreamCompaction::Testing {
 
-std::vector<AnyOperation> radixOperations() {
-    return withEveryType<Radix::Sort>("radix_sort", Kind::Sort, {.inPlace = false});
-}
+std::vector<AnyOperation> radixOperations() { return withEveryType<Radix::Sort>("radix_sort", Kind::Sort); }
 
 namespace {
 
@@ -98,7 +96,7 @@ class RadixSortTest : public DeviceTest {
         }
         DeviceBuffer<K> in{std::span<const K>(keys)};
         GuardedArray<K> out(keys.size());
-        auto scratch = usedScratch(sort.scratchBytes<K>(keys.size()));
+        auto scratch = usedScratch(sort.scratchBytes(noArray<K>, noArray<K>, keys.size()));
         sort(in.data(), out.data(), keys.size(), scratch.bytes(), nullptr);
         ASSERT_TRUE(sameBits(out.read(keys.size()), expected)) << "n = " << keys.size();
         if (!sort.mayDestroyInput) {
@@ -122,10 +120,33 @@ class RadixSortTest : public DeviceTest {
         DeviceBuffer<V> valuesIn{std::span<const V>(values)};
         GuardedArray<K> keysOut(n);
         GuardedArray<V> valuesOut(n);
-        auto scratch = usedScratch(sort.scratchBytes<K, V>(n));
+        auto scratch = usedScratch(sort.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n));
         sort(keysIn.data(), keysOut.data(), valuesIn.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
         ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
         ASSERT_TRUE(sameBits(valuesOut.read(n), expectedValues)) << "n = " << n;
+    }
+
+    template <typename K, typename Index>
+    static void expectArgsorted() {
+        for (const std::size_t n : sizesOfAllWays()) {
+            for (const bool descending : directions()) {
+                const Radix::ArgSort sort{.descending = descending};
+                const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(9, i) % 7 * 31); });
+                std::vector<K> expectedKeys;
+                std::vector<Index> expectedIndices;
+                for (const std::size_t place : sortedPlaces(Radix::Sort{.descending = descending}, keys)) {
+                    expectedKeys.push_back(keys[place]);
+                    expectedIndices.push_back(static_cast<Index>(place));
+                }
+                const DeviceBuffer<K> keysIn{std::span<const K>(keys)};
+                GuardedArray<K> keysOut(n);
+                GuardedArray<Index> indices(n);
+                auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), keysOut.data(), indices.data(), n));
+                sort(keysIn.data(), keysOut.data(), indices.data(), n, scratch.bytes(), nullptr);
+                ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
+                ASSERT_TRUE(sameBits(indices.read(n), expectedIndices)) << "n = " << n;
+            }
+        }
     }
 
     template <typename K>
@@ -186,6 +207,36 @@ TEST_F(RadixSortTest, PairsOfEverySizeAreStable) {
     expectStable<std::int32_t, TwelveBytes>();
 }
 
+TEST_F(RadixSortTest, ArgsortIsStable) {
+    expectArgsorted<float, std::uint32_t>();
+    expectArgsorted<std::uint8_t, std::int64_t>();
+    if (!quick()) {
+        expectArgsorted<double, int>();
+        expectArgsorted<std::int16_t, std::uint64_t>();
+    }
+}
+
+/// Keys that need no pass but the last, or none before a later one.
+TEST_F(RadixSortTest, ArgsortOfKeysThatShareDigits) {
+    const std::vector<std::uint32_t (*)(std::size_t)> patterns{
+        [](std::size_t) -> std::uint32_t { return 0xC0FFEE; },
+        [](std::size_t i) -> std::uint32_t { return randomBits(7, i) % 100 << 16 | 0xAB; }};
+    for (const std::size_t n : sizesOfAllWays()) {
+        for (const auto pattern : patterns) {
+            const auto keys = hostArray(n, pattern);
+            const DeviceBuffer<std::uint32_t> keysIn{std::span<const std::uint32_t>(keys)};
+            GuardedArray<std::uint32_t> keysOut(n);
+            GuardedArray<std::uint32_t> indices(n);
+            const Radix::ArgSort sort;
+            auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), keysOut.data(), indices.data(), n));
+            sort(keysIn.data(), keysOut.data(), indices.data(), n, scratch.bytes(), nullptr);
+            const auto places = sortedPlaces(Radix::Sort{}, keys);
+            ASSERT_TRUE(sameBits(indices.read(n), std::vector<std::uint32_t>(places.begin(), places.end())))
+                << "n = " << n;
+        }
+    }
+}
+
 TEST_F(RadixSortTest, Shapes) {
     const std::vector<std::uint32_t (*)(std::size_t i, std::size_t n)> shapes{
         [](std::size_t, std::size_t) -> std::uint32_t { return 0xC0FFEE; },
@@ -238,7 +289,8 @@ TEST_F(RadixSortTest, BitRanges) {
 TEST_F(RadixSortTest, MayDestroyTheInput) {
     for (const std::size_t n : sizesOfAllWays()) {
         const Radix::Sort sort{.mayDestroyInput = true};
-        EXPECT_LE(sort.scratchBytes<int>(n), Radix::Sort{}.scratchBytes<int>(n));
+        EXPECT_LE(sort.scratchBytes(noArray<int>, noArray<int>, n),
+                  Radix::Sort{}.scratchBytes(noArray<int>, noArray<int>, n));
         expectSorted(sort, hostArray(n, AnyBits<float>{17}));
         expectPairsSorted<int, std::uint64_t>(sort, hostArray(n, AnyBits<int>{18}));
         if (HasFatalFailure()) {
@@ -257,7 +309,7 @@ TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
         std::array<GuardedArray<int>, 2> outs{GuardedArray<int>(n), GuardedArray<int>(n)};
         const DeviceBuffer<int> deviceFew{std::span<const int>(few)};
         const DeviceBuffer<int> deviceMany{std::span<const int>(many)};
-        auto scratch = usedScratch(sort.scratchBytes<int>(n));
+        auto scratch = usedScratch(sort.scratchBytes(noArray<int>, noArray<int>, n));
         replay(2, [&](cudaStream_t stream) {
             for (const bool isFew : {true, false}) {
                 const auto& keys = isFew ? deviceFew : deviceMany;
@@ -315,7 +367,8 @@ TEST_F(RadixSortTest, AgreesWithCub) {
         out = DeviceBuffer<std::uint32_t>(n);
     }
     const Radix::Sort sort;
-    auto scratch = usedScratch(sort.scratchBytes<std::uint32_t, std::uint32_t>(n));
+    auto scratch = usedScratch(sort.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, noArray<std::uint32_t>,
+                                                 noArray<std::uint32_t>, n));
     sort(keys.data(), outs[0].data(), values.data(), outs[1].data(), n, scratch.bytes(), nullptr);
     const auto callCub = [&](void* storage, std::size_t& bytes) {
         return cub::DeviceRadixSort::SortPairs(storage, bytes, keys.data(), outs[2].data(), values.data(),
@@ -333,7 +386,8 @@ TEST_F(RadixSortTest, RefusesBadArguments) {
     const std::size_t n = 5000;
     DeviceBuffer<int> a = deviceArray(2 * n, AnyBits<int>{25});
     DeviceBuffer<int> b = deviceArray(2 * n, AnyBits<int>{26});
-    DeviceBuffer<std::byte> scratch(Radix::Sort{}.scratchBytes<int, int>(n));
+    DeviceBuffer<std::byte> scratch(
+        Radix::Sort{}.scratchBytes(noArray<int>, noArray<int>, noArray<int>, noArray<int>, n));
     const auto expectRefused = [&](const Radix::Sort& sort) {
         EXPECT_THROW(sort(a.data(), b.data(), n, scratch.bytes(), nullptr), std::invalid_argument);
     };
@@ -374,12 +428,13 @@ __global__ void kernInspect(std::size_t n, const std::uint32_t* keys, unsigned l
 TEST_F(RadixSortTest, MoreThan2To31Keys) {
     const std::size_t n = (std::size_t{1} << 31) + 5;
     const Radix::Sort sort;
-    if (!hasRoomFor(2 * n * sizeof(std::uint32_t) + sort.scratchBytes<std::uint32_t>(n))) {
+    if (!hasRoomFor(2 * n * sizeof(std::uint32_t) +
+                    sort.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, n))) {
         GTEST_SKIP() << "takes 28 GiB of device memory";
     }
     const DeviceBuffer<std::uint32_t> in = deviceArray(n, AnyBits<std::uint32_t>{24});
     DeviceBuffer<std::uint32_t> out(n);
-    DeviceBuffer<std::byte> scratch(sort.scratchBytes<std::uint32_t>(n));
+    DeviceBuffer<std::byte> scratch(sort.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, n));
     sort(in.data(), out.data(), n, scratch.bytes(), nullptr);
     const auto inspect = [&](const DeviceBuffer<std::uint32_t>& keys) {
         DeviceBuffer<unsigned long long> results(2);

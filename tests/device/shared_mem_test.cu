@@ -6,10 +6,9 @@
 namespace StreamCompaction::Testing {
 
 std::vector<AnyOperation> sharedMemOperations() {
-    return joined(
-        withEveryType<SharedMem::Scan>("shared_mem_scan", Kind::Scan),
-        withEveryType<MapScanScatter<SharedMem::Scan>>("shared_mem_compact", Kind::Compact, {.inPlace = false}),
-        withEveryType<SplitSort<SharedMem::Scan>>("shared_mem_sort", Kind::Sort));
+    return joined(withEveryType<SharedMem::Scan>("shared_mem_scan", Kind::Scan),
+                  withEveryType<MapScanScatter<SharedMem::Scan>>("shared_mem_compact", Kind::Compact),
+                  withEveryType<SplitSort<SharedMem::Scan>>("shared_mem_sort", Kind::Sort));
 }
 
 namespace {
@@ -30,7 +29,7 @@ void expectScannedByEveryBlockSize(bool avoidBankConflicts) {
     for (const int blockSize : powerOfTwoBlockSizes) {
         const SharedMem::Scan scan{.blockSize = blockSize, .avoidBankConflicts = avoidBankConflicts};
         GuardedArray<T> out(in.size());
-        DeviceBuffer<std::byte> scratch(scan.scratchBytes<T>(in.size()));
+        DeviceBuffer<std::byte> scratch(scan.scratchBytes(noArray<T>, noArray<T>, in.size()));
         scan(deviceIn.data(), out.data(), in.size(), scratch.bytes(), nullptr);
         EXPECT_TRUE(sameBits(out.read(in.size()), expectedScan<T>(std::span(in)))) << blockSize;
     }
@@ -52,7 +51,7 @@ TEST_F(SharedMemScanTest, TotalsAreScannedRecursively) {
     const DeviceBuffer<int> in = deviceArray(n, Summand<int>{21});
     GuardedArray<int> out(n);
     DeviceBuffer<int> expected(n);
-    DeviceBuffer<std::byte> scratch(scan.scratchBytes<int>(n));
+    DeviceBuffer<std::byte> scratch(scan.scratchBytes(noArray<int>, noArray<int>, n));
     scan(in.data(), out.data(), n, scratch.bytes(), nullptr);
     Oracle::scan(in.data(), expected.data(), n);
     EXPECT_TRUE(Oracle::equal(out.data(), expected.data(), n));
@@ -96,7 +95,7 @@ TEST_F(SharedMemHugeTest, Scan) {
     const SharedMem::Scan scan;
     const DeviceBuffer<std::uint8_t> in = deviceArray(n, IsOdd{});
     DeviceBuffer<std::uint64_t> out(n);
-    DeviceBuffer<std::byte> scratch(scan.scratchBytes<std::uint64_t, std::uint8_t>(n));
+    DeviceBuffer<std::byte> scratch(scan.scratchBytes(noArray<std::uint8_t>, noArray<std::uint64_t>, n));
     scan(in.data(), out.data(), n, scratch.bytes(), nullptr);
     EXPECT_EQ(wrongElements(n, out.data(), OddsBefore{}), 0U);
 }
@@ -106,7 +105,8 @@ TEST_F(SharedMemHugeTest, Compact) {
     const DeviceBuffer<std::uint8_t> in = deviceArray(n, NonzeroAtOdd{});
     DeviceBuffer<std::uint8_t> out(n);
     DeviceBuffer<std::size_t> count(1);
-    DeviceBuffer<std::byte> scratch(operation.scratchBytes<std::uint8_t>(n));
+    DeviceBuffer<std::byte> scratch(
+        operation.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::size_t>, n));
     operation(in.data(), out.data(), count.data(), n, scratch.bytes(), nullptr);
     std::size_t kept = 0;
     count.copyTo({&kept, 1});
@@ -118,7 +118,7 @@ TEST_F(SharedMemHugeTest, Sort) {
     const SplitSort<SharedMem::Scan> sort{.bits = 1};
     const DeviceBuffer<std::uint8_t> in = deviceArray(n, IsOdd{});
     DeviceBuffer<std::uint8_t> out(n);
-    DeviceBuffer<std::byte> scratch(sort.scratchBytes<std::uint8_t>(n));
+    DeviceBuffer<std::byte> scratch(sort.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, n));
     sort(in.data(), out.data(), n, scratch.bytes(), nullptr);
     EXPECT_EQ(wrongElements(n, out.data(), IsOneFrom{n - n / 2}), 0U);
 }
@@ -130,7 +130,7 @@ class SplitSortTest : public DeviceTest {
         const SplitSort<SharedMem::Scan> sort{.bits = bits};
         DeviceBuffer<T> in{std::span<const T>(keys)};
         GuardedArray<T> out(keys.size());
-        DeviceBuffer<std::byte> scratch(sort.template scratchBytes<T>(keys.size()));
+        DeviceBuffer<std::byte> scratch(sort.scratchBytes(noArray<T>, noArray<T>, keys.size()));
         sort(in.data(), inPlace ? in.data() : out.data(), keys.size(), scratch.bytes(), nullptr);
         std::vector<T> result(keys.size());
         in.copyTo(result);

@@ -1,12 +1,13 @@
 #include "../primitives/noncommutative.cuh"
 #include "operation_under_test.cuh"
+#include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
 
 using SinglePass::Compact;
-using SinglePass::KeepFlagged;
 using SinglePass::Partition;
 
 /// An element of so many bytes, aligned as its size allows or not at all.
@@ -92,8 +93,9 @@ class SinglePassCompactTest : public DeviceTest {
         GuardedArray<T> out(n, misalignment);
         out.poison(n, nullptr);
         Counter count;
-        auto scratch = usedScratch(compact.scratchBytes<T>(n));
-        compact(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, KeepByIndex{fraction});
+        auto scratch = usedScratch(compact.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n));
+        compact(deviceIn.data(), out.data(), count.memory.data(), n, WithIndex{KeepByIndex{fraction}}, scratch.bytes(),
+                nullptr);
         const auto expected = expectedParts(in, fraction).kept;
         ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
         ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
@@ -105,11 +107,12 @@ class SinglePassCompactTest : public DeviceTest {
         const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
         const Parts<T> expected = expectedParts(in, fraction);
         Counter count;
-        auto scratch = usedScratch(partition.scratchBytes<T>(n));
+        auto scratch = usedScratch(partition.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n));
 
         GuardedArray<T> out(n, 1);
         out.poison(n, nullptr);
-        partition(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, KeepByIndex{fraction});
+        partition(deviceIn.data(), out.data(), count.memory.data(), n, WithIndex{KeepByIndex{fraction}},
+                  scratch.bytes(), nullptr);
         std::vector<T> both = expected.kept;
         both.insert(both.end(), expected.rejected.begin(), expected.rejected.end());
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
@@ -119,8 +122,8 @@ class SinglePassCompactTest : public DeviceTest {
         GuardedArray<T> rejected(expected.rejected.size(), 3);
         kept.poison(expected.kept.size(), nullptr);
         rejected.poison(expected.rejected.size(), nullptr);
-        partition(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n, scratch.bytes(), nullptr,
-                  KeepByIndex{fraction});
+        partition(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n,
+                  WithIndex{KeepByIndex{fraction}}, scratch.bytes(), nullptr);
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
         ASSERT_TRUE(sameBits(kept.read(expected.kept.size()), expected.kept)) << "n = " << n;
         ASSERT_TRUE(sameBits(rejected.read(expected.rejected.size()), expected.rejected)) << "n = " << n;
@@ -202,12 +205,102 @@ void expectCompactedByFlags(std::size_t n) {
     GuardedArray<int> out(n);
     out.poison(n, nullptr);
     Counter count;
-    auto scratch = usedScratch(Compact{}.scratchBytes<int>(n));
-    Compact{}(deviceIn.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr,
-              KeepFlagged<Flag>{flags.data()});
+    auto scratch = usedScratch(Compact{}.scratchBytes(noArray<int>, noArray<int>, noArray<std::size_t>, n));
+    Compact{}(deviceIn.data(), out.data(), count.memory.data(), n, keepFlagged(flags.data()), scratch.bytes(), nullptr);
     const auto expected = expectedParts(in, fraction).kept;
     ASSERT_EQ(count.read(), expected.size());
     ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
+/// A second parameter that has a default is no index.
+struct IsAtLeast {
+    __host__ __device__ bool operator()(int x, int least = 500) const { return x >= least; }
+};
+
+template <typename Op>
+void expectElementsOfAtLeast500(const Op& compact) {
+    const std::size_t n = 3000;
+    std::vector<int> in(n);
+    std::iota(in.rbegin(), in.rend(), 0);
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    GuardedArray<int> out(n);
+    out.poison(n, nullptr);
+    Counter count;
+    auto scratch = usedScratch(compact.scratchBytes(deviceIn.data(), out.data(), count.memory.data(), n, IsAtLeast{}));
+    compact(deviceIn.data(), out.data(), count.memory.data(), n, IsAtLeast{}, scratch.bytes(), nullptr);
+    std::vector<int> expected;
+    std::ranges::copy_if(in, std::back_inserter(expected), [](int x) { return x >= 500; });
+    ASSERT_EQ(count.read(), expected.size());
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
+TEST_F(SinglePassCompactTest, APredicateReceivesNoIndexUnlessItAsksForIt) {
+    expectElementsOfAtLeast500(Compact{});
+    expectElementsOfAtLeast500(MapScanScatter<SharedMem::Scan>{});
+}
+
+TEST_F(SinglePassCompactTest, MapScanScatterByIndex) {
+    const MapScanScatter<SharedMem::Scan> compact;
+    const Fraction fraction{400000};
+    const auto in = hostArray(5000, Numbered<int>{});
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    GuardedArray<int> out(in.size());
+    out.poison(in.size(), nullptr);
+    Counter count;
+    const WithIndex keep{KeepByIndex{fraction}};
+    auto scratch = usedScratch(compact.scratchBytes(deviceIn.data(), out.data(), count.memory.data(), in.size(), keep));
+    compact(deviceIn.data(), out.data(), count.memory.data(), in.size(), keep, scratch.bytes(), nullptr);
+    const auto expected = expectedParts(in, fraction).kept;
+    ASSERT_EQ(count.read(), expected.size());
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
+/// Wider than what it is made from, so that a tile grows in shared memory.
+struct WideSquare {
+    __host__ __device__ std::uint64_t operator()(std::uint8_t x) const { return std::uint64_t{x} * x; }
+};
+struct SquareOfIndex {
+    __host__ __device__ std::uint64_t operator()(std::size_t i) const { return i * i; }
+};
+struct IsEven {
+    __host__ __device__ bool operator()(std::uint64_t x) const { return x % 2 == 0; }
+};
+
+template <typename In>
+void expectEvenValues(const In& in, const std::vector<std::uint64_t>& values) {
+    const std::size_t n = values.size();
+    std::vector<std::uint64_t> kept;
+    std::vector<std::uint64_t> rejected;
+    std::ranges::partition_copy(values, std::back_inserter(kept), std::back_inserter(rejected), IsEven{});
+    GuardedArray<std::uint64_t> out(n);
+    GuardedArray<std::uint64_t> others(rejected.size());
+    Counter count;
+
+    auto scratch = usedScratch(Compact{}.scratchBytes(in, out.data(), count.memory.data(), n, IsEven{}));
+    Compact{}(in, out.data(), count.memory.data(), n, IsEven{}, scratch.bytes(), nullptr);
+    ASSERT_EQ(count.read(), kept.size()) << "n = " << n;
+    ASSERT_TRUE(sameBits(out.read(kept.size()), kept)) << "n = " << n;
+
+    out.poison(n, nullptr);
+    scratch = usedScratch(Partition{}.scratchBytes(in, out.data(), others.data(), count.memory.data(), n, IsEven{}));
+    Partition{}(in, out.data(), others.data(), count.memory.data(), n, IsEven{}, scratch.bytes(), nullptr);
+    ASSERT_EQ(count.read(), kept.size()) << "n = " << n;
+    ASSERT_TRUE(sameBits(out.read(kept.size()), kept)) << "n = " << n;
+    ASSERT_TRUE(sameBits(others.read(rejected.size()), rejected)) << "n = " << n;
+}
+
+TEST_F(SinglePassCompactTest, OfAFunction) {
+    for (const std::size_t n : sizesOfEveryPath()) {
+        const auto bytes = hostArray(n, Summand<std::uint8_t>{17});
+        const DeviceBuffer<std::uint8_t> array{std::span<const std::uint8_t>(bytes)};
+        std::vector<std::uint64_t> values(n);
+        std::ranges::transform(bytes, values.begin(), WideSquare{});
+        expectEvenValues(transformed(array.data(), WideSquare{}), values);
+        for (std::size_t i = 0; i < n; ++i) {
+            values[i] = i * i;
+        }
+        expectEvenValues(generated(SquareOfIndex{}), values);
+    }
 }
 
 TEST_F(SinglePassCompactTest, ByFlags) {
@@ -235,8 +328,8 @@ TEST_F(SinglePassCompactTest, FirstTileLate) {
     const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
     DeviceBuffer<int> out(in.size());
     Counter count;
-    auto scratch = usedScratch(Compact{}.scratchBytes<int>(in.size()));
-    Compact{}(deviceIn.data(), out.data(), count.memory.data(), in.size(), scratch.bytes(), nullptr, SlowPredicate{});
+    auto scratch = usedScratch(Compact{}.scratchBytes(noArray<int>, noArray<int>, noArray<std::size_t>, in.size()));
+    Compact{}(deviceIn.data(), out.data(), count.memory.data(), in.size(), SlowPredicate{}, scratch.bytes(), nullptr);
     std::vector<int> expected;
     std::ranges::copy_if(in, std::back_inserter(expected), [](int x) { return x % 3 != 0; });
     ASSERT_EQ(count.read(), expected.size());
@@ -261,8 +354,9 @@ TEST_F(SinglePassCompactTest, MoreThanTwoToThe32Elements) {
     const DeviceBuffer<std::uint32_t> in = deviceArray(n, Numbered<std::uint32_t>{});
     DeviceBuffer<std::uint32_t> out(n);
     Counter count;
-    auto scratch = usedScratch(Compact{}.scratchBytes<std::uint32_t>(n));
-    Compact{}(in.data(), out.data(), count.memory.data(), n, scratch.bytes(), nullptr, NotAThird{});
+    auto scratch =
+        usedScratch(Compact{}.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, noArray<std::size_t>, n));
+    Compact{}(in.data(), out.data(), count.memory.data(), n, WithIndex{NotAThird{}}, scratch.bytes(), nullptr);
     const std::size_t expected = n - (n + 2) / 3;
     ASSERT_EQ(count.read(), expected);
     EXPECT_EQ(wrongElements(expected, out.data(), KeptValue{}), 0U);
@@ -274,7 +368,7 @@ TEST_F(SinglePassCompactTest, RefusesBadArguments) {
     DeviceBuffer<int> out(n);
     DeviceBuffer<int> rejected(n);
     Counter count;
-    auto scratch = usedScratch(Partition{}.scratchBytes<int>(n));
+    auto scratch = usedScratch(Partition{}.scratchBytes(noArray<int>, noArray<int>, noArray<std::size_t>, n));
     const auto expectRefused = [&](const int* from, int* kept, int* others, std::size_t* counter, Scratch lent) {
         EXPECT_THROW(Partition{}(from, kept, others, counter, n, lent, nullptr), std::invalid_argument);
     };

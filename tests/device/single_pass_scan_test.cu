@@ -13,7 +13,7 @@ namespace StreamCompaction::Testing {
 
 std::vector<AnyOperation> singlePassOperations() {
     return joined(withEveryType<SinglePass::Scan>("single_pass_scan", Kind::Scan),
-                  withEveryType<SinglePass::Compact>("single_pass_compact", Kind::Compact, {.inPlace = false}));
+                  withEveryType<SinglePass::Compact>("single_pass_compact", Kind::Compact));
 }
 
 namespace {
@@ -47,8 +47,8 @@ template <typename T, typename In, typename Op>
     const DeviceBuffer<In> deviceIn{std::span<const In>(in)};
     GuardedArray<T> out(in.size());
     out.poison(in.size(), nullptr);
-    auto scratch = usedScratch(scan.scratchBytes<T, In>(in.size()));
-    scan(deviceIn.data(), out.data(), in.size(), scratch.bytes(), nullptr, op);
+    auto scratch = usedScratch(scan.scratchBytes(noArray<In>, noArray<T>, in.size()));
+    scan(deviceIn.data(), out.data(), in.size(), op, scratch.bytes(), nullptr);
     return out.read(in.size());
 }
 
@@ -71,6 +71,55 @@ class SinglePassScanTest : public DeviceTest {
         }
     }
 };
+
+struct Halve {
+    __host__ __device__ double operator()(std::int16_t x) const { return x / 2.0; }
+};
+struct ThreeTimesTheIndex {
+    __host__ __device__ std::int64_t operator()(std::size_t i) const { return 3 * static_cast<std::int64_t>(i); }
+};
+
+/// Expects the sums of the values, which `in` makes, behind `initial`.
+template <typename In, typename T>
+void expectSumsOf(const In& in, const std::vector<T>& values, const T& initial) {
+    const std::size_t n = values.size();
+    for (const ScanKind kind : {ScanKind::Exclusive, ScanKind::Inclusive}) {
+        std::vector<T> sums(n);
+        if (kind == ScanKind::Exclusive) {
+            std::exclusive_scan(values.begin(), values.end(), sums.begin(), initial);
+        } else {
+            std::inclusive_scan(values.begin(), values.end(), sums.begin(), std::plus<T>{}, initial);
+        }
+        GuardedArray<T> out(n);
+        const Scan scan{.kind = kind};
+        auto scratch = usedScratch(scan.scratchBytes(in, out.data(), n, Sum{}, initial));
+        scan(in, out.data(), n, Sum{}, initial, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(out.read(n), sums)) << "n = " << n;
+    }
+}
+
+TEST_F(SinglePassScanTest, OfAFunctionBehindAnInitialValue) {
+    std::vector<std::size_t> sizes{1, 100, 1000, 3000, 20011, 200003, 300007};
+    if (!quick()) {
+        sizes.insert(sizes.end(), {5000003, 20000003});
+    }
+    for (const std::size_t n : sizes) {
+        const auto shorts = hostArray(n, Summand<std::int16_t>{21});
+        const DeviceBuffer<std::int16_t> array{std::span<const std::int16_t>(shorts)};
+        std::vector<double> halves(n);
+        std::ranges::transform(shorts, halves.begin(), Halve{});
+        expectSumsOf(transformed(array.data(), Halve{}), halves, 0.5);
+
+        std::vector<std::int64_t> numbers(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            numbers[i] = ThreeTimesTheIndex{}(i);
+        }
+        expectSumsOf(generated(ThreeTimesTheIndex{}), numbers, std::int64_t{-7});
+
+        const std::vector<std::int64_t> plain(shorts.begin(), shorts.end());
+        expectSumsOf(std::as_const(array).data(), plain, std::int64_t{11});
+    }
+}
 
 TEST_F(SinglePassScanTest, OperatorsThatDoNotCommute) {
     expectRight<AffineMap, AffineMap>(Compose{});
@@ -164,7 +213,7 @@ TEST_F(SinglePassScanTest, AnyAlignmentInAndOutOfPlace) {
                 DeviceBuffer<int> deviceIn{std::span<const int>(in)};
                 GuardedArray<int> out(n, outOffset);
                 out.poison(n, nullptr);
-                auto scratch = usedScratch(Scan{}.scratchBytes<int, int>(n), 0xFF);
+                auto scratch = usedScratch(Scan{}.scratchBytes(noArray<int>, noArray<int>, n), 0xFF);
                 const auto expected = expectedScan<int>(std::span(in).subspan(inOffset));
                 Scan{}(deviceIn.data() + inOffset, out.data(), n, scratch.bytes(), nullptr);
                 ASSERT_TRUE(sameBits(out.read(n), expected)) << inOffset << " to " << outOffset;
@@ -226,7 +275,7 @@ void expectSumsOfIndices(std::size_t n) {
         GTEST_SKIP() << "takes " << n * sizeof(T) << " bytes of device memory and a while";
     }
     DeviceBuffer<T> data = deviceArray(n, Index::As<T>{});
-    auto scratch = usedScratch(Scan{}.scratchBytes<T, T>(n));
+    auto scratch = usedScratch(Scan{}.scratchBytes(noArray<T>, noArray<T>, n));
     Scan{}(static_cast<const T*>(data.data()), data.data(), n, scratch.bytes(), nullptr);
     EXPECT_EQ(wrongElements(n, data.data(), Index::SumBefore<T>{}), 0U);
 }
@@ -247,7 +296,7 @@ TEST_F(SinglePassScanTest, AMillionCallsOnTheSameScratch) {
     const std::size_t most = 1500000;
     const DeviceBuffer<std::uint32_t> in = deviceArray(most, Index::As<std::uint32_t>{});
     DeviceBuffer<std::uint32_t> out(most);
-    auto scratch = usedScratch(Scan{}.scratchBytes<std::uint32_t, std::uint32_t>(most), 0xA7);
+    auto scratch = usedScratch(Scan{}.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, most), 0xA7);
     const unsigned long long none = 0;
     DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
     for (int call = 0; call < calls; ++call) {
@@ -276,7 +325,7 @@ TEST_F(SinglePassScanTest, FourStreamsAtOnce) {
     for (Lane& lane : lanes) {
         lane.in = deviceArray(n, Index::As<std::uint32_t>{});
         lane.out = DeviceBuffer<std::uint32_t>(n);
-        lane.scratch = usedScratch(Scan{}.scratchBytes<std::uint32_t, std::uint32_t>(n));
+        lane.scratch = usedScratch(Scan{}.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, n));
     }
     Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
     for (int round = 0; round < (isSimulated ? 4 : 20); ++round) {
@@ -295,7 +344,7 @@ TEST_F(SinglePassScanTest, LargeGraphReplay) {
     const std::size_t n = quick() ? sized(600000, 300000) : 5000000;
     const DeviceBuffer<std::uint32_t> in = deviceArray(n, Index::As<std::uint32_t>{});
     DeviceBuffer<std::uint32_t> out(n);
-    auto scratch = usedScratch(Scan{}.scratchBytes<std::uint32_t, std::uint32_t>(n));
+    auto scratch = usedScratch(Scan{}.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, n));
     replay(5, [&](cudaStream_t stream) {
         Common::checkCUDAError(cudaMemsetAsync(out.data(), 0, out.byteCount(), stream), "cudaMemsetAsync");
         Scan{}(in.data(), out.data(), n, scratch.bytes(), stream);
@@ -316,7 +365,7 @@ TEST_F(SinglePassScanTest, ReproducibleFloatsAreTheSameInEveryRun) {
         const DeviceBuffer<float> in = deviceArray(n, RandomFloat{});
         DeviceBuffer<float> first(n);
         DeviceBuffer<float> other(n);
-        auto scratch = usedScratch(scan.scratchBytes<float, float>(n));
+        auto scratch = usedScratch(scan.scratchBytes(noArray<float>, noArray<float>, n));
         scan(in.data(), first.data(), n, scratch.bytes(), nullptr);
         for (int run = 1; run < (isSimulated ? 4 : 20); ++run) {
             scan(in.data(), other.data(), n, scratch.bytes(), nullptr);

@@ -69,20 +69,21 @@ struct Operation {
 
 template <typename T, typename In = T, typename Op>
 [[nodiscard]] Operation scan(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.template scratchBytes<T, In>(n); },
+    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<In>, noArray<T>, n); },
             [op](std::size_t n) { op(memory<In, 2>(), memory<T, 3>(), n, scratch(), nullptr); }};
 }
 
 template <typename T, typename Op>
 [[nodiscard]] Operation compact(const std::string& name, const Op& op) {
     return {
-        name, [op](std::size_t n) { (void)op.template scratchBytes<T>(n); },
+        name, [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n); },
         [op](std::size_t n) { op(memory<T, 2>(), memory<T, 3>(), memory<std::size_t, 4>(), n, scratch(), nullptr); }};
 }
 
 template <typename T, typename Op>
 [[nodiscard]] Operation partition(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.template scratchBytes<T>(n); },
+    return {name,
+            [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, n); },
             [op](std::size_t n) {
                 op(memory<T, 2>(), memory<T, 3>(), memory<T, 5>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
             }};
@@ -90,13 +91,13 @@ template <typename T, typename Op>
 
 template <typename T, typename Op>
 [[nodiscard]] Operation sort(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.template scratchBytes<T>(n); },
+    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, n); },
             [op](std::size_t n) { op(memory<T, 2>(), memory<T, 3>(), n, scratch(), nullptr); }};
 }
 
 template <typename K, typename V, typename Op>
 [[nodiscard]] Operation sortPairs(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.template scratchBytes<K, V>(n); },
+    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n); },
             [op](std::size_t n) {
                 op(memory<K, 2>(), memory<K, 3>(), memory<V, 4>(), memory<V, 5>(), n, scratch(), nullptr);
             }};
@@ -180,36 +181,47 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     const std::size_t most = std::size_t{32} * 0x7fffffff;
     const Naive::Scan naive{blockSize};
     const SharedMem::Scan sharedMem{blockSize};
-    const MapScanScatter<Naive::Scan> mapScanScatter{.scan = {1024}, .blockSize = blockSize};
-    const MapScanScatter<Naive::Scan> overSmallBlocks{.scan = naive, .blockSize = 1024};
-    const SplitSort<Naive::Scan> splitSort{.scan = {1024}, .blockSize = blockSize};
-    EXPECT_NO_THROW((void)naive.scratchBytes<int>(most));
-    EXPECT_NO_THROW((void)mapScanScatter.scratchBytes<int>(most));
+    const MapScanScatter<Naive::Scan> mapScanScatter{naive};
+    const SplitSort<Naive::Scan> splitSort{naive};
+    EXPECT_NO_THROW((void)naive.scratchBytes(noArray<int>, noArray<int>, most));
+    EXPECT_NO_THROW((void)mapScanScatter.scratchBytes(noArray<int>, noArray<int>, noArray<std::size_t>, most));
     for (const std::size_t n : {most + 1, (std::size_t{1} << 37) + 5}) {
-        expectSizeRefused("naive", [&] { (void)naive.scratchBytes<int>(n); });
-        expectSizeRefused("shared", [&] { (void)sharedMem.scratchBytes<int>(8 * n); });
-        expectSizeRefused("efficient", [&] { (void)Efficient::TextbookScan{blockSize}.scratchBytes<int>(n); });
-        expectSizeRefused("map-scan-scatter", [&] { (void)mapScanScatter.scratchBytes<int>(n); });
-        expectSizeRefused("map-scan-scatter's scan", [&] { (void)overSmallBlocks.scratchBytes<int>(n); });
-        expectSizeRefused("split sort", [&] { (void)splitSort.scratchBytes<int>(n); });
+        expectSizeRefused("naive", [&] { (void)naive.scratchBytes(noArray<int>, noArray<int>, n); });
+        expectSizeRefused("shared", [&] { (void)sharedMem.scratchBytes(noArray<int>, noArray<int>, 8 * n); });
+        expectSizeRefused(
+            "efficient", [&] { (void)Efficient::TextbookScan{blockSize}.scratchBytes(noArray<int>, noArray<int>, n); });
+        expectSizeRefused("map-scan-scatter", [&] {
+            (void)mapScanScatter.scratchBytes(noArray<int>, noArray<int>, noArray<std::size_t>, n);
+        });
+        expectSizeRefused("split sort", [&] { (void)splitSort.scratchBytes(noArray<int>, noArray<int>, n); });
     }
     const std::size_t tooManyTiles = std::size_t{1} << 50;
-    expectSizeRefused("scan", [&] { (void)SinglePass::Scan{}.scratchBytes<std::uint8_t>(tooManyTiles); });
-    expectSizeRefused("compaction", [&] { (void)SinglePass::Compact{}.scratchBytes<std::uint8_t>(tooManyTiles); });
-    expectSizeRefused("radix sort", [&] { (void)Radix::Sort{}.scratchBytes<std::uint8_t>(std::size_t{1} << 40); });
+    expectSizeRefused("scan", [&] {
+        (void)SinglePass::Scan{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, tooManyTiles);
+    });
+    expectSizeRefused("compaction", [&] {
+        (void)SinglePass::Compact{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::size_t>,
+                                                 tooManyTiles);
+    });
+    expectSizeRefused("radix sort", [&] {
+        (void)Radix::Sort{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, std::size_t{1} << 40);
+    });
     expectSizeRefused("decoding", [&] { (void)Utf8::Decode{}.scratchBytes(tooManyTiles); });
     expectSizeRefused("encoding", [&] { (void)Utf8::Encode{}.scratchBytes<char16_t>(std::size_t{1} << 44); });
 }
 
 TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
     for (const std::size_t n : {(std::size_t{1} << 31) + 1, (std::size_t{1} << 32) + 1, std::size_t{1} << 35}) {
-        EXPECT_GE(Naive::Scan{}.scratchBytes<int>(n), 2 * n * sizeof(int));
-        EXPECT_GE(Efficient::OptimizedScan{}.scratchBytes<int>(n), n * sizeof(int));
-        EXPECT_GE(SharedMem::Scan{}.scratchBytes<int>(n), n / (SharedMem::defaultBlockSize * 8) * sizeof(int));
-        EXPECT_GE(SinglePass::Scan{}.scratchBytes<Pair>(n), n / 2048 * sizeof(Pair));
-        EXPECT_GE(MapScanScatter<Naive::Scan>{}.scratchBytes<int>(n), n + 3 * n * sizeof(int));
-        EXPECT_GE(SplitSort<Naive::Scan>{}.scratchBytes<double>(n), n + 3 * n * sizeof(int) + n * sizeof(double));
-        EXPECT_GE(Radix::Sort{}.scratchBytes<double>(n), n * sizeof(double));
+        EXPECT_GE(Naive::Scan{}.scratchBytes(noArray<int>, noArray<int>, n), 2 * n * sizeof(int));
+        EXPECT_GE(Efficient::OptimizedScan{}.scratchBytes(noArray<int>, noArray<int>, n), n * sizeof(int));
+        EXPECT_GE(SharedMem::Scan{}.scratchBytes(noArray<int>, noArray<int>, n),
+                  n / (SharedMem::defaultBlockSize * 8) * sizeof(int));
+        EXPECT_GE(SinglePass::Scan{}.scratchBytes(noArray<Pair>, noArray<Pair>, n), n / 2048 * sizeof(Pair));
+        EXPECT_GE(MapScanScatter<Naive::Scan>{}.scratchBytes(noArray<int>, noArray<int>, noArray<std::size_t>, n),
+                  n + 3 * n * sizeof(int));
+        EXPECT_GE(SplitSort<Naive::Scan>{}.scratchBytes(noArray<double>, noArray<double>, n),
+                  n + 3 * n * sizeof(int) + n * sizeof(double));
+        EXPECT_GE(Radix::Sort{}.scratchBytes(noArray<double>, noArray<double>, n), n * sizeof(double));
         EXPECT_GE(Utf8::Decode{}.scratchBytes(n), n / (1 << 15) * sizeof(std::uint64_t));
     }
 }

@@ -591,8 +591,8 @@ void expectEverySequenceOfFourBytes() {
     DeviceBuffer<std::uint32_t> counts(records);
     const unsigned long long none = 0;
     DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
-    DeviceBuffer<std::byte> scratch(
-        std::max(decode.scratchBytes(text.size()), scan.scratchBytes<std::uint32_t>(records)));
+    DeviceBuffer<std::byte> scratch(std::max(
+        decode.scratchBytes(text.size()), scan.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, records)));
     const unsigned blocks = Common::blocksFor(records, 256);
     for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += records) {
         const auto from = static_cast<std::uint32_t>(first);

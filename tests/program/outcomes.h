@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "output/outcome.h"
+#include "variants/outcome.h"
 
 namespace Bench {
 

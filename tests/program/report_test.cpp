@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "outcomes.h"
-#include "output/abridged.h"
 #include "problem_on.h"
+#include "problems/abridged.h"
 
 namespace Bench {
 namespace {

@@ -1,4 +1,4 @@
-#include "measure/tester.h"
+#include "variants/tester.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

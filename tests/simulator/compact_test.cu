@@ -54,18 +54,18 @@ class SeededCompactTest : public SeededTest {
         expectParted<rejects>(order, n, seed,
                               [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
                                   const ScratchArena& arena) {
-                                  launcher.compactByLookBack(Shape{}, in, out, rejected, count, n, arena, nullptr,
-                                                             IsOdd{});
+                                  launcher.compactByLookBack(Shape{}, sourceOf(in), out, rejected, count, n, IsOdd{},
+                                                             arena, nullptr);
                               });
     }
     template <Rejects rejects>
     static void expectPartedTogether(std::size_t n, std::uint64_t seed) {
-        expectParted<rejects>(
-            TileOrder::BlockIndex, n, seed,
-            [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
-                const ScratchArena& arena) {
-                ASSERT_TRUE(launcher.compactResident(TwoWarps{}, in, out, rejected, count, n, arena, nullptr, IsOdd{}));
-            });
+        expectParted<rejects>(TileOrder::BlockIndex, n, seed,
+                              [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
+                                  const ScratchArena& arena) {
+                                  ASSERT_TRUE(launcher.compactResident(TwoWarps{}, sourceOf(in), out, rejected, count,
+                                                                       n, IsOdd{}, arena, nullptr));
+                              });
     }
 };
 

@@ -41,16 +41,18 @@ class SeededScanTest : public SeededTest {
         const std::size_t tiles = n / Shape::threads + 1;  // at least
         expectSums<T>(n, seed, scan.kind, op, scratchBytesFor<std::uint64_t>(ScanWords<T>::count(tiles)),
                       [&](const T* in, T* out, const ScratchArena& arena) {
-                          scan.scanByLookBack(Shape{}, in, out, n, arena, nullptr, op);
+                          scan.scanByLookBack(Shape{}, sourceOf(in), out, n, op, op.template identity<T>(), arena,
+                                              nullptr);
                       });
     }
 
     template <typename Shape, typename T, typename Op>
     static void expectScannedTogether(const Scan& scan, std::size_t n, std::uint64_t seed, const Op& op) {
-        expectSums<T>(n, seed, scan.kind, op, scratchBytesFor<T>(n),
-                      [&](const T* in, T* out, const ScratchArena& arena) {
-                          ASSERT_TRUE(scan.scanResident(Shape{}, in, out, n, arena, nullptr, op));
-                      });
+        expectSums<T>(
+            n, seed, scan.kind, op, scratchBytesFor<T>(n), [&](const T* in, T* out, const ScratchArena& arena) {
+                ASSERT_TRUE(
+                    scan.scanResident(Shape{}, sourceOf(in), out, n, op, op.template identity<T>(), arena, nullptr));
+            });
     }
 };
 
@@ -107,8 +109,8 @@ TEST_F(SeededScanTest, OneBehindTheOther) {
         DeviceBuffer<int> array{std::span<const int>(in)};
         std::vector<int> expected = in;
         for (int i = 0; i < 3; ++i) {
-            scan.scanByLookBack(TwoWarps{}, array.data(), array.data(), n, ScratchArena(scratch.bytes(), bytes),
-                                nullptr, Sum{});
+            scan.scanByLookBack(TwoWarps{}, sourceOf(std::as_const(array).data()), array.data(), n, Sum{}, 0,
+                                ScratchArena(scratch.bytes(), bytes), nullptr);
             expected = expectedSums(expected, scan.kind, Sum{});
         }
         std::vector<int> sums(n);

@@ -18,7 +18,7 @@ class SeededTextbookTest : public SeededTest {
         std::exclusive_scan(in.begin(), in.end(), expected.begin(), 0U);
         const DeviceBuffer<std::uint32_t> deviceIn{std::span<const std::uint32_t>(in)};
         GuardedArray<std::uint32_t> out(n);
-        auto scratch = usedScratch(scan.template scratchBytes<std::uint32_t>(n));
+        auto scratch = usedScratch(scan.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, n));
         scan(deviceIn.data(), out.data(), n, scratch.bytes(), nullptr);
         ASSERT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
     }

@@ -20,21 +20,22 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
     DeviceBuffer<T> expected(largest);
     DeviceBuffer<std::size_t> count(1);
     DeviceBuffer<std::byte> memory(
-        std::max(scratchOfSmallestTiles * Launcher::scratchBytes<T>(largest), Cub::Compact{}.scratchBytes<T>(largest)));
+        std::max(scratchOfSmallestTiles * Launcher::scratchBytes<ArraySource<T>, T>(largest),
+                 Cub::Compact{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
-    T* const noRejects = nullptr;
     fill(in, SmallNumber<T>{});
+    const auto source = sourceOf(std::as_const(in).data());
     forEachSize(largest, [&](std::size_t n) {
         const auto candidates = candidatesFor(
             n, [&, n] { Cub::Compact{}(in.data(), out.data(), count.data(), n, scratch, defaultStream); },
             [&, n](auto shape) {
-                return Launcher{}.compactResident(shape, in.data(), out.data(), noRejects, count.data(), n, arena,
-                                                  defaultStream, IsNonzero{});
+                return Launcher{}.compactResident(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
+                                                  arena, defaultStream);
             },
             [&, n](auto shape, TileOrder order) {
-                Launcher{order}.compactByLookBack(shape, in.data(), out.data(), noRejects, count.data(), n, arena,
-                                                  defaultStream, IsNonzero{});
+                Launcher{order}.compactByLookBack(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
+                                                  arena, defaultStream);
             });
         Cub::Compact{}(in.data(), expected.data(), count.data(), n, scratch, defaultStream);
         const std::size_t kept = read(count);

@@ -12,19 +12,21 @@ void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
     DeviceBuffer<In> in(largest);
     DeviceBuffer<T> out(largest);
     DeviceBuffer<T> expected(largest);
-    DeviceBuffer<std::byte> memory(std::max(scratchOfSmallestTiles * Scan{}.scratchBytes<T, In>(largest),
-                                            Cub::Scan{}.scratchBytes<T, In>(largest)));
+    DeviceBuffer<std::byte> memory(
+        std::max(scratchOfSmallestTiles * Scan{}.scratchBytes(noArray<In>, noArray<T>, largest),
+                 Cub::Scan{}.scratchBytes(noArray<In>, noArray<T>, largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
     fill(in, SmallNumber<In>{});
+    const auto source = sourceOf(std::as_const(in).data());
     forEachSize(largest, [&](std::size_t n) {
         const auto candidates = candidatesFor(
             n, [&, n] { Cub::Scan{}(in.data(), out.data(), n, scratch, defaultStream); },
             [&, n](auto shape) {
-                return Scan{}.scanResident(shape, in.data(), out.data(), n, arena, defaultStream, Sum{});
+                return Scan{}.scanResident(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             },
             [&, n](auto shape, TileOrder order) {
-                Scan{.order = order}.scanByLookBack(shape, in.data(), out.data(), n, arena, defaultStream, Sum{});
+                Scan{.order = order}.scanByLookBack(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             });
         Cub::Scan{}(in.data(), expected.data(), n, scratch, defaultStream);
         tuner.run({"scan", type, n, n * (sizeof(In) + sizeof(T)), [&] { poison(out); },

@@ -45,8 +45,8 @@ class SortContest {
           valuesIn_(hasValues ? largest : 0),
           valuesOut_(valuesIn_.size()),
           valuesExpected_(valuesIn_.size()),
-          memory_(
-              std::max(scratchOfSmallestTiles * Radix::Sort{}.scratchBytes<K, Value>(largest), cubScratch(largest))) {
+          memory_(std::max(scratchOfSmallestTiles * scratchOf<Radix::Sort, Radix::Sort>(largest),
+                           scratchOf<Cub::Sort, Cub::SortPairs>(largest))) {
         fill(keysIn_, RandomBits<K>{});
         fill(valuesIn_, Index{});
     }
@@ -92,11 +92,13 @@ class SortContest {
   private:
     using StoredValue = std::conditional_t<hasValues, Value, int>;
 
-    [[nodiscard]] static std::size_t cubScratch(std::size_t n) {
+    /// Scratch of a sort by `Pairs` or, without values, by `Keys`.
+    template <typename Keys, typename Pairs>
+    [[nodiscard]] static std::size_t scratchOf(std::size_t n) {
         if constexpr (hasValues) {
-            return Cub::SortPairs{}.scratchBytes<K, Value>(n);
+            return Pairs{}.scratchBytes(noArray<K>, noArray<K>, noArray<Value>, noArray<Value>, n);
         } else {
-            return Cub::Sort{}.scratchBytes<K>(n);
+            return Keys{}.scratchBytes(noArray<K>, noArray<K>, n);
         }
     }
 

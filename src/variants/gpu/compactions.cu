@@ -27,8 +27,7 @@ template <typename MakeOp>
 template <typename MakeScan>
 [[nodiscard]] auto over(MakeScan makeScan) {
     return [makeScan](int blockSize) {
-        return StreamCompaction::MapScanScatter<decltype(makeScan(0))>{.scan = makeScan(blockSize),
-                                                                       .blockSize = blockSize};
+        return StreamCompaction::MapScanScatter<decltype(makeScan(0))>{makeScan(blockSize)};
     };
 }
 

@@ -15,7 +15,8 @@ class CountedMemory {
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.template scratchBytes<T>(n);
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n);
     }
     [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * sizeof(T) + KeptCount::bytes; }
 

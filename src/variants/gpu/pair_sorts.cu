@@ -20,7 +20,8 @@ class PairsMemory {
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.template scratchBytes<K, PairValue>(n);
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, n);
     }
     [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * (sizeof(K) + sizeof(PairValue)); }
 

@@ -45,7 +45,8 @@ class ApartMemory {
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.template scratchBytes<T>(n);
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, n);
     }
     [[nodiscard]] static std::size_t bytes(std::size_t n) { return 3 * n * sizeof(T) + KeptCount::bytes; }
 

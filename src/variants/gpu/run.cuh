@@ -61,11 +61,7 @@ class TransformMemory {
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        if constexpr (std::same_as<In, Out>) {
-            return op.template scratchBytes<Out>(n);
-        } else {
-            return op.template scratchBytes<Out, In>(n);
-        }
+        return op.scratchBytes(StreamCompaction::noArray<In>, StreamCompaction::noArray<Out>, n);
     }
     [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (sizeof(In) + sizeof(Out)); }
 

@@ -20,9 +20,8 @@ template <typename MakeOp>
 /// The one-bit split sort over a scan.
 template <typename MakeScan>
 [[nodiscard]] auto over(MakeScan makeScan) {
-    return [makeScan](int blockSize) {
-        return StreamCompaction::SplitSort<decltype(makeScan(0))>{.scan = makeScan(blockSize), .blockSize = blockSize};
-    };
+    return
+        [makeScan](int blockSize) { return StreamCompaction::SplitSort<decltype(makeScan(0))>{makeScan(blockSize)}; };
 }
 
 }  // namespace

@@ -11,8 +11,8 @@
 
 #include "app/options.h"
 #include "output/csv.h"
-#include "output/outcome.h"
 #include "output/row.h"
+#include "variants/outcome.h"
 
 namespace Bench {
 

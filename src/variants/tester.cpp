@@ -1,4 +1,4 @@
-#include "measure/tester.h"
+#include "variants/tester.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "measure/run_context.h"
+#include "variants/run_context.h"
 
 #include <fmt/format.h>
 #include <version_info.h>

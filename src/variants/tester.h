@@ -7,8 +7,8 @@
 #include <utility>
 
 #include "measure/gpu.h"
-#include "output/outcome.h"
 #include "problems/problem.h"
+#include "variants/outcome.h"
 
 namespace Bench {
 

@@ -1,4 +1,4 @@
-#include "output/outputs.h"
+#include "app/outputs.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "output/abridged.h"
+#include "problems/abridged.h"
 
 #include <fmt/format.h>
 

@@ -1,0 +1,114 @@
+#!/usr/bin/env python3
+"""Checks that includes go one way: from a room to the rooms below it.
+
+  scripts/check_includes.py [--root FOLDER]           names each include that the list below does not allow
+  scripts/check_includes.py [--root FOLDER] --table   prints the rooms with their files, lines and what they include
+"""
+import argparse
+import collections
+import pathlib
+import re
+import sys
+
+FOUNDATION = "common.h common.cuh timer.h device_buffer.h pinned_array.h cuda_stream.h".split()
+
+# Each room, and the rooms whose files it may include. A room may include itself.
+LIBRARY = {
+    "runtime": "",
+    "primitives": "runtime",
+    "cpu": "runtime utf8 api",
+    "single_pass": "primitives runtime",
+    "radix_sort": "primitives runtime",
+    "row_sum": "primitives runtime",
+    "utf8": "primitives runtime api",
+    "api": "cpu single_pass radix_sort row_sum utf8 primitives runtime",
+}
+PROGRAM = {
+    "src/cli": "library",
+    "src/problems": "src/cli library",
+    "src/measure": "src/cli library simulator",
+    "src/variants": "src/measure src/problems src/cli library",
+    "src/output": "src/variants src/measure src/problems src/cli",
+    "src/app": "src/output src/variants src/measure src/problems src/cli library",
+    "src": "src/app src/output src/measure",
+    "tools": "src/output src/variants src/measure src/problems src/cli library",
+    "examples": "library",
+}
+
+INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
+
+
+def room_of(path):
+    """The room of a file, given its path from the root; None for what belongs to no room."""
+    parts = path.parts
+    if parts[0] == "stream_compaction":
+        if len(parts) > 2:
+            return parts[1]
+        return "runtime" if parts[1] in FOUNDATION else "api"
+    if parts[0] == "src":
+        return f"src/{parts[1]}" if len(parts) > 2 else "src"
+    return parts[0]
+
+
+def sources(root):
+    for folder in ("stream_compaction", "src", "tools", "examples"):
+        for path in sorted((root / folder).rglob("*")):
+            if path.suffix in (".h", ".cuh", ".cpp", ".cu"):
+                yield path.relative_to(root)
+
+
+def included_file(root, includer, name):
+    """The file of this tree that an include means; None for one of another library."""
+    for folder in (includer.parent, pathlib.Path(), pathlib.Path("src"), pathlib.Path("tools")):
+        if (root / folder / name).is_file():
+            return folder / name
+    return None
+
+
+def includes(root):
+    """Every include of one room's file by another's: (from, to, file, line)."""
+    for path in sources(root):
+        for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            target = match and included_file(root, path, match[1])
+            if target and room_of(path) != room_of(target):
+                yield room_of(path), room_of(target), path, number
+
+
+def allowed_edges():
+    edges = {(room, below) for room, all_below in LIBRARY.items() for below in all_below.split()}
+    for room, all_below in PROGRAM.items():
+        for below in all_below.split():
+            edges |= {(room, inside) for inside in LIBRARY} if below == "library" else {(room, below)}
+    return edges
+
+
+def table(root):
+    files, lines, below = collections.Counter(), collections.Counter(), collections.defaultdict(set)
+    for path in sources(root):
+        files[room_of(path)] += 1
+        lines[room_of(path)] += len((root / path).read_text(encoding="utf-8").splitlines())
+    for room, target, _, _ in includes(root):
+        below[room].add(target)
+    print("| room | files | lines | includes |\n| --- | ---: | ---: | --- |")
+    for room in [*LIBRARY, *PROGRAM]:
+        print(f"| `{room}` | {files[room]} | {lines[room]} | {', '.join(sorted(below[room])) or '–'} |")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
+    parser.add_argument("--table", action="store_true", help="print the rooms")
+    arguments = parser.parse_args()
+    if arguments.table:
+        table(arguments.root)
+        return 0
+    allowed = allowed_edges()
+    wrong = [edge for edge in includes(arguments.root) if edge[:2] not in allowed]
+    for room, target, path, number in wrong:
+        print(f"{path}:{number}: {room} may not include {target}")
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,197 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/runtime/arguments.h"
+
+/// What an operation reads: an array, a function of an array's elements, or a function of the index. The function runs
+/// in registers, as part of the load; nothing is written to memory on the way.
+namespace StreamCompaction {
+
+/// The elements of an array.
+template <typename T>
+struct ArraySource {
+    using Stored = T;
+    using Value = T;
+
+    const T* elements;
+
+    [[nodiscard]] __device__ T value(const T& stored) const { return stored; }
+};
+
+/// `function(x)` for each element x of an array.
+template <typename In, typename Function>
+struct TransformedSource {
+    using Stored = In;
+    using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, const In&>>;
+
+    const In* elements;
+    Function function;
+
+    [[nodiscard]] __device__ Value value(const In& stored) const { return function(stored); }
+};
+
+/// `function(i)` for each index i; there is no array.
+template <typename Function>
+struct GeneratedSource {
+    using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, std::size_t>>;
+
+    Function function;
+};
+
+/// Input of a scan, compaction or partition: `function` of each element of the array, a function object that device
+/// code can call.
+template <typename In, typename Function>
+[[nodiscard]] TransformedSource<In, Function> transformed(const In* in, Function function) {
+    return {in, function};
+}
+
+/// Input of a scan, compaction or partition: `function` of each index.
+template <typename Function>
+[[nodiscard]] GeneratedSource<Function> generated(Function function) {
+    return {function};
+}
+
+/// The source that an argument of an operation stands for; a pointer stands for its array.
+template <typename T>
+[[nodiscard]] ArraySource<T> sourceOf(const T* in) {
+    return {in};
+}
+template <typename In, typename Function>
+[[nodiscard]] TransformedSource<In, Function> sourceOf(const TransformedSource<In, Function>& in) {
+    return in;
+}
+template <typename Function>
+[[nodiscard]] GeneratedSource<Function> sourceOf(const GeneratedSource<Function>& in) {
+    return in;
+}
+
+template <typename In>
+using SourceOf = decltype(sourceOf(std::declval<In>()));
+
+/// Whether elements come from memory.
+template <typename Source>
+inline constexpr bool readsArray = requires(Source source) {
+    source.elements;
+};
+
+template <typename Source>
+struct StoredIn {
+    using Type = typename Source::Value;
+};
+template <typename Source>
+requires readsArray<Source>
+struct StoredIn<Source> {
+    using Type = typename Source::Stored;
+};
+/// What a source's array consists of; what the function returns where there is no array.
+template <typename Source>
+using Stored = typename StoredIn<Source>::Type;
+
+/// Checks the input of an operation against its output, an array of T: the same array, element by element, if
+/// `mayRunInPlace`; else arrays that share no memory.
+template <bool mayRunInPlace, typename Source, typename T>
+void requireSource(const Source& source, const T* out, std::size_t n) {
+    Arguments::requireArray("out", out, n);
+    if constexpr (readsArray<Source>) {
+        using In = Stored<Source>;
+        Arguments::requireArray("in", source.elements, n);
+        if constexpr (mayRunInPlace) {
+            Arguments::requireSameOrDisjoint(source.elements, n * sizeof(In), out, n * sizeof(T));
+        } else {
+            Arguments::requireDisjoint(source.elements, n * sizeof(In), out, n * sizeof(T));
+        }
+    }
+}
+
+/// What a source makes of a vector of its array, or of the vector's place. In place of elements past the end of the
+/// array stands the last one.
+template <typename Shape, typename Source>
+[[nodiscard]] __device__ auto valuesOf(const Source& source, const Vector<Stored<Source>, Shape::vectorLength>& stored,
+                                       int tile, int row, std::size_t n) {
+    Vector<typename Source::Value, Shape::vectorLength> values;
+#pragma unroll
+    for (int i = 0; i < Shape::vectorLength; ++i) {
+        if constexpr (readsArray<Source>) {
+            values.items[i] = source.value(stored.items[i]);
+        } else {
+            values.items[i] = source.function(min(Shape::begin(tile) + Shape::offset(row) + i, n - 1));
+        }
+    }
+    return values;
+}
+
+/// A tile of a source in registers.
+template <typename Source, typename Shape>
+class RegisterTile {
+  public:
+    __device__ RegisterTile(const Source& source, int tile, std::size_t n) : source_(source), tile_(tile), n_(n) {
+        if constexpr (readsArray<Source>) {
+            const auto in = Shape::tileOf(source.elements, tile, n);
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                vectors_[row] = loadVector<Shape::vectorLength>(in, Shape::offset(row));
+            }
+        }
+    }
+
+    [[nodiscard]] __device__ auto row(int row) const { return valuesOf<Shape>(source_, vectors_[row], tile_, row, n_); }
+
+  private:
+    const Source& source_;
+    int tile_;
+    std::size_t n_;
+    Vector<Stored<Source>, Shape::vectorLength> vectors_[Shape::rows];
+};
+
+/// A tile of a source on its way into shared memory, as TileLoader has it; of a function of the index nothing is on
+/// its way.
+template <typename Source, typename Shape, std::size_t room = Shape::elements * sizeof(Stored<Source>)>
+class SourceLoader {
+  public:
+    using Tile = TileLoader<Stored<Source>, Shape, room>;
+    using Storage = typename Tile::Storage;
+
+    __device__ SourceLoader(Storage& storage, const Source& source, std::size_t n)
+        : source_(source), loader_(storage, source.elements, n) {}
+
+    __device__ void start(int tile) { loader_.start(tile); }
+    __device__ void finish(int tile) { loader_.finish(tile); }
+    [[nodiscard]] __device__ auto row(int row) const { return valuesOf<Shape>(source_, loader_.row(row), 0, row, 0); }
+    [[nodiscard]] __device__ std::byte* memory() const { return loader_.memory(); }
+
+  private:
+    const Source& source_;
+    Tile loader_;
+};
+
+template <typename Function, typename Shape, std::size_t room>
+class SourceLoader<GeneratedSource<Function>, Shape, room> {
+    using Source = GeneratedSource<Function>;
+
+  public:
+    struct Storage {
+        alignas(16) std::byte elements[room];
+    };
+
+    __device__ SourceLoader(Storage& storage, const Source& source, std::size_t n)
+        : storage_(storage), source_(source), n_(n) {}
+
+    __device__ void start(int /*tile*/) {}
+    __device__ void finish(int tile) { tile_ = tile; }
+    [[nodiscard]] __device__ auto row(int row) const { return valuesOf<Shape>(source_, {}, tile_, row, n_); }
+    [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
+
+  private:
+    Storage& storage_;
+    const Source& source_;
+    std::size_t n_;
+    int tile_ = 0;
+};
+
+}  // namespace StreamCompaction
