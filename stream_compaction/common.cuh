@@ -105,7 +105,7 @@ void requireSameOrDisjointArrays(const In* in, Out* out, std::size_t n) {
     Arguments::requireSameOrDisjoint(in, n * sizeof(In), out, n * sizeof(Out));
 }
 
-/// Checks the arrays of an operation that may not.
+/// Checks the arrays of an operation that may not run in place.
 template <typename T>
 void requireDisjointArrays(const T* in, T* out, std::size_t n) {
     Arguments::requireArray("in", in, n);
@@ -113,15 +113,15 @@ void requireDisjointArrays(const T* in, T* out, std::size_t n) {
     Arguments::requireDisjoint(in, n * sizeof(T), out, n * sizeof(T));
 }
 
-/// Checks the arrays of a compaction, which cannot run in place: a block may overwrite what another has yet to read.
+/// Checks the arrays of a compaction, which cannot run in place: one block may overwrite what another has yet to read.
 template <typename T>
 void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n) {
     requireDisjointArrays(in, out, n);
     Arguments::requireArray("count", count, 1);
 }
 
-/// Calls `work` with a zero of the narrowest index type that can count to n, so that offsets cost four bytes where
-/// four are enough.
+/// Calls `work` with a zero of the narrowest index type that can count to n: offsets take four bytes where four are
+/// enough.
 template <typename Work>
 void withIndexType(std::size_t n, Work&& work) {
     if (n <= std::numeric_limits<std::uint32_t>::max()) {
@@ -133,22 +133,21 @@ void withIndexType(std::size_t n, Work&& work) {
 
 namespace Common {
 
-/// Blocks that a grid has at most.
+/// The most blocks that a grid can have.
 inline constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
 
-/// Blocks of a grid for `n` elements, `blockElements` each. Throws std::invalid_argument for more than a grid has.
+/// Blocks for `n` elements, `blockElements` per block. Throws std::invalid_argument for more than a grid can have.
 [[nodiscard]] inline unsigned blocksFor(std::size_t n, std::size_t blockElements) {
     Arguments::requireAtMost("n", n, mostBlocks * blockElements);
     return static_cast<unsigned>(divideRoundUp(n, blockElements));
 }
 
-/// At most `most` blocks, for kernels whose threads go on until all elements are done.
+/// The same, but at most `most`: for kernels whose threads loop until all elements are done.
 [[nodiscard]] inline unsigned blocksFor(std::size_t n, std::size_t blockElements, unsigned most) {
     return static_cast<unsigned>(std::min<std::size_t>(divideRoundUp(n, blockElements), most));
 }
 
-/// Throws std::invalid_argument unless blocks may have `blockSize` threads and a grid of them one for each of n
-/// elements.
+/// Throws std::invalid_argument unless `blockSize` is allowed and a grid of such blocks can have a thread per element.
 inline void requireGrid(std::size_t n, int blockSize) {
     requireBlockSize(blockSize);
     (void)blocksFor(n, blockSize);

@@ -7,23 +7,23 @@
 
 /// Work-efficient scan (Blelloch, "Prefix Sums and Their Applications", 1990; GPU Gems 3, ch. 39.2.2).
 ///
-/// A balanced binary tree lies over the array; a node keeps its value in the last place of its range. The upsweep adds
-/// each left child into its parent, so that every node holds the sum of its leaves. The downsweep starts from a zero
-/// at the root and gives each left child its parent's value and each right child that plus the left child's sum: the
-/// sum of everything before it.
+/// A balanced binary tree lies over the array. A node keeps its value in the last place of its range. The upsweep adds
+/// each left child into its parent; then every node holds the sum of its leaves. The downsweep starts with a zero at
+/// the root. It gives each left child its parent's value, and each right child that value plus the left child's sum.
+/// Then every node holds the sum of everything before its range.
 ///
-/// Work O(n), steps O(log n). The strides double from level to level: below 32 bytes a level still touches every DRAM
-/// sector of the array, so the three lowest levels of either sweep move as many bytes as a scan by themselves, and the
-/// top levels have fewer nodes than the card has cores. Counted in whole sectors, the textbook's kernels move 92 bytes
-/// an int, and the remapped ones, of which the lowest also read the input and write the result, 76. It is bound by
-/// sectors fetched for few useful bytes, then by launches.
+/// Work O(n), steps O(log n). Strides double from level to level. Up to 32 bytes, a level touches every DRAM sector of
+/// the array; each of the three lowest levels of either sweep therefore moves as many bytes as a whole scan. The top
+/// levels have fewer nodes than the card has cores. Counted in whole sectors, the textbook's kernels move 92 bytes per
+/// int. The remapped kernels move 76, because the lowest level also reads the input and writes the result. The limit is
+/// sectors fetched for few useful bytes, then launches.
 namespace StreamCompaction::Efficient {
 
-/// A node of the tree at the level whose children span `half` elements each.
+/// A node of the level whose children span `half` elements each.
 template <typename T>
 struct Node {
     T& left;
-    T& right;  // also where the node itself keeps its value
+    T& right;  ///< where the node itself keeps its value, too
 
     __device__ Node(T* data, std::size_t first, std::size_t half)
         : left(data[first + half - 1]), right(data[first + 2 * half - 1]) {}
@@ -46,7 +46,7 @@ __global__ void kernPad(std::size_t n, std::size_t paddedSize, T* odata, const I
     }
 }
 
-/// One level in the textbook's way: a thread for every element, of which one in 2 * half has a node to work on.
+/// One level as in the textbook: one thread per element, of which one in 2 * half has a node.
 template <typename T>
 __global__ void kernUpSweep(std::size_t paddedSize, std::size_t half, T* data) {
     const std::size_t i = Common::globalThreadIndex();
@@ -75,7 +75,7 @@ __global__ void kernReadAndUpSweep(std::size_t n, T* data, const In* idata) {
     }
 }
 
-/// One level above, remapped. A right child without any leaf was never written: it counts as zero.
+/// A higher level, remapped. A right child without leaves was never written; it counts as zero.
 template <typename T>
 __global__ void kernRemappedUpSweep(std::size_t n, std::size_t half, T* data) {
     const std::size_t first = 2 * half * Common::globalThreadIndex();
@@ -114,14 +114,14 @@ __global__ void kernDownSweepAndWrite(std::size_t n, T* odata, const T* data) {
     return std::max<std::size_t>(2, std::size_t{1} << Common::ilog2ceil(n));
 }
 
-/// Gives the root the sum of what comes before the array: nothing.
+/// Gives the root the sum of what comes before the array, which is zero.
 template <typename T>
 void clearRoot(T* data, std::size_t leaves, cudaStream_t stream) {
     Common::checkCUDAError(cudaMemsetAsync(data + leaves - 1, 0, sizeof(T), stream), "cudaMemsetAsync of the root");
 }
 
-/// Device layer, as in the textbook: each of the 2 log2(n) levels launches a thread for every element. `out` may be
-/// `in`. Scratch: n elements rounded up to a power of two.
+/// Device layer, as in the textbook: each of the 2 log2(n) levels launches one thread per element. `out` may be `in`.
+/// Scratch: n elements rounded up to a power of two.
 struct TextbookScan {
     static constexpr bool mayRunInPlace = true;
 
@@ -161,9 +161,9 @@ struct TextbookScan {
     }
 };
 
-/// Device layer, remapped: level by level the grid shrinks to the nodes that have leaves, and at the top the block
-/// shrinks too; reading the input and writing the result are part of the lowest level. `out` may be `in`. Scratch: n
-/// elements rounded up to a power of two.
+/// Device layer, remapped: each level launches one thread per node that has leaves, so that the grid shrinks from level
+/// to level, and at the top the block. The lowest level reads the input and writes the result. `out` may be `in`.
+/// Scratch: n elements rounded up to a power of two.
 struct OptimizedScan {
     static constexpr bool mayRunInPlace = true;
 

@@ -7,15 +7,15 @@
 
 /// Naive parallel scan (Hillis and Steele, "Data Parallel Algorithms", CACM 29(12), 1986; GPU Gems 3, ch. 39.2.1).
 ///
-/// Step d adds to each element the one 2^(d-1) places before it, so after ceil(log2 n) steps each element holds the
-/// sum of all up to it. A step reads what another thread overwrites, so each one goes from one buffer to another
-/// ("ping-pong"). Shifting the input right by one place first makes the scan exclusive.
+/// Step d adds to each element the one 2^(d-1) places before it. After ceil(log2 n) steps each element holds the sum of
+/// all up to it. In place, a thread would overwrite what another has yet to read; each step therefore goes from one
+/// buffer to another ("ping-pong"). The input is shifted right by one place first, which makes the scan exclusive.
 ///
-/// Work O(n log n), steps O(log n). Every step moves at least 8 bytes an int through DRAM, 8 log2(n) in all, where a
-/// single pass needs 8: DRAM bandwidth limits each step, and their number the whole.
+/// Work O(n log n), steps O(log n). Every step moves at least 8 bytes per int through DRAM, 8 log2(n) in all, where a
+/// single pass needs 8. DRAM bandwidth limits each step, and the number of steps limits the whole.
 namespace StreamCompaction::Naive {
 
-/// The exclusive scan: odata[0] = 0, odata[i] = idata[i - 1].
+/// odata[0] = 0, odata[i] = idata[i - 1].
 template <typename In, typename T>
 __global__ void kernShiftRight(std::size_t n, T* odata, const In* idata) {
     const std::size_t i = Common::globalThreadIndex();
@@ -24,7 +24,7 @@ __global__ void kernShiftRight(std::size_t n, T* odata, const In* idata) {
     }
 }
 
-/// One step: every sum grows by the sum that ends `distance` places before it.
+/// One step: adds to every sum the sum that ends `distance` places before it.
 template <typename T>
 __global__ void kernAddFromDistance(std::size_t n, std::size_t distance, T* odata, const T* idata) {
     const std::size_t i = Common::globalThreadIndex();

@@ -10,10 +10,7 @@ namespace {
 SharedMem::Scan classic;  // the options that the course layer's calls share
 }  // namespace
 
-void setBlockSize(int blockSize) {
-    requireBlockSize(blockSize);
-    classic.blockSize = blockSize;
-}
+void setBlockSize(int blockSize) { Course::setBlockSize(classic, blockSize); }
 
 int blockSize() { return classic.blockSize; }
 

@@ -9,10 +9,7 @@ namespace {
 Scan classic;  // the options that the course layer's calls share
 }
 
-void setBlockSize(int blockSize) {
-    requireBlockSize(blockSize);
-    classic.blockSize = blockSize;
-}
+void setBlockSize(int blockSize) { Course::setBlockSize(classic, blockSize); }
 
 int blockSize() { return classic.blockSize; }
 

@@ -8,33 +8,32 @@
 
 /// Work-efficient scan in shared memory (Harris, Sengupta and Owens, GPU Gems 3, ch. 39.2.3 to 39.2.5).
 ///
-/// The array is cut into tiles that fit in a block's shared memory. A block adds up a few consecutive elements a
-/// thread, runs Blelloch's upsweep and downsweep over its threads' sums, and writes the tile's scan and its total. The
-/// totals are scanned by the same code, recursively for any n, and a last kernel adds to each tile the sum of all
-/// before it.
+/// The array is cut into tiles that fit into a block's shared memory. In a block, each thread adds up a few consecutive
+/// elements; Blelloch's upsweep and downsweep scan these sums; the block writes the scan of its tile and its total. The
+/// same code scans the totals, recursively for any n. A last kernel adds to each tile the sum of all tiles before it.
 ///
-/// In the tree the threads of a warp step through shared memory with strides that are powers of two, and so does a
-/// thread that reads consecutive elements: up to 32 of them want the same bank. One unused element after every 32
-/// spreads 4-byte ones over all banks.
+/// In the tree, the threads of a warp access shared memory with strides that are powers of two. So do threads that each
+/// read consecutive elements. Up to 32 threads then want the same bank. One unused element after every 32 spreads
+/// 4-byte elements over all banks.
 ///
-/// Work O(n), steps O(log tile) in shared memory and three launches for up to a tile of tiles. 16 bytes an int through
-/// DRAM: each is read and written by the tile scan, and again by the addition.
+/// Work O(n), steps O(log tile) in shared memory and three launches for up to a tile of tiles. 16 bytes per int through
+/// DRAM: the tile scan reads and writes each element, and the addition does so again. DRAM bandwidth limits it.
 namespace StreamCompaction::SharedMem {
 
-/// Where element i of a shared-memory array is kept.
+/// The place of element i in a shared-memory array.
 template <bool avoidBankConflicts>
 __host__ __device__ constexpr unsigned padded(unsigned i) {
     constexpr unsigned banks = 32;
     return avoidBankConflicts ? i + i / banks : i;
 }
 
-/// Elements a thread: 8, or fewer where they would take more than 32 bytes, so that a block of 1024 threads fits in the
-/// registers and the 48 KiB every card has.
+/// Elements per thread: 8, but at most 32 bytes, so that a block of 1024 threads has enough registers and fits into the
+/// 48 KiB of shared memory that every card has.
 template <typename T>
 inline constexpr unsigned elementsPerThread = std::min<std::size_t>(8, 32 / sizeof(T));
 
-/// Exclusive scan of one value a thread, for a power of two of threads, by upsweep and downsweep.
-/// `sums` is their padded array; returns this thread's prefix and leaves the total in `total`.
+/// Exclusive scan of one value per thread by upsweep and downsweep. The number of threads is a power of two. `sums` is
+/// a padded array with a place per thread. Returns this thread's prefix and stores the total of the block to `total`.
 template <bool avoidBankConflicts, typename T>
 __device__ T scanThreadSums(T* sums, T sum, T& total) {
     const unsigned thread = threadIdx.x;
@@ -56,7 +55,7 @@ __device__ T scanThreadSums(T* sums, T sum, T& total) {
         at(blockDim.x - 1) = T{};
     }
 
-    // Downsweep: the left child gets the prefix of its parent, the right one that and the left one's sum.
+    // Downsweep: the left child gets its parent's prefix, the right child that prefix plus the left child's sum.
     for (unsigned half = blockDim.x / 2; half >= 1; half /= 2) {
         __syncthreads();
         const unsigned end = 2 * half * (thread + 1);
@@ -95,7 +94,7 @@ __global__ void kernScanTiles(std::size_t n, T* odata, T* totals, const In* idat
         sum = Common::wrappingAdd(sum, elements[k]);
     }
 
-    // Scan the threads' sums, then each thread's elements from there.
+    // Scan the threads' sums. Each thread then scans its elements from its prefix on.
     T total;
     T prefix = scanThreadSums<avoidBankConflicts>(sums, sum, total);
     for (unsigned k = 0; k < perThread; ++k) {
@@ -129,8 +128,8 @@ __global__ void kernAddTilePrefixes(std::size_t n, T* odata, const T* prefixes) 
     }
 }
 
-/// Device layer; `out` may be `in`; sums are of at most 8 bytes. Scratch: one total a tile, and the same for the tiles
-/// of the totals, and so on.
+/// Device layer. `out` may be `in`. Sums have at most 8 bytes. Scratch: a total per tile, a total per tile of these
+/// totals, and so on.
 struct Scan {
     static constexpr bool mayRunInPlace = true;
 
@@ -139,7 +138,8 @@ struct Scan {
 
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
-        static_assert(sizeof(T) <= 8, "larger sums of 1024 threads take more shared memory than every card has");
+        static_assert(sizeof(T) <= 8,
+                      "larger sums of 1024 threads take more shared memory than the 48 KiB that every card has");
         requireBlockSize(blockSize);
         Arguments::requireSize<T, In>(n);
         std::size_t bytes = 0;
