@@ -9,23 +9,23 @@
 
 namespace StreamCompaction {
 
-/// Device memory that a caller lends to an operation for the length of its work on the stream; contents are undefined
-/// before and after. Aligned to `scratchAlignment` bytes, as memory from cudaMalloc is.
+/// Device memory that a caller lends to an operation until its work on the stream is done. Its contents are undefined
+/// before and after. It is aligned to `scratchAlignment` bytes, as memory from cudaMalloc is.
 using Scratch = std::span<std::byte>;
 
 inline constexpr std::size_t scratchAlignment = 256;
 
-/// Stands for an array of T where only its type counts: in the question for scratch, before the array is there.
+/// Stands for an array of T where only its type counts: when scratch is asked for before there is an array.
 template <typename T>
 inline constexpr T* noArray = nullptr;
 
 namespace Arguments {
 
-/// More than any array takes, because addresses have at most 57 bits; so little that the sum of hundreds of such sizes
-/// does not overflow.
+/// An upper bound for the size of an array, because addresses have at most 57 bits. Hundreds of such sizes add up
+/// without overflow.
 inline constexpr std::size_t mostBytes = std::size_t{1} << 56;
 
-/// Elements of an array of each of the types.
+/// The most elements that arrays of each of the types can have.
 template <typename... T>
 inline constexpr std::size_t mostElements = mostBytes / std::max({sizeof(T)...});
 
@@ -40,7 +40,7 @@ constexpr void requireAtMost(const char* name, std::size_t value, std::size_t mo
     }
 }
 
-/// Arrays of n elements of each of the types have to fit into memory.
+/// Throws unless arrays of n elements of each of the types fit into memory.
 template <typename... T>
 constexpr void requireSize(std::size_t n) {
     requireAtMost("n", n, mostElements<T...>);
@@ -62,21 +62,21 @@ void requireArray(const char* name, const T* array, std::size_t n) {
     }
 }
 
-/// The arrays of the course layer.
+/// Checks the arrays of the course layer.
 inline void requireHostArrays(int n, const int* odata, const int* idata) {
     requireCount(n);
     requireArray("odata", odata, static_cast<std::size_t>(n));
     requireArray("idata", idata, static_cast<std::size_t>(n));
 }
 
-/// The lowest bits of an int by which the course layer sorts.
+/// Checks the number of low bits by which the course layer sorts ints.
 inline void requireBits(int bits) {
     if (bits < 1 || bits > 32) {
         throw std::invalid_argument("bits: expected 1 to 32, got " + std::to_string(bits));
     }
 }
 
-/// The matrix of the course layer and a place for each of its rows.
+/// Checks the matrix of the course layer and its array of row sums.
 template <typename T>
 void requireHostMatrix(int rows, int cols, const T* out, const T* in) {
     if (rows < 0 || cols < 0) {
@@ -87,7 +87,7 @@ void requireHostMatrix(int rows, int cols, const T* out, const T* in) {
     requireArray("in", in, static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
 }
 
-/// Two arrays may not share memory.
+/// Throws if two arrays share memory.
 inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
     const auto aBegin = reinterpret_cast<std::uintptr_t>(a);
     const auto bBegin = reinterpret_cast<std::uintptr_t>(b);
@@ -97,7 +97,7 @@ inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, st
     }
 }
 
-/// Two arrays may be one and the same or share no memory.
+/// Throws if two arrays share memory, unless they are one and the same.
 inline void requireSameOrDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
     if (a != b || aBytes != bBytes) {
         requireDisjoint(a, aBytes, b, bBytes);

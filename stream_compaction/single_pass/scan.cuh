@@ -205,12 +205,12 @@ struct Scan {
         (*this)(in, out, n, Sum{}, scratch, stream);
     }
 
-    template <typename In, typename T, typename Op>
+    template <typename In, typename T, OperatorOn<T> Op>
     void operator()(const In& in, T* out, std::size_t n, Op op, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, n, op, op.template identity<T>(), scratch, stream);
     }
 
-    template <typename In, typename T, typename Op>
+    template <typename In, typename T, OperatorOn<T> Op>
     void operator()(const In& in, T* out, std::size_t n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
         using Element = Stored<SourceOf<In>>;
