@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -113,28 +110,6 @@ enum class Rejects {
     Behind,  ///< in order, behind the kept ones
 };
 
-/// Counts of the blocks of a grid.
-struct GridCounts {
-    std::size_t before;  ///< of the blocks before this one
-    std::size_t all;
-};
-
-/// Exchanges the blocks' counts through global memory around one barrier of the grid.
-__device__ inline GridCounts exchangeCounts(std::uint32_t mine, std::uint32_t* places) {
-    if (threadIdx.x == 0) {
-        places[blockIdx.x] = mine;
-    }
-    cooperative_groups::this_grid().sync();
-    std::uint32_t before = 0;
-    std::uint32_t all = 0;
-    for (unsigned block = Warp::lane(); block < gridDim.x; block += Warp::lanes) {
-        const std::uint32_t count = places[block];
-        before += block < blockIdx.x ? count : 0;
-        all += count;
-    }
-    return {Warp::reduce(before, Sum{}), Warp::reduce(all, Sum{})};
-}
-
 /// Compaction in registers, for arrays that fit into those of one block or of all blocks together.
 ///
 /// Every block loads a tile and ranks the elements it keeps. Blocks exchange their counts around one barrier of the
@@ -145,7 +120,7 @@ __device__ inline GridCounts exchangeCounts(std::uint32_t mine, std::uint32_t* p
 template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, 0, 20 + registersToHold<T, Shape>))
-    kernCompactResident(std::size_t n, T* odata, T* rejected, std::size_t* count, std::uint32_t* blockCounts,
+    kernCompactResident(std::size_t n, T* odata, T* rejected, std::size_t* count, GridChain<std::uint32_t> chain,
                         Source source, Predicate keep) {
     __shared__ std::uint32_t warpCounts[Shape::warps];
     const int tile = static_cast<int>(blockIdx.x);
@@ -163,8 +138,11 @@ __global__ void __launch_bounds__(Shape::threads,
 
     // Count: within the block, within the grid.
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
-    const GridCounts grid =
-        gridDim.x > 1 ? exchangeCounts(place.all, blockCounts) : GridCounts{0, std::size_t{place.all}};
+    GridSums<std::uint32_t> grid{0, place.all};
+    if (gridDim.x > 1) {
+        chain.publish(place.all);
+        grid = chain.beforeAndAll(Sum{});
+    }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         *count = grid.all;
     }
@@ -181,19 +159,6 @@ __global__ void __launch_bounds__(Shape::threads,
             }
         });
 }
-
-/// Where the look-back compaction keeps its words in scratch.
-struct CompactWords {
-    std::uint64_t* words;
-    std::size_t tiles;
-
-    [[nodiscard]] static constexpr std::size_t count(std::size_t tiles) {
-        return ticketWords + LookBack::Statuses<LookBack::Count>::wordsFor(tiles);
-    }
-    [[nodiscard]] __device__ LookBack::Statuses<LookBack::Count> statuses() const {
-        return LookBack::Statuses<LookBack::Count>(words + ticketWords);
-    }
-};
 
 /// Registers a thread that hold a tile without spilling, by the compiler's reports. Spills are dear here: they go
 /// through the little first-level cache that the tiles leave.
@@ -221,19 +186,17 @@ inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored
 template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
                                                                           registersToCompact<T, Shape>(rejects)))
-    kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, CompactWords scratch, Source source,
-                        TileOrder order, Predicate keep) {
-    using Platform = LookBack::DevicePlatform;
+    kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, LookBackChain<LookBack::Count> chain,
+                        Source source, TileOrder order, Predicate keep) {
     using Loader = SourceLoader<Source, Shape, tileBytes<Shape, Source, T>>;
     __shared__ typename Loader::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ std::uint64_t keptBefore;
     __shared__ int sharedTile;
     Loader loader(storage, source, n);
-    const auto statuses = scratch.statuses();
-    const int tiles = static_cast<int>(scratch.tiles);
+    const int tiles = static_cast<int>(chain.tiles);
 
-    const int tile = beginTile(order, scratch.words, sharedTile, loader);
+    const int tile = beginTile(order, chain.words, sharedTile, loader);
 
     const std::size_t begin = Shape::begin(tile);
     const int size = Shape::sizeOf(tile, n);
@@ -245,10 +208,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
     const LookBack::Count tileCount{place.all};
     if (Warp::index() == 0) {
-        waitForEarlierKernels();
-    }
-    if (threadIdx.x == 0) {
-        statuses.publish(Platform{}, tile, LookBack::State::Aggregate, tileCount);
+        chain.publish(tile, tileCount);
     }
 
     // Pack, in the tile's place: the kept elements, and behind them, if they are wanted, the others.
@@ -271,13 +231,11 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 
     // Look back.
     if (Warp::index() == 0) {
-        const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
-        const LookBack::Count upTo{before.value + tileCount.value};
+        const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
         if (threadIdx.x == 0) {
-            statuses.publish(Platform{}, tile, LookBack::State::Prefix, upTo);
             keptBefore = before.value;
             if (tile == tiles - 1) {
-                *count = upTo.value;
+                *count = before.value + tileCount.value;
             }
         }
     }
@@ -333,7 +291,7 @@ struct CompactLauncher {
         const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors, residentCompactLimits)),
-                                 scratchBytesFor<std::uint64_t>(CompactWords::count(tiles)));
+                                 scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
     }
 
     template <typename Source, typename T, typename Predicate>
@@ -372,7 +330,7 @@ struct CompactLauncher {
                 return false;
             }
             launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                           rejected, count, arena.take<std::uint32_t>(blocks), in, keep);
+                           rejected, count, GridChain<std::uint32_t>{arena.take<std::uint32_t>(blocks)}, in, keep);
             return true;
         }
     }
@@ -384,9 +342,10 @@ struct CompactLauncher {
         using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
         constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
-        const CompactWords words{arena.take<std::uint64_t>(CompactWords::count(tiles)), tiles};
-        clearWords(words.words, CompactWords::count(tiles), stream);
-        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, words, in,
+        const LookBackChain<LookBack::Count> chain{
+            arena.take<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)), tiles};
+        clearWords(chain.words, LookBackChain<LookBack::Count>::wordsFor(tiles), stream);
+        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
                        order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;

@@ -2,11 +2,10 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
@@ -61,32 +60,6 @@ template <typename Launch>
            : vectors <= most.ofSmall ? Common::divideRoundUp(vectors, SmallBlock::vectors)
            : vectors <= most.ofLarge ? Common::divideRoundUp(vectors, LargeBlock::vectors)
                                      : 0;
-}
-
-/// Threads that a multiprocessor of the card that is compiled for has room for, at least.
-[[nodiscard]] constexpr std::size_t threadsPerMultiprocessor() {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
-    return 1024;
-#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ != 800 && __CUDA_ARCH__ != 900 && __CUDA_ARCH__ != 1000
-    return 1536;
-#else
-    return 2048;
-#endif
-}
-
-/// So many blocks, or as many as an SM of the card that is compiled for has threads for.
-[[nodiscard]] constexpr int blocksThatFit(std::size_t threads, std::size_t blocks) {
-    return static_cast<int>(std::min(blocks, threadsPerMultiprocessor() / threads));
-}
-
-/// Blocks for which an SM is to have registers: as many as the shared memory of compute capability 9.0 has room for,
-/// 227 KiB, of which a block takes some 1.5 KiB beside the tile that waits there, unless 64 Ki registers or the threads
-/// that an SM takes allow fewer.
-[[nodiscard]] constexpr int blocksPerMultiprocessor(std::size_t threads, std::size_t tileBytes,
-                                                    std::size_t registersPerThread) {
-    const std::size_t byMemory = (std::size_t{227} << 10) / (tileBytes + 1536);
-    const std::size_t byRegisters = (std::size_t{64} << 10) / (threads * registersPerThread);
-    return blocksThatFit(threads, std::min(byMemory, byRegisters));
 }
 
 }  // namespace StreamCompaction::SinglePass

@@ -1,11 +1,8 @@
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -19,23 +16,6 @@ enum class ScanKind {
     Exclusive,  ///< element i is the sum of the elements before i
     Inclusive,  ///< element i is the sum of the elements up to i
 };
-
-/// The sum of what the blocks before this one pass, through a place in global memory for each and one barrier of the
-/// grid; in every thread.
-template <typename T, typename Op>
-__device__ T sumOfBlocksBefore(const T& mine, T* places, const Op& op) {
-    if (threadIdx.x == 0) {
-        places[blockIdx.x] = mine;
-    }
-    cooperative_groups::this_grid().sync();
-    const T identity = op.template identity<T>();
-    T sum = identity;
-    for (unsigned first = 0; first < blockIdx.x; first += Warp::lanes) {
-        const unsigned block = first + Warp::lane();
-        sum = op(sum, Warp::reduce(block < blockIdx.x ? places[block] : identity, op));
-    }
-    return sum;
-}
 
 /// Registers of a thread that holds its part of a tile and the sums of its vectors; bytes are worked on one a register.
 template <typename Shape, typename T>
@@ -51,7 +31,7 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 /// load, the grid's barrier, a store.
 template <typename Shape, typename Source, typename T, typename Op>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
-    kernScanResident(std::size_t n, T* odata, T* blockTotals, Source source, T initial, bool inclusive, Op op) {
+    kernScanResident(std::size_t n, T* odata, GridChain<T> chain, Source source, T initial, bool inclusive, Op op) {
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     const int tile = static_cast<int>(blockIdx.x);
     const TileOf<T> out = Shape::tileOf(odata, tile, n);
@@ -70,7 +50,8 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     const auto place = Block::scanWarps<Shape::warps>(warpTotal, warpTotals.data(), op);
     T before = place.before;
     if (gridDim.x > 1) {
-        before = op(sumOfBlocksBefore(place.all, blockTotals, op), before);
+        chain.publish(place.all);
+        before = op(chain.before(op), before);
     }
     before = op(initial, before);
 
@@ -80,24 +61,6 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         storeVector(out, Shape::offset(row), TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
     }
 }
-
-/// Where the look-back scan keeps its words in scratch: the ticket counter, the tiles' statuses, the groups' prefixes.
-template <typename T>
-struct ScanWords {
-    using Statuses = LookBack::Statuses<T>;
-
-    std::uint64_t* words;
-    std::size_t tiles;
-
-    [[nodiscard]] static constexpr std::size_t count(std::size_t tiles) {
-        const std::size_t groups = tiles / LookBack::groupSize<LookBack::DevicePlatform> + 1;
-        return ticketWords + Statuses::wordsFor(tiles) + Statuses::wordsFor(groups + 1);
-    }
-    [[nodiscard]] __device__ Statuses statuses() const { return Statuses(words + ticketWords); }
-    [[nodiscard]] __device__ Statuses groups() const {
-        return Statuses(words + ticketWords + Statuses::wordsFor(tiles));
-    }
-};
 
 /// Chained scan with decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
 /// Look-back", 2016), for arrays of any size, in one pass.
@@ -113,18 +76,16 @@ template <typename Shape, typename Source, typename T, typename Op>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
                                                           24 + Shape::rows * sizeof(T) / 4))
-    kernScanLookBack(std::size_t n, T* odata, ScanWords<T> scratch, Source source, T initial, bool inclusive,
+    kernScanLookBack(std::size_t n, T* odata, ReproducibleChain<T> chain, Source source, T initial, bool inclusive,
                      bool reproducible, TileOrder order, Op op) {
-    using Platform = LookBack::DevicePlatform;
     using Loader = SourceLoader<Source, Shape>;
     __shared__ typename Loader::Storage storage;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     __shared__ SharedArray<T, 1> tilePrefix;
     __shared__ int sharedTile;
     Loader loader(storage, source, n);
-    const auto statuses = scratch.statuses();
 
-    const int tile = beginTile(order, scratch.words, sharedTile, loader);
+    const int tile = beginTile(order, chain.words, sharedTile, loader);
 
     loader.finish(tile);
 
@@ -136,24 +97,13 @@ __global__ void __launch_bounds__(Shape::threads,
     }
     const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
     if (Warp::index() == 0) {
-        waitForEarlierKernels();
-    }
-    if (threadIdx.x == 0) {
-        statuses.publish(Platform{}, tile, LookBack::State::Aggregate, place.all);
+        chain.publish(tile, place.all);
     }
 
     // Scan the rows; meanwhile the first warp finds the sum of all tiles before this one.
     TileScan::scan(sums, op);
     if (Warp::index() == 0) {
-        T prefix;
-        if (reproducible) {
-            prefix = LookBack::lookBackInOrder(Platform{}, statuses, scratch.groups(), tile, place.all, op);
-        } else {
-            prefix = LookBack::lookBack(Platform{}, statuses, tile, op);
-            if (threadIdx.x == 0) {
-                statuses.publish(Platform{}, tile, LookBack::State::Prefix, op(prefix, place.all));
-            }
-        }
+        const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
         if (threadIdx.x == 0) {
             *tilePrefix.data() = op(initial, prefix);
         }
@@ -197,7 +147,7 @@ struct Scan {
         const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<T>(residentBlocksFor(vectors, residentScanLimits)),
-                                 scratchBytesFor<std::uint64_t>(ScanWords<T>::count(tiles)));
+                                 scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
     template <typename In, typename T>
@@ -242,7 +192,7 @@ struct Scan {
             return false;
         }
         launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                       arena.take<T>(blocks), source, initial, kind == ScanKind::Inclusive, op);
+                       GridChain<T>{arena.take<T>(blocks)}, source, initial, kind == ScanKind::Inclusive, op);
         return true;
     }
 
@@ -253,9 +203,9 @@ struct Scan {
         using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
         constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
-        const ScanWords<T> words{arena.take<std::uint64_t>(ScanWords<T>::count(tiles)), tiles};
-        clearWords(words.words, ScanWords<T>::count(tiles), stream);
-        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, words, source, initial,
+        const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
+        clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
+        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
                        kind == ScanKind::Inclusive, reproducible, order, op);
     }
 };

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/chain.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
-#include "stream_compaction/single_pass/compact.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/utf8/unit.h"
 
 /// How the tiles of a conversion learn how much the tiles before them write, and how they report.
@@ -28,7 +28,7 @@ struct BeginResult {
 
 /// In blocks that are all resident: the tiles exchange their counts around a barrier of the grid.
 struct Together {
-    std::uint32_t* counts;
+    GridChain<std::uint32_t> chain;
     Result* result;
 
     __device__ void begin(std::uint64_t count) const {
@@ -53,13 +53,14 @@ struct Together {
             __syncthreads();
             return 0;
         }
-        return SinglePass::exchangeCounts(mine, counts).before;
+        chain.publish(mine);
+        return chain.before(Sum{});
     }
 };
 
 /// In any number of blocks, behind clearWords: by decoupled look-back.
 struct InTurn {
-    SinglePass::CompactWords words;
+    LookBackChain<LookBack::Count> chain;
     Result* result;
 
     __device__ void begin(std::uint64_t) const {}
@@ -70,22 +71,15 @@ struct InTurn {
     __device__ void synchronize() const { waitForEarlierKernels(); }
     /// As soon as the tile's count is known, by one warp, before any calls before().
     __device__ void publish(std::uint32_t mine) const {
-        waitForEarlierKernels();
-        if (Warp::lane() == 0) {
-            words.statuses().publish(LookBack::DevicePlatform{}, static_cast<int>(blockIdx.x),
-                                     LookBack::State::Aggregate, LookBack::Count{mine});
-        }
+        chain.publish(static_cast<int>(blockIdx.x), LookBack::Count{mine});
     }
     __device__ std::uint64_t before(std::uint32_t mine) const {
-        using Platform = LookBack::DevicePlatform;
         __shared__ std::uint64_t shared;
         if (Warp::index() == 0) {
             waitForEarlierKernels();  // another warp may have published
-            const auto statuses = words.statuses();
-            const int tile = static_cast<int>(blockIdx.x);
-            const LookBack::Count before = LookBack::lookBack(Platform{}, statuses, tile, LookBack::AddCounts{});
+            const auto before =
+                chain.before(static_cast<int>(blockIdx.x), LookBack::Count{mine}, LookBack::AddCounts{});
             if (threadIdx.x == 0) {
-                statuses.publish(Platform{}, tile, LookBack::State::Prefix, LookBack::Count{before.value + mine});
                 shared = before.value;
             }
         }
@@ -98,7 +92,7 @@ struct InTurn {
 template <typename Chain>
 [[nodiscard]] constexpr int blocksThatFit(std::size_t threads, std::size_t blocks) {
     constexpr std::size_t fewBlocks = 4;
-    return SinglePass::blocksThatFit(threads, std::is_same_v<Chain, Together> ? fewBlocks : blocks);
+    return StreamCompaction::blocksThatFit(threads, std::is_same_v<Chain, Together> ? fewBlocks : blocks);
 }
 
 /// How many tiles a text has, either way; those of blocks that are resident together may be smaller.
@@ -112,7 +106,7 @@ struct ChainTiles {
     [[nodiscard]] std::size_t scratchBytes() const {
         Arguments::requireAtMost("tiles of the text", inTurn, Common::mostBlocks);
         return std::max(scratchBytesFor<std::uint32_t>(std::min(together, mostTogether)),
-                        scratchBytesFor<std::uint64_t>(SinglePass::CompactWords::count(inTurn)));
+                        scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(inTurn)));
     }
 };
 
@@ -122,13 +116,13 @@ template <typename Launch>
 void launchChain(ChainTiles tiles, unsigned residentBlocks, Result* result, std::uint64_t count, ScratchArena arena,
                  cudaStream_t stream, Launch&& launch) {
     if (tiles.together <= std::min<std::size_t>(ChainTiles::mostTogether, residentBlocks)) {
-        launch(Together{arena.take<std::uint32_t>(tiles.together), result}, tiles.together,
+        launch(Together{{arena.take<std::uint32_t>(tiles.together)}, result}, tiles.together,
                tiles.together == 1 ? Begin::Normal : Begin::Cooperative);
         return;
     }
-    const std::size_t words = SinglePass::CompactWords::count(tiles.inTurn);
+    const std::size_t words = LookBackChain<LookBack::Count>::wordsFor(tiles.inTurn);
     const InTurn chain{{arena.take<std::uint64_t>(words), tiles.inTurn}, result};
-    clearWords(chain.words.words, words, stream, BeginResult{result, count});
+    clearWords(chain.chain.words, words, stream, BeginResult{result, count});
     launch(chain, tiles.inTurn, Begin::Programmatic);
 }
 

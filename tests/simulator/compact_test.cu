@@ -6,7 +6,6 @@ namespace {
 
 using SinglePass::BlockShape;
 using SinglePass::CompactLauncher;
-using SinglePass::CompactWords;
 using SinglePass::Rejects;
 
 using TwoWarps = BlockShape<64, 1>;
@@ -32,7 +31,7 @@ class SeededCompactTest : public SeededTest {
         GuardedArray<int> out(n);
         GuardedArray<int> rejected(n);
         DeviceBuffer<std::size_t> count(1);
-        const std::size_t bytes = scratchBytesFor<std::uint64_t>(CompactWords::count(n));
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(n));
         auto scratch = usedScratch(bytes);
         enqueue(CompactLauncher<rejects>{order}, deviceIn.data(), out.data(), rejected.data(), count.data(),
                 ScratchArena(scratch.bytes(), bytes));

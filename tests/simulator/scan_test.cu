@@ -8,7 +8,6 @@ namespace {
 using SinglePass::BlockShape;
 using SinglePass::Scan;
 using SinglePass::ScanKind;
-using SinglePass::ScanWords;
 
 template <typename T, typename Op>
 [[nodiscard]] std::vector<T> expectedSums(const std::vector<T>& in, ScanKind kind, const Op& op) {
@@ -39,7 +38,7 @@ class SeededScanTest : public SeededTest {
     template <typename Shape, typename T, typename Op>
     static void expectScannedByLookBack(const Scan& scan, std::size_t n, std::uint64_t seed, const Op& op) {
         const std::size_t tiles = n / Shape::threads + 1;  // at least
-        expectSums<T>(n, seed, scan.kind, op, scratchBytesFor<std::uint64_t>(ScanWords<T>::count(tiles)),
+        expectSums<T>(n, seed, scan.kind, op, scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)),
                       [&](const T* in, T* out, const ScratchArena& arena) {
                           scan.scanByLookBack(Shape{}, sourceOf(in), out, n, op, op.template identity<T>(), arena,
                                               nullptr);
@@ -103,7 +102,7 @@ TEST_F(SeededScanTest, OneBehindTheOther) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         const std::size_t n = 700 + seed % 7;
         const Scan scan;
-        const std::size_t bytes = scratchBytesFor<std::uint64_t>(ScanWords<int>::count(n));
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<int>::wordsFor(n));
         const auto in = hostArray(n, RandomValue<int>{seed});
         auto scratch = usedScratch(bytes);
         DeviceBuffer<int> array{std::span<const int>(in)};
