@@ -196,7 +196,7 @@ class BusCopy {
 }
 
 [[nodiscard]] Utf8::TextbookDecode<StreamCompaction::SharedMem::Scan> textbook(int blockSize) {
-    return {.scan = sharedScan(blockSize), .blockSize = blockSize};
+    return {.scan = sharedScan(blockSize)};
 }
 
 }  // namespace
