@@ -7,108 +7,190 @@
 #include <string>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/radix_sort/launcher.cuh"
+#include "stream_compaction/radix_sort/ways.cuh"
 
 /// Least-significant-digit radix sort with digits of eight bits.
 ///
-/// What is known of the array's size decides where keys are between the passes:
+/// The size of the array decides where the keys are between the passes:
 ///
-///   one block      in registers and shared memory, all passes in one launch (radix_resident.cuh);
+///   one block      in registers and shared memory, all passes in one launch (radix_sort/resident.cuh);
 ///   up to 2^20     in the second-level cache, all passes in one launch, whose blocks exchange their counts around
 ///                  barriers of a cluster or a cooperative grid;
-///   beyond         in global memory, a launch a pass with decoupled look-back (radix_passes.cuh).
+///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh).
 namespace StreamCompaction::Radix {
+
+/// An input that the call may write to. Its contents are undefined afterwards.
+template <typename T>
+struct Consumed {
+    T* elements;
+};
+template <typename T>
+Consumed(T*) -> Consumed<T>;
 
 /// How a value travels: as a machine word where there is one of its size, so that types share code.
 template <typename V>
 using Carried = std::conditional_t<hasValues<V> && !isOwnIndex<V> && isAccessSize(sizeof(V)) && alignof(V) == sizeof(V),
                                    AccessWord<sizeof(V)>, V>;
 
+/// Elements per thread of a pass: as many as fit in `tileBytes` of shared memory and in the registers. Values that are
+/// not copied straight to shared memory take registers, too.
+template <typename Bits, typename Value>
+[[nodiscard]] constexpr int passItems(std::size_t threads, std::size_t tileBytes) {
+    const std::size_t valueBytes = hasValues<Value> ? sizeof(Value) : 0;
+    const std::size_t byRegisters = hasValues<Value> && !isElementCopySize<Value>
+                                        ? std::min<std::size_t>(12, 96 / sizeof(Value))
+                                    : sizeof(Bits) < 4 ? 24
+                                                       : 40;
+    return static_cast<int>(std::min(byRegisters, tileBytes / (threads * (sizeof(Bits) + valueBytes))));
+}
+
+/// A pass by 512 threads per block, whose tile takes so many KiB.
+template <typename Bits, typename Value, std::size_t kibibytes>
+using PassShape = SortShape<512, passItems<Bits, Value>(512, kibibytes << 10)>;
+
+/// What is launched: the first row that holds the array and that the card can launch. Measured on an H200 (tools/tune).
+/// The last row fits every card. For a card that another shape suits better, add a row before those that it replaces.
+template <typename Bits, typename Value>
+using Ways = WayTable<  //
+    ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
+    ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
+    ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
+    ByBlock<SortShape<512, 16>>,  // for cards without clusters
+    ByGrid<SortShape<256, 8>, 32>, ByGrid<SortShape<512, 8>, 128>, ByGrid<SortShape<1024, 8>, 128>,
+    InPasses<PassShape<Bits, Value, 94>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
+    InPasses<PassShape<Bits, Value, 44>>>;
+
+template <typename K>
+[[nodiscard]] const BitsOf<K>* bitsOf(const K* keys) {
+    return reinterpret_cast<const BitsOf<K>*>(keys);
+}
+template <typename K>
+[[nodiscard]] BitsOf<K>* bitsOf(K* keys) {
+    return reinterpret_cast<BitsOf<K>*>(keys);
+}
+template <typename V>
+[[nodiscard]] const Carried<V>* carried(const V* values) {
+    return reinterpret_cast<const Carried<V>*>(values);
+}
+template <typename V>
+[[nodiscard]] Carried<V>* carried(V* values) {
+    return reinterpret_cast<Carried<V>*>(values);
+}
+
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Of floating-point keys -0 precedes +0, and NaNs are last, the
-/// positive before the negative ones; descending order is the exact reverse. Values are trivially copyable, of 1 to 16
-/// bytes. No array may overlap another. A range of bits that the key has not throws std::invalid_argument, and so do
-/// more elements than 2^23 tiles hold, which are tens of billions (passTiles). The scratch may hold anything and keeps
-/// nothing from call to call; it takes another array of keys and of values, two up to 2^20 elements, and the blocks'
-/// counts.
+/// positive before the negative ones. Descending order is the exact reverse. Values are trivially copyable, of 1 to 16
+/// bytes. No array may overlap another. An input is never written, unless it is passed as `Consumed{pointer}`.
+///
+/// A range of bits that the key does not have throws std::invalid_argument. So do more elements than 2^23 tiles hold,
+/// which are tens of billions (passTiles). The call neither allocates nor synchronises. The scratch may hold anything
+/// and keeps nothing from call to call. It takes an array of keys and one of values, two of each up to 2^20 elements,
+/// and the counts of the blocks.
 struct Sort {
     static constexpr bool mayRunInPlace = false;
 
     bool descending = false;
 
-    /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit), to the highest
-    /// where endBit is 0. Others are carried along.
+    /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit). An endBit of 0
+    /// means up to the highest bit. Other bits are carried along.
     int beginBit = 0;
     int endBit = 0;
 
-    /// Whether the call may write to its input, whose contents are undefined then: saves, beyond 2^20 elements, scratch
-    /// for a copy of the array, at the price of copying it where the number of passes turns out even.
-    bool mayDestroyInput = false;
+    /// How the blocks of a pass come by their tile.
+    TileOrder order = TileOrder::BlockIndex;
 
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t n) const {
-        return scratchFor<K, NoValue>(n);
+        return scratchOf<K, NoValue>(n, false);
     }
+    template <typename K>
+    void operator()(const K* in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        sortKeys(in, {}, out, n, ScratchArena(scratch, scratchBytes(in, out, n)), stream);
+    }
+
+    /// The same, and the sort may write to its input. Beyond 2^20 elements this takes no scratch for a copy of the
+    /// array. It costs a copy of the input where the number of passes turns out even.
+    template <typename K>
+    [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, std::size_t n) const {
+        return scratchOf<K, NoValue>(n, true);
+    }
+    template <typename K>
+    void operator()(Consumed<K> in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, n, ScratchArena(scratch, scratchBytes(in, out, n)),
+                 stream);
+    }
+
+    /// Keys and values.
     template <typename K, typename V>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
                                            std::size_t n) const {
-        return scratchFor<K, V>(n);
+        return scratchOf<K, V>(n, false);
     }
-
-    template <typename K>
-    void operator()(const K* in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        requireDisjointArrays(in, out, n);
-        sort<K, NoValue>({bitsOf(in), nullptr}, {bitsOf(out), nullptr}, n,
-                         ScratchArena(scratch, scratchFor<K, NoValue>(n)), stream);
-    }
-
     template <typename K, typename V>
     void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
-        requireDisjointArrays(keysIn, keysOut, n);
-        requireDisjointArrays(valuesIn, valuesOut, n);
-        Arguments::requireDisjoint(keysIn, n * sizeof(K), valuesOut, n * sizeof(V));
-        Arguments::requireDisjoint(valuesIn, n * sizeof(V), keysOut, n * sizeof(K));
-        Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
-        sort<K, Carried<V>>({bitsOf(keysIn), reinterpret_cast<const Carried<V>*>(valuesIn)},
-                            {bitsOf(keysOut), reinterpret_cast<Carried<V>*>(valuesOut)}, n,
-                            ScratchArena(scratch, scratchFor<K, V>(n)), stream);
+        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, n,
+                  ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
+    }
+
+    /// The same, and the sort may write to its inputs.
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*keysIn*/, K* /*keysOut*/, Consumed<V> /*valuesIn*/,
+                                           V* /*valuesOut*/, std::size_t n) const {
+        return scratchOf<K, V>(n, true);
+    }
+    template <typename K, typename V>
+    void operator()(Consumed<K> keysIn, K* keysOut, Consumed<V> valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        sortPairs(keysIn.elements, keysOut, valuesIn.elements, valuesOut,
+                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, n,
+                  ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
   private:
     friend struct ArgSort;
 
     template <typename K, typename V>
-    [[nodiscard]] std::size_t scratchFor(std::size_t n) const {
+    [[nodiscard]] static std::size_t scratchOf(std::size_t n, bool consumesInput) {
+        Arguments::requireSize<K, V>(n);
         using Bits = BitsOf<K>;
         using Value = Carried<V>;
-        Arguments::requireSize<K, V>(n);
-        return n == 0 ? 0
-                      : std::max(residentScratch<Bits, Value>(n),
-                                 passesScratchBytes<SmallPassTile<Bits, Value>, Bits, Value>(n, mayDestroyInput));
+        return n == 0 ? 0 : Ways<Bits, Value>::template scratchBytes<Bits, Value>(n, consumesInput);
     }
 
     template <typename K>
-    [[nodiscard]] static const BitsOf<K>* bitsOf(const K* keys) {
-        return reinterpret_cast<const BitsOf<K>*>(keys);
+    void sortKeys(const K* in, Elements<BitsOf<K>, NoValue> consumed, K* out, std::size_t n, ScratchArena arena,
+                  cudaStream_t stream) const {
+        requireDisjointArrays(in, out, n);
+        run<K, NoValue>({bitsOf(in), nullptr}, {bitsOf(out), nullptr}, consumed, n, arena, stream);
     }
-    template <typename K>
-    [[nodiscard]] static BitsOf<K>* bitsOf(K* keys) {
-        return reinterpret_cast<BitsOf<K>*>(keys);
+
+    template <typename K, typename V>
+    void sortPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut,
+                   Elements<BitsOf<K>, Carried<V>> consumed, std::size_t n, ScratchArena arena,
+                   cudaStream_t stream) const {
+        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        requireDisjointArrays(keysIn, keysOut, n);
+        requireDisjointArrays(valuesIn, valuesOut, n);
+        Arguments::requireDisjoint(keysIn, n * sizeof(K), valuesOut, n * sizeof(V));
+        Arguments::requireDisjoint(valuesIn, n * sizeof(V), keysOut, n * sizeof(K));
+        Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
+        run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
+                           arena, stream);
     }
 
     template <typename K, typename Value>
-    void sort(Elements<const BitsOf<K>, const Value> in, Elements<BitsOf<K>, Value> out, std::size_t n,
-              ScratchArena arena, cudaStream_t stream) const {
+    void run(Elements<const BitsOf<K>, const Value> in, Elements<BitsOf<K>, Value> out,
+             Elements<BitsOf<K>, Value> consumed, std::size_t n, ScratchArena arena, cudaStream_t stream) const {
+        using Bits = BitsOf<K>;
         const DigitRange range = digitRange(8 * sizeof(K));
         if (n == 0) {
             return;
         }
-        const auto coding = KeyCoding<BitsOf<K>>::template of<K>(descending);
-        const Launcher<BitsOf<K>, Value> launcher{in, out, n, range, coding, mayDestroyInput, arena, stream};
-        if (!whileResident(launcher) && !inPasses(launcher)) {
+        const auto coding = KeyCoding<Bits>::template of<K>(descending);
+        const SortCall<Bits, Value> call{in, out, n, range, coding, order, consumed, arena, stream};
+        if (!Ways<Bits, Value>::launch(call)) {
             throw CudaError("radix sort: the device has too little shared memory");
         }
     }
@@ -121,94 +203,42 @@ struct Sort {
         }
         return {beginBit, end};
     }
-
-    // What is launched for how many elements: the first that holds them, in an order measured on an H200.
-
-    static constexpr std::size_t smallestTile = SortShape<256, 2>::elements;
-    static constexpr std::size_t mostTiles = 128;
-    static constexpr std::size_t mostResident = mostTiles * SortShape<1024, 8>::elements;
-
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool whileResident(const Launcher<Bits, Value>& sort) {
-        return sort.byBlock(SortShape<256, 4>{}) || sort.byBlock(SortShape<256, 8>{}) ||
-               sort.byBlock(SortShape<512, 8>{}) || sort.byCluster(SortShape<256, 2>{}) ||
-               sort.byCluster(SortShape<256, 4>{}) || sort.byCluster(SortShape<512, 4>{}) ||
-               sort.byBlock(SortShape<512, 16>{}) || byGrid<32>(sort, SortShape<256, 8>{}) ||
-               byGrid<mostTiles>(sort, SortShape<512, 8>{}) || byGrid<mostTiles>(sort, SortShape<1024, 8>{});
-    }
-
-    template <std::size_t most, typename Shape, typename Bits, typename Value>
-    [[nodiscard]] static bool byGrid(const Launcher<Bits, Value>& sort, Shape shape) {
-        return sort.n <= most * Shape::elements && sort.byGrid(shape);
-    }
-
-    template <typename Bits, typename Value>
-    [[nodiscard]] static std::size_t residentScratch(std::size_t n) {
-        const std::size_t tiles = std::min(Common::divideRoundUp(n, smallestTile), mostTiles);
-        return n <= mostResident ? residentScratchBytes<Bits, Value>(n, tiles) : 0;
-    }
-
-    /// As many elements a thread as `tileBytes` of shared memory and the registers have room for. Values that are not
-    /// copied straight to shared memory take registers, too.
-    template <typename Bits, typename Value, std::size_t tileBytes>
-    [[nodiscard]] static constexpr auto passTile() {
-        constexpr std::size_t threads = 512;
-        constexpr std::size_t valueBytes = hasValues<Value> ? sizeof(Value) : 0;
-        constexpr std::size_t byRegisters = hasValues<Value> && !isElementCopySize<Value>
-                                                ? std::min<std::size_t>(12, 96 / sizeof(Value))
-                                            : sizeof(Bits) < 4 ? 24
-                                                               : 40;
-        constexpr std::size_t items = std::min(byRegisters, tileBytes / (threads * (sizeof(Bits) + valueBytes)));
-        return SortShape<static_cast<int>(threads), static_cast<int>(items)>{};
-    }
-
-    /// The larger where two blocks of it share a multiprocessor, as on compute capability 9.0; the smaller fits every
-    /// card.
-    template <typename Bits, typename Value>
-    using LargePassTile = decltype(passTile<Bits, Value, (std::size_t{94} << 10)>());
-    template <typename Bits, typename Value>
-    using SmallPassTile = decltype(passTile<Bits, Value, (std::size_t{44} << 10)>());
-
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool inPasses(const Launcher<Bits, Value>& sort) {
-        return sort.inPasses(LargePassTile<Bits, Value>{}, 2) || sort.inPasses(SmallPassTile<Bits, Value>{}, 1);
-    }
 };
 
-/// Sorts keys, stably, and tells where each was: `indicesOut[i]` is the index that `keysOut[i]` had in the input. No
-/// array of indices is read: the first pass makes them.
+/// Sorts keys, stably, and says where each was: keysOut[i] is keysIn[indicesOut[i]].
 ///
-/// Keys, order, scratch and errors are those of Sort; the options are, too. Indices are integers of 4 or 8 bytes; more
-/// elements than they count throw std::invalid_argument. No array may overlap another.
+/// The same as `Sort` with an array of 0, 1, 2, ... for values, but without that array: the first pass makes the
+/// indices. Indices are integers of 4 or 8 bytes. More elements than they count throw std::invalid_argument. Everything
+/// else is as for `Sort`.
 struct ArgSort {
     static constexpr bool mayRunInPlace = false;
 
     bool descending = false;
     int beginBit = 0;
     int endBit = 0;
+    TileOrder order = TileOrder::BlockIndex;
 
     template <typename K, std::integral Index>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, Index* /*indicesOut*/,
                                            std::size_t n) const {
-        return sort().template scratchFor<K, OwnIndex<Index>>(n);
+        static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "indices of 4 or 8 bytes");
+        Arguments::requireAtMost("n", n, std::numeric_limits<Index>::max());
+        return Sort::scratchOf<K, OwnIndex<Index>>(n, false);
     }
 
     template <typename K, std::integral Index>
     void operator()(const K* keysIn, K* keysOut, Index* indicesOut, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "indices of 4 or 8 bytes");
-        Arguments::requireAtMost("n", n, std::numeric_limits<Index>::max());
+        const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n));
         requireDisjointArrays(keysIn, keysOut, n);
         Arguments::requireArray("indicesOut", indicesOut, n);
         Arguments::requireDisjoint(keysIn, n * sizeof(K), indicesOut, n * sizeof(Index));
         Arguments::requireDisjoint(keysOut, n * sizeof(K), indicesOut, n * sizeof(Index));
-        sort().template sort<K, OwnIndex<Index>>(
-            {Sort::bitsOf(keysIn), nullptr}, {Sort::bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, n,
-            ScratchArena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n)), stream);
+        const Sort sort{descending, beginBit, endBit, order};
+        sort.run<K, OwnIndex<Index>>({bitsOf(keysIn), nullptr},
+                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {}, n, arena,
+                                     stream);
     }
-
-  private:
-    [[nodiscard]] Sort sort() const { return {.descending = descending, .beginBit = beginBit, .endBit = endBit}; }
 };
 
 }  // namespace StreamCompaction::Radix

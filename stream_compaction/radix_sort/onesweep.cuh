@@ -5,17 +5,18 @@
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/radix_sort/tile.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
 
-/// Radix sort of arrays of any size, in one pass a digit ("Onesweep", Adinets and Merrill, "Onesweep: A Faster Least
-/// Significant Digit Radix Sort for GPUs", 2022).
+/// Radix sort of arrays of any size, with one pass over memory per digit ("Onesweep", Adinets and Merrill, "Onesweep: A
+/// Faster Least Significant Digit Radix Sort for GPUs", 2022).
 namespace StreamCompaction::Radix {
 
 inline constexpr int mostDigits = 64 / digitBits;
 
 /// The arrays that passes read and write.
-enum class Place { In, Out, Spare };
+enum class Buffer { In, Out, Spare };
 
 /// What becomes of one digit.
 struct Pass {
@@ -23,34 +24,36 @@ struct Pass {
     bool isFirst;
     bool isLast;
     int order;  ///< among the passes that are needed
-    Place from;
-    Place to;
+    Buffer from;
+    Buffer to;
 };
 
-/// What the keys' histograms say about the passes; in device memory.
+/// What the histograms of the keys say about the passes. In device memory.
 struct Plan {
     Pass passes[mostDigits];
-    std::uint64_t starts[mostDigits][digitValues];  ///< keys with a lesser digit
+    std::uint64_t starts[mostDigits][digitValues];  ///< per pass and digit, the number of keys with a lesser digit
+    unsigned tickets[mostDigits];                   ///< tiles that have begun, per pass, for TileOrder::Ticket
     bool copiesFirst;
 };
 
-/// Scratch that has to be zero before the histograms are taken.
+/// Scratch that has to be zero before the histograms begin.
 struct Counters {
     std::uint64_t counts[mostDigits][digitValues];
     unsigned finishedBlocks;
 };
 
-/// Chooses the arrays so that the last pass writes `out`. A pass is needed at least, since it is a pass that brings the
-/// keys there. Where the spare array is the input, an even number of passes has to begin with a copy of it in `out`.
+/// Chooses the arrays so that the last pass writes `out`. At least one pass is needed, because a pass brings the keys
+/// there. Where the spare array is the input, an even number of passes begins with a copy of the input in `out`.
 __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed, bool spareIsInput) {
     if (needed == 0) {
         needed = 1u << (digits - 1);
     }
     int left = __popc(needed);
     plan.copiesFirst = spareIsInput && left % 2 == 0;
-    Place from = plan.copiesFirst ? Place::Out : Place::In;
+    Buffer from = plan.copiesFirst ? Buffer::Out : Buffer::In;
     int order = 0;
     for (int i = 0; i < digits; ++i) {
+        plan.tickets[i] = 0;
         Pass& pass = plan.passes[i];
         pass.isNeeded = (needed >> i & 1) != 0;
         if (pass.isNeeded) {
@@ -59,13 +62,13 @@ __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed
             pass.isLast = left == 0;
             pass.order = order++;
             pass.from = from;
-            pass.to = left % 2 == 0 ? Place::Out : Place::Spare;
+            pass.to = left % 2 == 0 ? Buffer::Out : Buffer::Spare;
             from = pass.to;
         }
     }
 }
 
-/// Turns the counts of all digits into a plan, by one block.
+/// Turns the counts of all digits into a plan. Called by all threads of one block.
 template <int threads>
 __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bool spareIsInput, Plan& plan) {
     __shared__ std::uint64_t slots[threads / Warp::lanes];
@@ -84,13 +87,13 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
     }
 }
 
-/// Histograms of all digits in one read of the keys; the last block to finish plans the passes.
+/// Histograms of all digits in one read of the keys. The last block to finish plans the passes.
 ///
-/// Counters are in shared memory, `replicas` of each, so that lanes with different digits seldom meet in a bank: with
-/// 32 replicas never.
+/// The counters are in shared memory, `replicas` of each, so that lanes with different digits seldom meet in a bank.
+/// With 32 replicas they never do.
 ///
-/// Work O(n). 4 bytes a 4-byte key. With enough replicas the integer pipe limits it, close to the bandwidth of DRAM;
-/// with fewer the shared-memory atomics, one a digit and key.
+/// Work O(n). 4 bytes per 4-byte key. With enough replicas the integer pipe is the limit, close to the bandwidth of
+/// DRAM. With fewer it is the shared-memory atomics, one per digit and key.
 template <typename Shape, int replicas, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(std::size_t n, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
@@ -108,7 +111,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     __syncthreads();
 
-    // Count. What is beyond the digits counts as zeros, in a table that nobody reads.
+    // Count. Digits past the range count as zeros, in a table that nobody reads.
     Digit places[mostDigitsHere];
 #pragma unroll
     for (int d = 0; d < mostDigitsHere; ++d) {
@@ -146,7 +149,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     __syncthreads();
 
-    // Add up the replicas, each thread from another bank on, and the blocks.
+    // Add up the replicas, starting in a different bank in each thread, and then the blocks.
     for (int i = static_cast<int>(threadIdx.x); i < digits * digitValues; i += Shape::threads) {
         std::uint32_t count = 0;
         for (int replica = 0; replica < replicas; ++replica) {
@@ -186,16 +189,16 @@ struct SortArrays {
     Elements<Bits, Value> out;
     Elements<Bits, Value> spare;
 
-    [[nodiscard]] __device__ Elements<const Bits, const Value> source(Place place) const {
-        return place == Place::In ? in : target(place).readOnly();
+    [[nodiscard]] __device__ Elements<const Bits, const Value> source(Buffer buffer) const {
+        return buffer == Buffer::In ? in : target(buffer).readOnly();
     }
-    [[nodiscard]] __device__ Elements<Bits, Value> target(Place place) const {
-        return place == Place::Out ? out : spare;
+    [[nodiscard]] __device__ Elements<Bits, Value> target(Buffer buffer) const {
+        return buffer == Buffer::Out ? out : spare;
     }
 };
 
-/// The statuses of the tiles, one a digit value, in two sets: while one pass uses the one, it clears the other for the
-/// next.
+/// The statuses of the tiles, one per digit value, in two sets. A pass uses one set and clears the other for the next
+/// pass.
 struct DigitStatuses {
     std::uint64_t* words;
     std::size_t tiles;
@@ -206,12 +209,12 @@ struct DigitStatuses {
         return Set::wordsFor(tiles * digitValues);
     }
     [[nodiscard]] __device__ Set set(int i) const { return Set(words + (i % 2) * wordsPerSet(tiles)); }
-    __device__ void clear(int set, int tile, int digit) const {
-        words[(set % 2) * wordsPerSet(tiles) + static_cast<std::size_t>(tile) * digitValues + digit] = 0;
-    }
+
+    /// The statuses of a tile lie side by side. passTiles() keeps their number within an int.
+    [[nodiscard]] static __device__ int indexOf(int tile, int digit) { return tile * digitValues + digit; }
 };
 
-/// Asks for an array that will be read later in the kernel, a line of 128 bytes a thread.
+/// Asks for an array that the kernel reads later, one line of 128 bytes per thread.
 template <typename T>
 __device__ void prefetchToL2(const T* elements, int size) {
     constexpr int line = 128;
@@ -224,26 +227,39 @@ __device__ void prefetchToL2(const T* elements, int size) {
     }
 }
 
-/// The same digit, though the compiler cannot tell: it would keep what it made of each key while counting for when the
-/// keys are ranked, two registers a key, which cost more than to compute it again.
+/// The same digit, but the compiler cannot tell. Otherwise it would keep the digit of each key and the address of its
+/// counter from counting to ranking. That takes two registers per key and costs more than computing them again.
 [[nodiscard]] __device__ inline Digit withoutMemory(Digit digit) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
+}
+
+/// The tile of this block. With tickets, a barrier.
+[[nodiscard]] __device__ inline int tileOfBlock(TileOrder order, unsigned& tickets) {
+    if (order == TileOrder::BlockIndex) {
+        return static_cast<int>(blockIdx.x);
+    }
+    __shared__ unsigned ticket;
+    if (threadIdx.x == 0) {
+        ticket = atomicAdd(&tickets, 1U);
+    }
+    __syncthreads();
+    return static_cast<int>(ticket);
 }
 
 /// One pass: sorts by a digit, stably, reading and writing each element once.
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the tile in shared memory in the order of
-/// the digits, looks back, a thread a digit, for how many keys with that digit earlier tiles have, and writes the tile
-/// out, run after run.
+/// the digits. One thread per digit looks back for the number of keys with that digit in earlier tiles. Then the block
+/// writes the tile out, run after run.
 ///
-/// Forward progress: a tile waits only for tiles before it, and blocks begin in the order of their index.
+/// Forward progress: a tile waits only for tiles before it, and `order` says why these have begun.
 ///
-/// Work O(n), steps O(n / resident elements). 8 bytes a 4-byte key. Ranking limits it: the integer pipe and the
+/// Work O(n), steps O(n / resident elements). 8 bytes per 4-byte key. Ranking is the limit: the integer pipe and the
 /// accesses to shared memory are each busy for more than half of the time, DRAM for less.
 template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads, 2)
-    kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, const Plan* plan, int index,
-                    Digit digit, KeyCoding<Bits> coding) {
+    kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
+                    int index, Digit digit, KeyCoding<Bits> coding) {
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
@@ -257,9 +273,9 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     const auto to = arrays.target(pass.to);
     __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
     const auto set = statuses.set(pass.order);
-    const int tile = static_cast<int>(blockIdx.x);
+    const int tile = tileOfBlock(order, plan->tickets[index]);
     const int column = static_cast<int>(threadIdx.x);
-    const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
+    const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
     const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
 
     // Count, and publish the counts.
@@ -277,11 +293,12 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     keys.count(ranks, digit);
     const std::uint32_t total = ranks.total();
     if (column < digitValues) {
-        set.publish(platform, tile * digitValues + column, State::Aggregate, Count{total});
-        statuses.clear(pass.order + 1, tile, column);
+        const int status = DigitStatuses::indexOf(tile, column);
+        set.publish(platform, status, State::Aggregate, Count{total});
+        statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
     }
 
-    // Pack the tile; the values are on their way while the block looks back.
+    // Pack the tile. The values are in flight while the block looks back.
     const bool copiesValues = hasElementCopy<Value>();
     const std::uint32_t firstRank = ranks.begin(total);
     keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
@@ -301,12 +318,12 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         loadValues<Shape>(values, from.values, begin, size, makesValues);
     }
 
-    // Look back. Reads compete with the values that are under way, so that none should be in vain.
+    // Look back. Its reads compete with the values in flight, so with values it reads one tile at a time.
     if (column < digitValues) {
         constexpr int window = hasValues<Value> ? 1 : 4;
         const Count before =
             LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues, LookBack::AddCounts{});
-        set.publish(platform, tile * digitValues + column, State::Prefix, Count{before.value + total});
+        set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + total});
         storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
     }
     if (copiesValues) {

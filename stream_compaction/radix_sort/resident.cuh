@@ -8,29 +8,33 @@
 /// Radix sort of arrays that the blocks of one launch hold together.
 namespace StreamCompaction::Radix {
 
-/// Least-significant-digit radix sort of what fits in a block, by one block: keys go back and forth between registers
-/// and shared memory, a pass a digit. A value is fetched at the end, by its place in the input, which goes with the
-/// key. Digits that all keys share need no pass.
+/// What goes with a key in a sort by one block: its place in the input, by which its value is found at the end.
+template <typename Value>
+using OriginInBlock = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
+
+/// Least-significant-digit radix sort by one block, of as many keys as it holds. The keys go back and forth between
+/// registers and shared memory, one pass per digit. A digit that all keys share needs no pass. The values are read
+/// once, at the end.
 ///
-/// Work O(n) a digit, steps O(log n). Each key and each value is read and written once, 8 bytes an int; what counts is
-/// latency: a launch, a load, the barriers of each pass, a store.
+/// Work O(n) per digit, steps O(log n). Each key and each value is read and written once: 8 bytes per int. Latency is
+/// the limit: a launch, a load, the barriers of each pass, a store.
 template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads)
     kernSortBlock(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
                   KeyCoding<Bits> coding) {
-    using Place = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
-    auto& storage = dynamicShared<TileStorage<Shape, Bits, Place>>();
+    using Origin = OriginInBlock<Value>;
+    auto& storage = dynamicShared<TileStorage<Shape, Bits, Origin>>();
     const int size = static_cast<int>(n);
 
     TileKeys<Shape, Bits> keys;
     keys.loadAndEncode(in.keys, size, coding);
-    Place places[Shape::items];
+    Origin origins[Shape::items];
     Bits differing = 0;
     const Bits first = coding.encode(in.keys[0]);
 #pragma unroll
     for (int row = 0; row < Shape::items; ++row) {
         if constexpr (hasValues<Value>) {
-            places[row] = static_cast<Place>(placeIn<Shape>(row));
+            origins[row] = static_cast<Origin>(placeIn<Shape>(row));
         }
         differing |= placeIn<Shape>(row) < size ? keys[row] ^ first : Bits{0};
     }
@@ -44,11 +48,11 @@ __global__ void __launch_bounds__(Shape::threads)
         keys.count(ranks, digit);
         ranks.begin(ranks.total());
         keys.pack(ranks, digit, storage);
-        keys.packValues(places, storage);
+        keys.packValues(origins, storage);
         __syncthreads();
         keys.load(storage.keys, Shape::elements);
         if constexpr (hasValues<Value>) {
-            loadRows<Shape>(places, storage.values, Shape::elements, Place{});
+            loadRows<Shape>(origins, storage.values, Shape::elements, Origin{});
         }
     }
 
@@ -59,21 +63,21 @@ __global__ void __launch_bounds__(Shape::threads)
             out.keys[i] = coding.decode(keys[row]);
             if constexpr (hasValues<Value>) {
                 if constexpr (isOwnIndex<Value>) {
-                    out.values[i] = ownIndex<Value>(places[row]);
+                    out.values[i] = ownIndex<Value>(origins[row]);
                 } else {
-                    out.values[i] = in.values[places[row]];
+                    out.values[i] = in.values[origins[row]];
                 }
             }
         }
     }
 }
 
-/// The blocks of a cooperative launch,
+/// The blocks of a cooperative launch.
 struct Grid {
     [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_grid(); }
 };
 
-/// or of one cluster, whose barrier is the quicker one; from compute capability 9.0 on.
+/// The blocks of one cluster, whose barrier is faster. Needs compute capability 9.0.
 struct Cluster {
 #if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900)
     [[nodiscard]] static __device__ auto group() { return cooperative_groups::this_cluster(); }
@@ -82,22 +86,22 @@ struct Cluster {
 #endif
 };
 
-/// A block's shared memory in a sort by blocks that hold a tile each.
+/// The shared memory of a block in a sort by resident blocks with one tile each.
 template <typename Shape, typename Bits, typename Value>
 struct ResidentStorage {
     TileStorage<Shape, Bits, Value> tile;
-    std::uint32_t before[digitValues];  ///< keys with the digit in the blocks before this one
-    std::uint32_t all[digitValues];     ///< and in all blocks
+    std::uint32_t before[digitValues];  ///< per digit, its keys in the blocks before this one
+    std::uint32_t all[digitValues];     ///< per digit, its keys in all blocks
     std::uint32_t slots[Shape::threads / Warp::lanes];
 };
 
-/// Adds up the blocks' counts, a row of 16-bit counts a block, two columns a thread.
+/// Adds up the counts of all blocks. There is one row of 16-bit counts per block. Each thread adds up two columns.
 template <int threads>
 __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[digitValues],
                             std::uint32_t (&all)[digitValues]) {
     constexpr unsigned columns = digitValues / 2;
     constexpr unsigned rowsAtATime = threads / columns;
-    constexpr int batch = 8;  // loads under way
+    constexpr int batch = 8;  // loads in flight
     const auto* pairs = reinterpret_cast<const std::uint32_t*>(rows);
     const unsigned column = threadIdx.x % columns;
     uint2 sumBefore{};
@@ -126,15 +130,15 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
     __syncthreads();
 }
 
-/// The same by blocks that are resident together, a tile each.
+/// Least-significant-digit radix sort by blocks that are resident together, with one tile per block.
 ///
-/// In each pass a block publishes how often each digit occurs in its tile and packs the tile while the others do the
-/// same; then it adds up all counts, which tells it where its keys go, and writes them to the array that the next pass
-/// reads. So a pass has two barriers of all blocks, the first of which waits while there is work to do. Passes for
-/// digits that all keys share end there, except the last, which brings the keys to `out`.
+/// In each pass a block publishes how often each digit occurs in its tile, and packs the tile while the other blocks
+/// count. Then it adds up all counts. They tell where its keys go in the array that the next pass reads. So a pass has
+/// two barriers of all blocks; the tile is packed between arriving at the first and waiting there. A pass for a digit
+/// that all keys share ends after the counts, except the last pass, which brings the keys to `out`.
 ///
-/// Work O(n + blocks^2) a digit, steps O(log n). 8 bytes a 4-byte key and pass, in the second-level cache; what counts
-/// is the latency of the barriers and of ranking a tile.
+/// Work O(n + blocks^2) per digit, steps O(log n). 8 bytes per 4-byte key and pass, in the second-level cache. The
+/// latency of the barriers and of ranking a tile is the limit.
 template <typename Blocks, typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads)
     kernSortResident(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,

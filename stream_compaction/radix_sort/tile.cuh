@@ -12,10 +12,11 @@
 #include "stream_compaction/primitives/target.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
-/// A tile on its way through one pass of a radix sort: loaded, ranked by a digit, packed in order in shared memory.
+/// What one pass of a radix sort does with a tile: load it, rank it by a digit, pack it in order in shared memory,
+/// store it.
 namespace StreamCompaction::Radix {
 
-/// Goes with keys that have no values.
+/// The value type of a sort of keys alone.
 struct NoValue {};
 
 template <typename Value>
@@ -32,7 +33,7 @@ inline constexpr bool isOwnIndex = false;
 template <typename Index>
 inline constexpr bool isOwnIndex<OwnIndex<Index>> = true;
 
-/// An array of keys, as bits, and one of the values that go with them.
+/// An array of keys, as bits, and an array of the values that go with them.
 template <typename Bits, typename Value>
 struct Elements {
     Bits* keys;
@@ -41,7 +42,7 @@ struct Elements {
     [[nodiscard]] __device__ Elements<const Bits, const Value> readOnly() const { return {keys, values}; }
 };
 
-/// Threads of a block and elements a thread.
+/// Threads per block and elements per thread.
 template <int threadCount, int itemCount>
 struct SortShape {
     static constexpr int threads = threadCount;
@@ -49,7 +50,7 @@ struct SortShape {
     static constexpr int elements = threads * items;
 };
 
-/// A block's shared memory.
+/// The shared memory of a block.
 template <typename Shape, typename Bits, typename Value>
 struct TileStorage {
     typename DigitRank<Shape::threads>::Storage ranks;
@@ -58,7 +59,8 @@ struct TileStorage {
     Value values[hasValues<Value> ? Shape::elements : 1];
 };
 
-/// This thread's place in a row of its warp. A warp owns consecutive rows of a tile, a row being an element a lane.
+/// The place in the tile of this thread's element of a row. A warp owns consecutive rows; a row has one element per
+/// lane.
 template <typename Shape>
 [[nodiscard]] __device__ int placeIn(int row) {
     return (Warp::index() * Shape::items + row) * Warp::lanes + Warp::lane();
@@ -70,7 +72,7 @@ template <typename Value>
     return {static_cast<decltype(Value::index)>(index)};
 }
 
-/// Loads this thread's elements of a tile; `otherwise` past the end of it.
+/// Loads this thread's elements of a tile. Past the end of the tile they are `otherwise`.
 template <typename Shape, typename T>
 __device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T otherwise) {
     if (size == Shape::elements) {
@@ -103,8 +105,8 @@ __device__ void loadValues(Value (&rows)[Shape::items], const Value* values, std
     loadRows<Shape>(rows, values + begin, size, Value{});
 }
 
-/// A tile's keys, in registers. Past the end of the tile lie the greatest keys there can be, which come out behind all
-/// others, for they rank last among their equals.
+/// The keys of a tile, in registers. Past the end of the tile lie the greatest possible keys. They come out behind all
+/// others because they rank last among their equals.
 template <typename Shape, typename Bits>
 class TileKeys {
   public:
@@ -127,7 +129,7 @@ class TileKeys {
         }
     }
 
-    /// Puts every key in its place in shared memory, and remembers the place in its stead; calls `also(row, place)`.
+    /// Puts every key in its place in shared memory and remembers the place. Calls `also(row, place)` for each row.
     template <typename Value, typename Also>
     __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage,
                          Also&& also) {
@@ -143,7 +145,7 @@ class TileKeys {
         pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 
-    /// Puts the values there, too.
+    /// Puts the values in the places of their keys.
     template <typename Value>
     __device__ void packValues(const Value (&values)[Shape::items], TileStorage<Shape, Bits, Value>& storage) const {
         if constexpr (hasValues<Value>) {
@@ -161,8 +163,8 @@ class TileKeys {
     std::uint32_t places_[Shape::items];
 };
 
-/// Writes the packed elements of a tile, `size` of them, to where their digits start; `decode` is applied to the keys.
-/// Neighbours with the same digit stay neighbours, so that writes are runs as long as the digit is frequent.
+/// Writes the `size` packed elements of a tile to where their digits start, and applies `decode` to the keys.
+/// Neighbours with the same digit stay neighbours, so each digit is written as one run.
 template <typename Shape, typename Bits, typename Value, typename Decode>
 __device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, Digit digit,
                             Elements<Bits, Value> to, Decode decode) {
@@ -186,7 +188,7 @@ __device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int 
     }
 }
 
-/// The same with the keys decoded if this is the last pass.
+/// The same. Only the last pass decodes the keys.
 template <typename Shape, typename Bits, typename Value>
 __device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, Digit digit,
                             Elements<Bits, Value> to, const KeyCoding<Bits>& coding, bool isLast) {

@@ -96,14 +96,17 @@ class RadixSortTest : public DeviceTest {
         }
         DeviceBuffer<K> in{std::span<const K>(keys)};
         GuardedArray<K> out(keys.size());
-        auto scratch = usedScratch(sort.scratchBytes(noArray<K>, noArray<K>, keys.size()));
-        sort(in.data(), out.data(), keys.size(), scratch.bytes(), nullptr);
-        ASSERT_TRUE(sameBits(out.read(keys.size()), expected)) << "n = " << keys.size();
-        if (!sort.mayDestroyInput) {
-            std::vector<K> after(keys.size());
-            in.copyTo(after);
-            ASSERT_TRUE(sameBits(after, keys)) << "the input of n = " << keys.size();
-        }
+        const auto expectSortedFrom = [&](auto from) {
+            out.poison(keys.size(), nullptr);
+            auto scratch = usedScratch(sort.scratchBytes(from, out.data(), keys.size()));
+            sort(from, out.data(), keys.size(), scratch.bytes(), nullptr);
+            ASSERT_TRUE(sameBits(out.read(keys.size()), expected)) << "n = " << keys.size();
+        };
+        expectSortedFrom(std::as_const(in).data());
+        std::vector<K> after(keys.size());
+        in.copyTo(after);
+        ASSERT_TRUE(sameBits(after, keys)) << "the input of n = " << keys.size();
+        expectSortedFrom(Radix::Consumed{in.data()});
     }
 
     template <typename K, typename V>
@@ -120,17 +123,24 @@ class RadixSortTest : public DeviceTest {
         DeviceBuffer<V> valuesIn{std::span<const V>(values)};
         GuardedArray<K> keysOut(n);
         GuardedArray<V> valuesOut(n);
-        auto scratch = usedScratch(sort.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n));
-        sort(keysIn.data(), keysOut.data(), valuesIn.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
-        ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
-        ASSERT_TRUE(sameBits(valuesOut.read(n), expectedValues)) << "n = " << n;
+        const auto expectSortedFrom = [&](auto keysFrom, auto valuesFrom) {
+            keysOut.poison(n, nullptr);
+            valuesOut.poison(n, nullptr);
+            auto scratch = usedScratch(sort.scratchBytes(keysFrom, keysOut.data(), valuesFrom, valuesOut.data(), n));
+            sort(keysFrom, keysOut.data(), valuesFrom, valuesOut.data(), n, scratch.bytes(), nullptr);
+            ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
+            ASSERT_TRUE(sameBits(valuesOut.read(n), expectedValues)) << "n = " << n;
+        };
+        expectSortedFrom(std::as_const(keysIn).data(), std::as_const(valuesIn).data());
+        expectSortedFrom(Radix::Consumed{keysIn.data()}, Radix::Consumed{valuesIn.data()});
     }
 
     template <typename K, typename Index>
-    static void expectArgsorted() {
-        for (const std::size_t n : sizesOfAllWays()) {
+    static void expectArgsorted(const std::vector<std::size_t>& sizes = sizesOfAllWays(),
+                                TileOrder order = TileOrder::BlockIndex) {
+        for (const std::size_t n : sizes) {
             for (const bool descending : directions()) {
-                const Radix::ArgSort sort{.descending = descending};
+                const Radix::ArgSort sort{.descending = descending, .order = order};
                 const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(9, i) % 7 * 31); });
                 std::vector<K> expectedKeys;
                 std::vector<Index> expectedIndices;
@@ -237,6 +247,15 @@ TEST_F(RadixSortTest, ArgsortOfKeysThatShareDigits) {
     }
 }
 
+// Only passes take tickets.
+TEST_F(RadixSortTest, ByTickets) {
+    const std::size_t n = sized(1500007, 40007);
+    const Radix::Sort sort{.order = TileOrder::Ticket};
+    expectSorted(sort, hostArray(n, AnyBits<int>{29}));
+    expectPairsSorted<float, std::uint32_t>(sort, hostArray(n, AnyBits<float>{30}));
+    expectArgsorted<int, std::uint32_t>({n}, TileOrder::Ticket);
+}
+
 TEST_F(RadixSortTest, Shapes) {
     const std::vector<std::uint32_t (*)(std::size_t i, std::size_t n)> shapes{
         [](std::size_t, std::size_t) -> std::uint32_t { return 0xC0FFEE; },
@@ -258,7 +277,6 @@ TEST_F(RadixSortTest, Shapes) {
         for (std::size_t s = 0; s < shapes.size(); s += quick() ? 6 : 1) {
             const auto keys = hostArray(n, [&](std::size_t i) { return shapes[s](i, n); });
             expectSorted(Radix::Sort{}, keys);
-            expectSorted(Radix::Sort{.mayDestroyInput = true}, keys);
             if (HasFatalFailure()) {
                 return;
             }
@@ -286,16 +304,13 @@ TEST_F(RadixSortTest, BitRanges) {
     expectSorted(Radix::Sort{.beginBit = 60, .endBit = 64}, hostArray(70001, AnyBits<std::int64_t>{16}));
 }
 
-TEST_F(RadixSortTest, MayDestroyTheInput) {
-    for (const std::size_t n : sizesOfAllWays()) {
-        const Radix::Sort sort{.mayDestroyInput = true};
-        EXPECT_LE(sort.scratchBytes(noArray<int>, noArray<int>, n),
-                  Radix::Sort{}.scratchBytes(noArray<int>, noArray<int>, n));
-        expectSorted(sort, hostArray(n, AnyBits<float>{17}));
-        expectPairsSorted<int, std::uint64_t>(sort, hostArray(n, AnyBits<int>{18}));
-        if (HasFatalFailure()) {
-            return;
-        }
+TEST_F(RadixSortTest, ConsumedInputsSaveScratch) {
+    for (const std::size_t n : {std::size_t{1000}, std::size_t{1} << 20, std::size_t{10000000}}) {
+        const std::size_t bytes = Radix::Sort{}.scratchBytes(noArray<int>, noArray<int>, n);
+        const std::size_t consuming = Radix::Sort{}.scratchBytes(Radix::Consumed{noArray<int>}, noArray<int>, n);
+        EXPECT_LE(consuming, bytes);
+        const bool holdsNoCopy = consuming < n * sizeof(int);
+        EXPECT_EQ(holdsNoCopy, n == 10000000) << "n = " << n;
     }
 }
 
@@ -335,25 +350,30 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
         const DeviceBuffer<std::uint32_t> in{std::span<const std::uint32_t>(keys)};
         GuardedArray<std::uint32_t> out(n);
         DeviceBuffer<std::byte> scratch(std::size_t{1} << 24);
-        const Radix::Launcher<std::uint32_t, Radix::NoValue> launcher{{in.data(), nullptr},
-                                                                      {out.data(), nullptr},
-                                                                      n,
-                                                                      {0, 32},
-                                                                      {},
-                                                                      false,
-                                                                      ScratchArena(scratch.bytes(), 0),
-                                                                      nullptr};
-        ASSERT_TRUE(launch(launcher));
+        const Radix::SortCall<std::uint32_t, Radix::NoValue> call{{in.data(), nullptr},
+                                                                  {out.data(), nullptr},
+                                                                  n,
+                                                                  {0, 32},
+                                                                  {},
+                                                                  TileOrder::BlockIndex,
+                                                                  {},
+                                                                  ScratchArena(scratch.bytes(), 0),
+                                                                  nullptr};
+        ASSERT_TRUE(launch(call));
         auto expected = keys;
         std::ranges::sort(expected);
         EXPECT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
     };
-    expectSortedBy(8191, [](const auto& sort) { return sort.byBlock(Radix::SortShape<512, 16>{}); });
-    expectSortedBy(5000, [](const auto& sort) { return sort.byGrid(Radix::SortShape<256, 8>{}); });
-    expectSortedBy(50000, [](const auto& sort) { return sort.inPasses(Radix::SortShape<512, 22>{}, 1); });
+    using namespace Radix;
+    const auto by = []<typename Way>(WayTable<Way> ways) {
+        return [ways](const auto& sort) { return ways.launch(sort); };
+    };
+    expectSortedBy(8191, by(WayTable<ByBlock<SortShape<512, 16>>>{}));
+    expectSortedBy(5000, by(WayTable<ByGrid<SortShape<256, 8>, 128>>{}));
+    expectSortedBy(50000, by(WayTable<InPasses<SortShape<512, 22>>>{}));
     expectSortedBy(sized(50000, 15000), [](const auto& sort) {
-        return !sort.byBlock(Radix::SortShape<512, 16>{}) && !sort.byCluster(Radix::SortShape<256, 2>{}) &&
-               sort.byGrid(Radix::SortShape<512, 8>{});
+        return !ByBlock<SortShape<512, 16>>::fits(sort) && !ByCluster<SortShape<256, 2>>::fits(sort) &&
+               WayTable<ByGrid<SortShape<512, 8>, 128>>::launch(sort);
     });
 }
 

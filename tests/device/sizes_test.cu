@@ -103,6 +103,23 @@ template <typename K, typename V, typename Op>
             }};
 }
 
+/// A sort that may write to its input.
+[[nodiscard]] Operation consumingSort(const std::string& name) {
+    const auto in = [] { return Radix::Consumed{memory<std::uint64_t, 2>()}; };
+    return {name, [in](std::size_t n) { (void)Radix::Sort{}.scratchBytes(in(), noArray<std::uint64_t>, n); },
+            [in](std::size_t n) { Radix::Sort{}(in(), memory<std::uint64_t, 3>(), n, scratch(), nullptr); }};
+}
+
+template <typename Index>
+[[nodiscard]] Operation argSort(const std::string& name) {
+    return {
+        name,
+        [](std::size_t n) { (void)Radix::ArgSort{}.scratchBytes(noArray<float>, noArray<float>, noArray<Index>, n); },
+        [](std::size_t n) {
+            Radix::ArgSort{}(memory<float, 2>(), memory<float, 3>(), memory<Index, 4>(), n, scratch(), nullptr);
+        }};
+}
+
 template <typename From, typename To, typename Op>
 [[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
     return {name,
@@ -137,8 +154,9 @@ template <typename From, typename To, typename Op>
             partition<int>("single-pass partition of ints into two arrays", SinglePass::Partition{}),
             sort<std::uint8_t>("split sort of bytes", SplitSort<SharedMem::Scan>{}),
             sort<double>("split sort of doubles", SplitSort<SharedMem::Scan>{}),
-            sort<std::uint8_t>("radix sort of bytes", Radix::Sort{}),
-            sort<std::uint64_t>("radix sort of words", Radix::Sort{.mayDestroyInput = true}),
+            sort<std::uint8_t>("radix sort of bytes", Radix::Sort{}), consumingSort("radix sort that consumes words"),
+            argSort<std::uint32_t>("argsort with indices of 32 bits"),
+            argSort<std::int64_t>("argsort with indices of 64 bits"),
             sortPairs<std::uint8_t, Pair>("radix sort of bytes and pairs", Radix::Sort{}),
             conversion<std::uint8_t, char32_t>("decoding to UTF-32", Utf8::Decode{}),
             conversion<std::uint8_t, char16_t>("decoding to UTF-16", Utf8::Decode{}),
@@ -205,6 +223,11 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     });
     expectSizeRefused("radix sort", [&] {
         (void)Radix::Sort{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, std::size_t{1} << 40);
+    });
+    const std::size_t mostIndices = 0xffffffff;
+    EXPECT_NO_THROW((void)Radix::ArgSort{}.scratchBytes(noArray<int>, noArray<int>, noArray<unsigned>, mostIndices));
+    expectSizeRefused("argsort", [&] {
+        (void)Radix::ArgSort{}.scratchBytes(noArray<int>, noArray<int>, noArray<unsigned>, mostIndices + 1);
     });
     expectSizeRefused("decoding", [&] { (void)Utf8::Decode{}.scratchBytes(tooManyTiles); });
     expectSizeRefused("encoding", [&] { (void)Utf8::Encode{}.scratchBytes<char16_t>(std::size_t{1} << 44); });

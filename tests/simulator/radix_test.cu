@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "seeds.cuh"
-#include "stream_compaction/radix_sort/launcher.cuh"
+#include "stream_compaction/radix_sort/ways.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -12,11 +12,11 @@ using Tile = SortShape<256, 2>;
 
 class SeededRadixTest : public SeededTest {
   protected:
-    /// Expects sort(launcher) to sort n keys of few different digits, so that there are equal ones, with their places
-    /// for values, by the bits of `range`. It returns false where the card cannot.
-    template <typename Bits, typename Value, typename Sort>
-    static void expectSorted(std::size_t n, std::uint64_t seed, DigitRange range, bool mayDestroyInput,
-                             const Sort& sort) {
+    /// Expects `Way` to sort n keys by the bits of `range`. The keys have few different digits, so that there are equal
+    /// ones. Their values are their indices. Returns false where the card cannot sort that way.
+    template <typename Way, typename Bits, typename Value>
+    static bool expectSorted(std::size_t n, std::uint64_t seed, DigitRange range, bool consumesInput = false,
+                             TileOrder order = TileOrder::BlockIndex) {
         const auto keys =
             hostArray(n, [seed](std::size_t i) { return static_cast<Bits>(randomBits(seed, i) & 0xE3E3E3E3E3E3E3E3); });
         std::vector<std::uint32_t> places(n);
@@ -30,68 +30,91 @@ class SeededRadixTest : public SeededTest {
         DeviceBuffer<std::uint32_t> valuesIn{std::span<const std::uint32_t>(places)};
         GuardedArray<Bits> keysOut(n);
         GuardedArray<std::uint32_t> valuesOut(n);
-        const std::size_t bytes =
-            std::max(Radix::residentScratchBytes<Bits, Value>(n, Common::divideRoundUp(n, Tile::elements)),
-                     Radix::passesScratchBytes<Tile, Bits, Value>(n, mayDestroyInput));
+        const std::size_t bytes = Way::template scratchBytes<Bits, Value>(n, consumesInput);
         auto scratch = usedScratch(bytes);
-        Radix::Launcher<Bits, Value> launcher{{keysIn.data(), nullptr},
-                                              {keysOut.data(), nullptr},
-                                              n,
-                                              range,
-                                              KeyCoding<Bits>::template of<Bits>(false),
-                                              mayDestroyInput,
-                                              ScratchArena(scratch.bytes(), bytes),
-                                              nullptr};
+        Radix::SortCall<Bits, Value> call{{keysIn.data(), nullptr},
+                                          {keysOut.data(), nullptr},
+                                          n,
+                                          range,
+                                          KeyCoding<Bits>::template of<Bits>(false),
+                                          order,
+                                          {},
+                                          ScratchArena(scratch.bytes(), bytes),
+                                          nullptr};
         if constexpr (Radix::hasValues<Value>) {
-            launcher.in.values = valuesIn.data();
-            launcher.out.values = valuesOut.data();
+            call.in.values = Radix::isOwnIndex<Value> ? nullptr : reinterpret_cast<const Value*>(valuesIn.data());
+            call.out.values = reinterpret_cast<Value*>(valuesOut.data());
         }
-        if (!sort(launcher)) {
-            return;
+        if (consumesInput) {
+            call.consumed = {keysIn.data(), const_cast<Value*>(call.in.values)};
+        }
+        if (!Radix::WayTable<Way>::launch(call)) {
+            return false;
         }
         std::vector<Bits> expected;
         for (const std::uint32_t place : sorted) {
             expected.push_back(keys[place]);
         }
-        ASSERT_TRUE(sameBits(keysOut.read(n), expected)) << "keys, n = " << n;
+        EXPECT_TRUE(sameBits(keysOut.read(n), expected)) << "keys, n = " << n;
         if constexpr (Radix::hasValues<Value>) {
-            ASSERT_TRUE(sameBits(valuesOut.read(n), sorted)) << "values, n = " << n;
+            EXPECT_TRUE(sameBits(valuesOut.read(n), sorted)) << "values, n = " << n;
         }
+        return true;
     }
 };
 
+using BlockWay = Radix::ByBlock<Tile>;
+using ClusterWay = Radix::ByCluster<Tile>;
+using GridWay = Radix::ByGrid<Tile, 128>;
+using PassesWay = Radix::InPasses<Tile>;
+
 TEST_F(SeededRadixTest, ByBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        expectSorted<std::uint16_t, std::uint32_t>(Tile::elements - seed % 40, seed, {0, 16}, false,
-                                                   [](const auto& launcher) { return launcher.byBlock(Tile{}); });
+        expectSorted<BlockWay, std::uint16_t, std::uint32_t>(Tile::elements - seed % 40, seed, {0, 16});
     });
 }
 
 TEST_F(SeededRadixTest, ByCluster) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        expectSorted<std::uint32_t, NoValue>(1300 + seed % 40, seed, {0, 16}, false, [](const auto& launcher) {
-            const bool isDone = launcher.byCluster(Tile{});
-            EXPECT_EQ(isDone, Simulator::card().hasClusters());
-            return isDone;
-        });
+        const bool isDone = expectSorted<ClusterWay, std::uint32_t, NoValue>(1300 + seed % 40, seed, {0, 16});
+        EXPECT_EQ(isDone, Simulator::card().hasClusters());
     });
 }
 
 TEST_F(SeededRadixTest, ByGrid) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        expectSorted<std::uint32_t, std::uint32_t>(1300 + seed % 40, seed, {0, 24}, false,
-                                                   [](const auto& launcher) { return launcher.byGrid(Tile{}); });
+        expectSorted<GridWay, std::uint32_t, std::uint32_t>(1300 + seed % 40, seed, {0, 24});
     });
 }
 
 TEST_F(SeededRadixTest, InPasses) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
-        const auto inPasses = [](const auto& launcher) { return launcher.inPasses(Tile{}, 1); };
         if (seed % 2 == 0) {
-            expectSorted<std::uint32_t, NoValue>(2300 + seed % 40, seed, {0, 24}, false, inPasses);
+            expectSorted<PassesWay, std::uint32_t, NoValue>(2300 + seed % 40, seed, {0, 24});
         } else {
-            expectSorted<std::uint32_t, std::uint32_t>(1800 + seed % 40, seed, {0, 16}, seed % 4 == 1, inPasses);
+            expectSorted<PassesWay, std::uint32_t, std::uint32_t>(1800 + seed % 40, seed, {0, 16}, seed % 4 == 1);
         }
+    });
+}
+
+TEST_F(SeededRadixTest, InPassesByTickets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectSorted<PassesWay, std::uint32_t, std::uint32_t>(1800 + seed % 40, seed, {0, 16}, false,
+                                                              TileOrder::Ticket);
+    });
+}
+
+/// Values that are the index of their element. Bits 2 to 4 are equal in all keys: where the range is those, only the
+/// last pass runs.
+TEST_F(SeededRadixTest, Indices) {
+    using Index = Radix::OwnIndex<std::uint32_t>;
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const std::size_t n = 1100 + seed % 40;
+        const DigitRange range = seed % 2 == 0 ? DigitRange{0, 16} : DigitRange{2, 5};
+        expectSorted<BlockWay, std::uint16_t, Index>(Tile::elements - seed % 40, seed, range);
+        expectSorted<ClusterWay, std::uint32_t, Index>(n, seed, range);
+        expectSorted<GridWay, std::uint32_t, Index>(n, seed, range);
+        expectSorted<PassesWay, std::uint32_t, Index>(n, seed, range);
     });
 }
 

@@ -25,6 +25,9 @@ using WideKeyShapes = ShapeList<SortShape<384, 14>, SortShape<384, 30>, SortShap
 using WidePairShapes = ShapeList<SortShape<384, 14>, SortShape<384, 18>, SortShape<384, 20>, SortShape<448, 14>,
                                  SortShape<512, 14>, SortShape<512, 15>>;
 
+/// More than any card holds at once.
+constexpr std::size_t mostGridBlocks = 4096;
+
 struct Index {
     __host__ __device__ int operator()(std::size_t i) const { return static_cast<int>(i); }
 };
@@ -36,7 +39,7 @@ class SortContest {
     static constexpr bool hasValues = Radix::hasValues<Value>;
     using Bits = BitsOf<K>;
     using Carried = Radix::Carried<Value>;
-    using Launcher = Radix::Launcher<Bits, Carried>;
+    using Call = Radix::SortCall<Bits, Carried>;
 
     explicit SortContest(std::size_t largest)
         : keysIn_(largest),
@@ -61,14 +64,19 @@ class SortContest {
                               }});
         const auto add = [&](const char* way, auto shapes, auto launch) {
             forEach(shapes, [&](auto shape) {
-                candidates.push_back({way, shape.threads, shape.items, "",
-                                      [this, n, shape, launch] { return launch(launcher(n), shape); }});
+                candidates.push_back(
+                    {way, shape.threads, shape.items, "", [this, n, shape, launch] { return launch(call(n), shape); }});
             });
         };
-        add("block", blocks, [](const Launcher& sort, auto shape) { return sort.byBlock(shape); });
-        add("cluster", clusters, [](const Launcher& sort, auto shape) { return sort.byCluster(shape); });
-        add("grid", grids, [](const Launcher& sort, auto shape) { return sort.byGrid(shape); });
-        add("passes", passes, [](const Launcher& sort, auto shape) { return sort.inPasses(shape, 1); });
+        add("block", blocks,
+            []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::ByBlock<Shape>>(sort); });
+        add("cluster", clusters,
+            []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::ByCluster<Shape>>(sort); });
+        add("grid", grids, []<typename Shape>(const Call& sort, Shape) {
+            return launchBy<Radix::ByGrid<Shape, mostGridBlocks>>(sort);
+        });
+        add("passes", passes,
+            []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::InPasses<Shape>>(sort); });
 
         runCub(n);
         Common::checkCUDAError(
@@ -111,14 +119,20 @@ class SortContest {
         }
     }
 
-    [[nodiscard]] Launcher launcher(std::size_t n) {
+    template <typename Way>
+    [[nodiscard]] static bool launchBy(const Call& sort) {
+        return Radix::WayTable<Way>::launch(sort);
+    }
+
+    [[nodiscard]] Call call(std::size_t n) {
         const DigitRange allBits{0, 8 * sizeof(K)};
         return {{reinterpret_cast<const Bits*>(keysIn_.data()), reinterpret_cast<const Carried*>(valuesIn_.data())},
                 {reinterpret_cast<Bits*>(keysOut_.data()), reinterpret_cast<Carried*>(valuesOut_.data())},
                 n,
                 allBits,
                 KeyCoding<Bits>::template of<K>(),
-                false,
+                TileOrder::BlockIndex,
+                {},
                 ScratchArena(memory_.bytes(), 0),
                 defaultStream};
     }
