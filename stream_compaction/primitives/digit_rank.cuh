@@ -24,7 +24,7 @@ struct Digit {
     }
 };
 
-/// The digits that cover the bits [begin, end) of a key, lowest first; the last may be narrower.
+/// The digits that cover the bits [begin, end) of a key, lowest first. The last may be narrower.
 struct DigitRange {
     int begin;
     int end;
@@ -39,9 +39,10 @@ struct DigitRange {
 
 /// The lanes of the warp that hold the same digit as this one.
 ///
-/// A ballot a bit; a lane whose bit is clear wants the inverse of it. Inverting by multiply and add, ~b = b * -1 - 1,
-/// and joining three words at a time keeps half of the work off the pipe that carries votes and logic, which is the one
-/// this saturates. `allLanes` has to be ~0 without the compiler knowing it, or it would turn that back into logic.
+/// There is one ballot per bit. A lane whose bit is clear wants the inverse of the ballot. This saturates the pipe that
+/// carries votes and logic. Inverting by multiply and add, ~b = b * -1 - 1, and joining three words at a time keeps
+/// half of the work off that pipe. `allLanes` is ~0, but the compiler must not know it, or it would turn the
+/// multiplication back into logic.
 [[nodiscard]] __device__ inline std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
 #if defined(__CUDA_ARCH__)
     std::uint32_t votes[digitBits];
@@ -78,20 +79,20 @@ struct DigitRange {
 /// those before it with the same. The order of a tile is (warp, call, lane).
 ///
 /// Every warp counts its digits by atomic additions in shared memory, in a table of its own. The block scans the
-/// tables, digit by digit and within a digit warp by warp, so that each entry says where the warp's keys of that digit
-/// begin. Then the warp goes through its keys again: lanes with the same digit find each other, the last of them moves
-/// the table's entry on. Counting first costs a shared-memory access a key more than ranking within the warp first, and
-/// returns it twice: no rank waits in a register, and the tile's totals are known early, for other tiles to build on.
+/// tables, digit by digit and within a digit warp by warp. Then each entry says where the keys of that warp with that
+/// digit begin. The warp goes through its keys again: lanes with the same digit find each other, and the last of them
+/// advances the entry. Counting first costs one access to shared memory per key more than ranking within the warp
+/// first. In return no rank waits in a register, and other tiles learn the totals of this tile early.
 ///
-/// A warp's 32 keys take about 25 instructions on the integer pipe and three accesses to shared memory, each of which
-/// bank conflicts make 3.5 for random digits; for equal ones there are none.
+/// The 32 keys of a warp take about 25 instructions on the integer pipe and three accesses to shared memory. For random
+/// digits bank conflicts turn each access into 3.5; for equal digits there are no conflicts.
 ///
-/// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each
-/// key, the keys in the same order as before.
+/// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each key.
+/// The keys come in the same order both times.
 template <int threads>
 class DigitRank {
   public:
-    static_assert(threads >= digitValues, "a thread for every digit");
+    static_assert(threads >= digitValues, "one thread per digit value");
     static constexpr int warps = threads / Warp::lanes;
     static constexpr int digitWarps = digitValues / Warp::lanes;
 
@@ -115,7 +116,7 @@ class DigitRank {
 
     __device__ void count(std::uint32_t digit) { atomicAdd(&counts_[digit], 1u); }
 
-    /// How many keys of the tile have the digit threadIdx.x; a barrier.
+    /// The number of keys of the tile with the digit threadIdx.x. Contains a barrier.
     [[nodiscard]] __device__ std::uint32_t total() const {
         __syncthreads();
         std::uint32_t sum = 0;
@@ -128,7 +129,8 @@ class DigitRank {
         return sum;
     }
 
-    /// Given that, the rank of the first key with the digit threadIdx.x; two barriers. The digits' warps alone scan.
+    /// The rank of the first key with the digit threadIdx.x, given `total()`. Contains two barriers. Only the warps
+    /// whose threads stand for a digit scan.
     __device__ std::uint32_t begin(std::uint32_t total) {
         const bool hasDigit = threadIdx.x < digitValues;
         std::uint32_t upTo = 0;

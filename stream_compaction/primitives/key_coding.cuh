@@ -16,15 +16,15 @@ using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                   std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                                      std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// Maps keys to unsigned bits that compare as the keys do, so that a radix sort need know only unsigned integers, and
-/// back. A signed integer gets its sign bit inverted. A negative float gets all bits inverted, any other the sign bit
-/// (Herf, "Radix Tricks", 2001): IEEE 754's total order, in which -0 comes before +0. That has NaNs beyond the infinity
-/// of their sign; a rotation of the codes by the number of negative ones takes these from the bottom to the top, so
-/// that all NaNs are last. Descending order inverts all bits once more.
+/// Maps keys to unsigned bits that compare as the keys do, and back, so that a radix sort knows only unsigned integers.
+/// A signed integer gets its sign bit inverted. A negative float gets all bits inverted, any other float the sign bit
+/// (Herf, "Radix Tricks", 2001). That is the total order of IEEE 754, in which -0 comes before +0 and NaNs lie beyond
+/// the infinity of their sign. A rotation of the codes by the number of negative NaNs takes these from the bottom to
+/// the top, so that all NaNs are last. Descending order inverts all bits once more.
 template <typename Bits>
 struct KeyCoding {
     Bits inverted;             ///< bits inverted in every key
-    Bits invertedInNegatives;  ///< and in those whose sign bit is set
+    Bits invertedInNegatives;  ///< bits inverted in keys whose sign bit is set, too
     Bits rotation;             ///< added afterwards
 
     template <typename Key>
@@ -48,7 +48,7 @@ struct KeyCoding {
   private:
     static constexpr Bits signBit = static_cast<Bits>(Bits{1} << (8 * sizeof(Bits) - 1));
 
-    /// How many NaNs of the type have their sign bit set.
+    /// The number of NaNs of the type whose sign bit is set.
     template <typename Key>
     [[nodiscard]] __host__ __device__ static constexpr Bits negativeNans() {
         if constexpr (std::is_floating_point_v<Key>) {
