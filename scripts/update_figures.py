@@ -376,7 +376,7 @@ def row_sum_designs():
             cells.append(" / ".join(times_of))
         lines.append(f"| {power_shape(shape)} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", f"Microseconds, by plain loads / by loads that tell the cache that they will not come again; "
-                      f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../')}."])
+                      f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../../')}."])
 
 
 def row_sum_lessons():
@@ -387,7 +387,7 @@ def row_sum_lessons():
                                                              "7x38347922", "1x268435456", "3000x2047")):
         lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
                      f"{format_time(now[key])}, {float(now[key]['gbps']):.0f} GB/s |")
-    return "\n".join([*lines, "", source([*first.values(), *now.values()], "../")])
+    return "\n".join([*lines, "", source([*first.values(), *now.values()], "../../")])
 
 
 def utf8_table(rows, columns, column_of, cell):
@@ -573,8 +573,8 @@ BLOCKS = {
     "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,
                            "radix-ways": radix_ways, "radix-shapes": radix_shapes, "radix-designs": radix_designs},
     "docs/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
-                        "row-sum-study": row_sum_study, "row-sum-profile": row_sum_profile,
-                        "row-sum-lessons": row_sum_lessons, "row-sum-designs": row_sum_designs},
+                        "row-sum-study": row_sum_study, "row-sum-profile": row_sum_profile},
+    "docs/lab-notes/row_sum.md": {"row-sum-lessons": row_sum_lessons, "row-sum-designs": row_sum_designs},
     "docs/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
 }
 
