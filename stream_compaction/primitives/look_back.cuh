@@ -27,7 +27,7 @@
 /// one access.
 ///
 /// The protocol knows its surroundings only as a `Platform`: on the device a warp and global memory
-/// (device_platform.cuh), in the tests threads of the host, where ThreadSanitizer watches. Compiled without CUDA, the
+/// (look_back_device.cuh), in the tests threads of the host, where ThreadSanitizer watches. Compiled without CUDA, the
 /// functions are plain C++.
 namespace StreamCompaction::LookBack {
 

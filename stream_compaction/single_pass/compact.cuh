@@ -3,10 +3,13 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/single_pass/dispatch.cuh"
 
 namespace StreamCompaction::SinglePass {
@@ -92,12 +95,6 @@ class KeptElements {
 
     std::uint32_t flags_[(Shape::rows * length + 31) / 32] = {};
 };
-
-/// Registers that hold a vector: what has no access of its size is moved in pieces of its alignment, a register each.
-template <typename T>
-inline constexpr int registersPerVector = isAccessSize(sizeof(T))
-                                              ? std::max<int>(1, sizeof(T) * vectorLength<T> / 4)
-                                              : static_cast<int>(sizeof(T) / std::min<std::size_t>(alignof(T), 4));
 
 /// Registers of a thread for its elements and their flags.
 template <typename T, typename Shape>
@@ -264,20 +261,6 @@ __global__ void kernReverseRest(std::size_t n, T* data, const std::size_t* count
     }
 }
 
-/// The shape of the tiles that wait for how many are kept before them, of which a thread has 64 registers and 64
-/// elements at most; the best of those that scripts/tune.sh tried on an H200.
-template <typename T>
-struct CompactShape {
-    static constexpr int rows = std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}));
-    using Block = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128, rows>;
-};
-template <typename T>
-using CompactBlock = typename CompactShape<T>::Block;
-
-/// The sizes below which no tile has to wait, likewise.
-inline constexpr ResidentLimits residentCompactLimits{
-    .ofTiny = std::size_t{1} << 16, .ofSmall = std::size_t{1} << 17, .ofLarge = std::size_t{1} << 17};
-
 /// The launches that compaction and partition share.
 template <Rejects rejects>
 struct CompactLauncher {
@@ -290,7 +273,7 @@ struct CompactLauncher {
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
         const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
-                      : std::max(scratchBytesFor<std::uint32_t>(residentBlocksFor(vectors, residentCompactLimits)),
+                      : std::max(scratchBytesFor<std::uint32_t>(mostResidentBlocks(vectors, &Card::compact)),
                                  scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
     }
 
@@ -306,8 +289,8 @@ struct CompactLauncher {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
-        const bool isDone = launchResident(
-            Common::divideRoundUp(n, vectorLength<Element, T>), residentCompactLimits,
+        const bool isDone = withResidentShape(
+            Common::divideRoundUp(n, vectorLength<Element, T>), cardOf(currentDevice()).compact, false,
             [&](auto block) { return compactResident(block, in, out, rejected, count, n, keep, arena, stream); });
         if (!isDone) {
             compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);

@@ -3,11 +3,14 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/primitives/tile_scan.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/single_pass/dispatch.cuh"
 
 namespace StreamCompaction::SinglePass {
@@ -115,12 +118,6 @@ __global__ void __launch_bounds__(Shape::threads,
                            [&](int row) { return loader.row(row); });
 }
 
-/// The shape of the tiles that wait for a prefix, and the sizes below which none has to; the best of those that
-/// scripts/tune.sh tried on an H200.
-using ScanBlock = BlockShape<128, 16>;
-inline constexpr ResidentLimits residentScanLimits{
-    .ofTiny = std::size_t{1} << 14, .ofSmall = std::size_t{1} << 16, .ofLarge = std::size_t{1} << 20};
-
 /// Prefix sum of `in` with any associative operator that has an identity (primitives/operators.cuh), accumulated in the
 /// type of `out`, which may be wider: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array, or a
 /// function of an array's elements or of the index (primitives/source.cuh). `initial` stands before the first element.
@@ -146,7 +143,7 @@ struct Scan {
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
         const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
-                      : std::max(scratchBytesFor<T>(residentBlocksFor(vectors, residentScanLimits)),
+                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
@@ -172,9 +169,9 @@ struct Scan {
         if (n == 0) {
             return;
         }
-        const bool isDone =
-            launchResident(Common::divideRoundUp(n, vectorLength<Element, T>), residentScanLimits,
-                           [&](auto block) { return scanResident(block, source, out, n, op, initial, arena, stream); });
+        const bool isDone = withResidentShape(
+            Common::divideRoundUp(n, vectorLength<Element, T>), cardOf(currentDevice()).scan, false,
+            [&](auto block) { return scanResident(block, source, out, n, op, initial, arena, stream); });
         if (!isDone) {
             scanByLookBack(ScanBlock{}, source, out, n, op, initial, arena, stream);
         }
