@@ -56,9 +56,12 @@ class ConversionRun final : public PreparedRun {
 template <typename From, typename To, typename Convert>
 [[nodiscard]] Implementation conversion(Operation operation, std::string_view variant, Convert convert) {
     using SomeProblem = ConversionProblem<From, To>;
-    return {operation, listedTypeOfText, variant, {}, [convert](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
+    return {operation,
+            listedTypeOfText,
+            variant,
+            {.prepare = [convert](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
                 return std::make_unique<ConversionRun<From, To, Convert>>(dynamic_cast<SomeProblem&>(problem), convert);
-            }};
+            }}};
 }
 
 class ValidationRun final : public PreparedRun {
@@ -85,10 +88,9 @@ class ValidationRun final : public PreparedRun {
             {Operation::Utf8Validate,
              listedTypeOfText,
              "cpu",
-             {},
-             [](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
+             {.prepare = [](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
                  return std::make_unique<ValidationRun>(dynamic_cast<ValidationProblem&>(problem));
-             }}};
+             }}}};
 }
 
 /// Calls `convert()`, which returns the elements written, on the timer. Peers take well-formed text only.

@@ -149,11 +149,11 @@ constexpr std::array rows{
     if (row.defaultBlockSize != noBlockSize) {
         blockSizes = powerOfTwoBlockSizes;
     }
-    return {row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize, {}, {}, {}, {}};
+    return {{}, row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize};
 }
 
-/// Gives each variant its implementation, where this build has them.
-void attachImplementations(std::span<Variant> variants) {
+/// Gives each variant its runner, where this build has one.
+void attachRunners(std::span<Variant> variants) {
     for (Implementation& implementation : joined({cpuImplementations(), gpuImplementations()})) {
         const auto variant = std::ranges::find_if(variants, [&](const Variant& candidate) {
             return candidate.operation == implementation.operation && candidate.type == implementation.type &&
@@ -164,10 +164,7 @@ void attachImplementations(std::span<Variant> variants) {
                                                name(implementation.operation), implementation.variant,
                                                name(implementation.type)));
         }
-        variant->deviceBytes = std::move(implementation.deviceBytes);
-        variant->prepare = std::move(implementation.prepare);
-        variant->reasonToSkip = std::move(implementation.reasonToSkip);
-        variant->prepareCopy = std::move(implementation.prepareCopy);
+        static_cast<Runner&>(*variant) = std::move(implementation.runner);
     }
 }
 
@@ -202,7 +199,7 @@ std::vector<Variant> allVariants() {
             variants.push_back(variantOf(row, type));
         }
     }
-    attachImplementations(variants);
+    attachRunners(variants);
     // Peers that the build did not find.
     std::erase_if(variants,
                   [](const Variant& variant) { return variant.hardware == Hardware::Cpu && !variant.prepare; });
@@ -240,7 +237,7 @@ std::vector<Variant> withBlockSizes(std::span<const Variant> variants, std::span
         anyChoice = true;
         for (const int blockSize : blockSizes) {
             if (std::ranges::find(variant.blockSizes, blockSize) == variant.blockSizes.end()) {
-                throw UsageError(fmt::format("--block-size: {} takes {} threads a block, not {}", variant.title,
+                throw UsageError(fmt::format("--block-size: {} takes {} threads per block, not {}", variant.title,
                                              fmt::join(variant.blockSizes, ", "), blockSize));
             }
             variant.defaultBlockSize = blockSize;

@@ -1,40 +1,28 @@
 #pragma once
 
 #include <cstddef>
-#include <functional>
-#include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "measure/measure.h"
-#include "problems/operations.h"
-#include "problems/problem.h"
-#include "variants/prepared_run.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 
 enum class Hardware { Cpu, Gpu };
 
 /// One implementation of one operation on elements of one type, as the program lists, runs and reports it.
-struct Variant {
+struct Variant : Runner {
     Operation operation = Operation::Scan;
     ElementType type = ElementType::Int32;
     Hardware hardware = Hardware::Cpu;
     std::string_view name;   ///< as `--variant` and the CSV call it
     std::string_view title;  ///< as the report calls it
 
-    /// Threads a block that it can be launched with, and the one it takes unasked; empty where there is no choice.
+    /// The threads per block that it can be launched with, and those it takes unasked; empty where there is no choice.
     std::span<const int> blockSizes;
     int defaultBlockSize = 0;
-
-    /// As Implementation has them. Empty for GPU variants in a build without CUDA.
-    std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes;
-    std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare;
-    std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip;
-    std::function<Work(const Problem& problem)> prepareCopy;
 };
 
 /// What other variants' speed is compared with.

@@ -77,7 +77,7 @@ template <typename Function>
     variant.name = name;
     variant.title = title;
     variant.deviceBytes = [deviceBytes](const Problem& problem, int) { return deviceBytes * problem.size(); };
-    variant.prepare = cpuImplementation(operation, name, function).prepare;
+    variant.prepare = cpuImplementation(operation, name, function).runner.prepare;
     return variant;
 }
 

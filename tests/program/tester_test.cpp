@@ -202,7 +202,7 @@ TEST_F(TesterTest, SkipsWhatTheBuildDoesNotHaveWithTheReason) {
     const Implementation lacking = absent(Operation::Scan, ElementType::Int32, "cub", "not simulated");
     Variant variant;
     variant.hardware = Hardware::Gpu;
-    variant.reasonToSkip = lacking.reasonToSkip;
+    variant.reasonToSkip = lacking.runner.reasonToSkip;
     for (const bool simulated : {false, true}) {
         if (simulated) {
             access_ = {nullptr, {}, "made up"};

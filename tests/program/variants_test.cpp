@@ -122,7 +122,7 @@ TEST(WithBlockSizes, RefusesOneThatAVariantCannotUse) {
             (void)withBlockSizes(variants, std::array{128, 100});
         },
         ThrowsMessage<UsageError>(
-            "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads a block, not 100"));
+            "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads per block, not 100"));
 }
 
 TEST(WithBlockSizes, RefusesWhenThereIsNoChoice) {

@@ -188,7 +188,7 @@ class BusCopy {
 [[nodiscard]] Implementation fromHost() {
     Implementation implementation =
         implement<HostMemory>(Operation::Utf8ToUtf32, "single-pass-from-host", fixed<DecodeFromHost>);
-    implementation.prepareCopy = [](const Problem& problem) -> Work {
+    implementation.runner.prepareCopy = [](const Problem& problem) -> Work {
         const std::size_t toDevice = problem.size();
         return [copy = std::make_shared<BusCopy>(toDevice, problem.bytesMoved() - toDevice)] { copy->enqueue(); };
     };

@@ -105,7 +105,7 @@ template <typename Op>
 [[nodiscard]] Implementations step(std::string_view variant) {
     Implementations implementations = rowSum<Op>(variant);
     for (Implementation& implementation : implementations) {
-        implementation.reasonToSkip = wantsShorterRows;
+        implementation.runner.reasonToSkip = wantsShorterRows;
     }
     return implementations;
 }
@@ -131,7 +131,7 @@ struct CompiledForTheseColumns {
 [[nodiscard]] Implementations compiledForTheseColumns(std::string_view variant) {
     Implementations implementations = rowSum<CompiledForTheseColumns>(variant);
     for (Implementation& implementation : implementations) {
-        implementation.reasonToSkip = [](const Problem& problem) -> std::optional<std::string> {
+        implementation.runner.reasonToSkip = [](const Problem& problem) -> std::optional<std::string> {
             const std::size_t cols = problem.shape()->cols;
             return cols == 2047 || cols == 2048 ? std::nullopt
                                                 : std::optional<std::string>("is compiled for 2047 and 2048 columns");

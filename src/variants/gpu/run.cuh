@@ -119,14 +119,15 @@ template <typename Memory, typename MakeOp>
         return absent(operation, type, variant, Op::reasonForAbsence);
     } else {
         using Run = GpuRun<Op, Memory>;
-        return {operation, type, variant,
-                [makeOp](const Problem& problem, int blockSize) {
-                    return Run::deviceBytes(makeOp(blockSize), problem.size());
-                },
-                [makeOp](Problem& problem, int blockSize) -> std::unique_ptr<PreparedRun> {
-                    return std::make_unique<Run>(makeOp(blockSize),
-                                                 dynamic_cast<typename Memory::SomeProblem&>(problem));
-                }};
+        return {operation,
+                type,
+                variant,
+                {.deviceBytes = [makeOp](const Problem& problem,
+                                         int blockSize) { return Run::deviceBytes(makeOp(blockSize), problem.size()); },
+                 .prepare = [makeOp](Problem& problem, int blockSize) -> std::unique_ptr<PreparedRun> {
+                     return std::make_unique<Run>(makeOp(blockSize),
+                                                  dynamic_cast<typename Memory::SomeProblem&>(problem));
+                 }}};
     }
 }
 
