@@ -20,11 +20,12 @@ struct RowOffset {
 
 /// cub::DeviceSegmentedReduce, a segment a row.
 struct RowSum {
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
-        const Matrix<In> matrix{nullptr, rows, cols, cols};
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t rows, std::size_t cols,
+                                           std::size_t pitch) const {
+        const Matrix<In> matrix{in, rows, cols, pitch};
         requireMatrixSize<T>(matrix);
-        return queryScratchBytes(call<In, T>(matrix, nullptr, nullptr));
+        return queryScratchBytes(call(matrix, out, nullptr));
     }
 
     template <typename In, typename T>
@@ -33,7 +34,7 @@ struct RowSum {
         const Matrix<In> matrix{in, rows, cols, pitch};
         requireMatrix(matrix, out);
         if (!isDoneWithoutColumns(matrix, out, stream)) {
-            runOnScratch("cub::DeviceSegmentedReduce", scratch, scratchBytes<T, In>(rows, cols),
+            runOnScratch("cub::DeviceSegmentedReduce", scratch, scratchBytes(in, out, rows, cols, pitch),
                          call(matrix, out, stream));
         }
     }

@@ -16,7 +16,7 @@ void sumBy(const Operation& operation, int rows, int cols, float* out, const flo
     const auto n = static_cast<std::size_t>(cols);
     const DeviceBuffer<float> matrix(std::span(in, m * n));
     DeviceBuffer<float> sums(m);
-    DeviceBuffer<std::byte> scratch(operation.template scratchBytes<float>(m, n));
+    DeviceBuffer<std::byte> scratch(operation.scratchBytes(matrix.data(), sums.data(), m, n, n));
     timer().timeGpu([&] { operation(matrix.data(), sums.data(), m, n, n, scratch.bytes(), cudaStreamLegacy); });
     sums.copyTo({out, m});
 }

@@ -7,19 +7,24 @@
 #include "stream_compaction/row_sum/study.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
-/// Row sums of a matrix in device memory, `pitch` elements from one row to the next, accumulated in the type of `out`,
-/// which may be wider than that of the elements: int8 into int, __half and __nv_bfloat16 into float. Integers wrap;
-/// rows without columns sum to 0. Not in place; a pitch of less than the columns and a matrix larger than memory throw
-/// std::invalid_argument.
+/// Row sums of a matrix in device memory: out[r] is the sum of `cols` elements from in[r * pitch].
+///
+/// Sums are accumulated in the type of `out`, which may be wider than that of the elements: int8 into int, __half and
+/// __nv_bfloat16 into float. Integers wrap; the sum of bools is true where any is. Rows without columns sum to 0. May
+/// not run in place. A pitch of less than `cols` and a matrix larger than memory throw std::invalid_argument. Enqueues
+/// its work; allocates nothing and does not synchronise.
 namespace StreamCompaction::RowSum {
 
-/// A step of the study. It computes any shape, also those for which a block a row makes no sense, of up to 2^31 - 1
-/// rows; more throw std::invalid_argument, as do columns other than those it is compiled for. Uses no scratch.
+/// A step of the study: a block per row, whatever the shape. Uses no scratch. Throws std::invalid_argument for more
+/// than 2^31 - 1 rows, and for columns other than those that the step is compiled for.
 template <typename Step>
 struct BlockPerRow {
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
-        requireMatrixSize<T>(Matrix<In>{nullptr, rows, cols, cols});
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename In, typename Acc>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, std::size_t rows, std::size_t cols,
+                                           std::size_t pitch) const {
+        requireMatrixSize<Acc>(Matrix<In>{in, rows, cols, pitch});
         return 0;
     }
 
@@ -50,7 +55,7 @@ using Ilp = BlockPerRow<Steps<accumulators>>;
 using ShuffleFinish = BlockPerRow<Steps<2, Finish::Shuffles>>;
 using VectorLoads = BlockPerRow<Steps<2, Finish::Shuffles, Loads::Vectors>>;
 
-/// What the current device is to a plan.
+/// What a plan needs to know of the current device.
 [[nodiscard]] inline Card currentCard() {
     const DeviceProperties device = currentDevice();
     return {device.multiprocessors, device.l2Bytes};
@@ -65,44 +70,45 @@ using WideBlock = TeamShape<512, 4, 512>;
 /// Adds up the parts of rows.
 using PartsBlock = TeamShape<1024, 2, 1024>;
 
-/// The sums of all rows, whatever the shape, in one launch where rows are no longer than 256 KiB or, if there are fewer
-/// of them than multiprocessors, than planFor() leaves to a block each; else in two, the second of which begins early.
-/// Nothing is allocated, the scratch may hold anything; can be captured in a graph.
+/// The sums of all rows, whatever the shape: by the mapping that planFor() chooses. One launch; two if rows are split
+/// into parts, of which the second begins early. The scratch may hold anything. Can be captured in a graph.
 ///
-/// Rounding: a sum of n terms whose additions form a tree of depth d is off by at most d epsilon / 2 times the sum of
-/// the absolute values, and d <= 4 log2 n, for which 2 log2 n epsilon stands, holds for every mapping:
-///   a thread      n / 4 + 1 for up to 96 columns, and never more than n - 1;
-///   a team        3 of a turn's tree, 3 of the places in a vector, 5 + 4 of warp and block, one for the row's ends and
-///                 one a turn, of which there are 32 for rows of 2^14 vectors: 48 <= 4 * 15, even for doubles; where
-///                 rows are few, longer ones take no more turns of a wide block (row_sum_plan_test.cpp);
-///   several blocks  the same twice over, with at most 16 and 64 turns for as many elements as memory holds
-///                 (row_sum_plan_test.cpp).
+/// Rounding: if the additions of n terms form a tree of depth d, the sum is off by at most d epsilon / 2 times the sum
+/// of the absolute values. row_sum.h promises 2 log2 n epsilon, that is, d <= 4 log2 n. It holds for every mapping:
+///   a thread        n / 4 + 1 for up to 96 columns, and never more than n - 1;
+///   a team          3 for a turn's tree, 3 for the places in a vector, 5 + 4 for warp and block, 1 for the row's
+///   edges,
+///                   and 1 per turn; rows of 2^14 vectors take 32 turns: 48 <= 4 * 15, even for doubles; with few rows,
+///                   longer ones take no more turns of a wide block (row_sum_plan_test.cpp);
+///   several blocks  the same twice, with at most 16 and 64 turns for as many elements as memory holds
+///                   (row_sum_plan_test.cpp).
 struct Adaptive {
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
-        requireMatrixSize<T>(Matrix<In>{nullptr, rows, cols, cols});
-        if (rows == 0 || cols == 0) {
-            return 0;
-        }
-        const Plan plan = planFor({rows, cols, cols, sizeof(In)}, currentCard());
-        return plan.parts > 1 ? scratchBytesFor<T>(rows * plan.parts) : 0;
+    static constexpr bool mayRunInPlace = false;
+
+    /// Enough on any card.
+    template <typename In, typename Acc>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, std::size_t rows, std::size_t cols,
+                                           std::size_t pitch) const {
+        requireMatrixSize<Acc>(Matrix<In>{in, rows, cols, pitch});
+        const std::size_t parts = rows > 0 && cols > 0 ? mostPartsOf({rows, cols, pitch, sizeof(In)}) : 1;
+        return parts > 1 ? scratchBytesFor<Acc>(rows * parts) : 0;
     }
 
-    /// The matrix begins at any address that its type allows. Elements and sums are of 1, 2, 4, 8 or 16 bytes and
-    /// aligned to as many: no struct of two floats, unless it is alignas(8).
+    /// The matrix begins at any address that its type allows. Elements and sums have 1, 2, 4, 8 or 16 bytes and are
+    /// aligned to their size: a struct of two floats has to be alignas(8).
     template <typename In, typename Acc>
     void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
         const Matrix<In> matrix{in, rows, cols, pitch};
         requireMatrix(matrix, out);
-        ScratchArena arena(scratch, scratchBytes<Acc, In>(rows, cols));
+        ScratchArena arena(scratch, scratchBytes(in, out, rows, cols, pitch));
         if (isDoneWithoutColumns(matrix, out, stream)) {
             return;
         }
         sumBy(planFor({rows, cols, pitch, sizeof(In)}, currentCard()), matrix, out, arena, stream);
     }
 
-    /// As the plan has it.
+    /// By a given plan.
     template <typename In, typename Acc>
     void sumBy(const Plan& plan, const Matrix<In>& matrix, Acc* out, ScratchArena arena, cudaStream_t stream) const {
         switch (plan.mapping) {
@@ -134,10 +140,10 @@ struct Adaptive {
     static void sumByTile(const Matrix<In>& matrix, Acc* out, cudaStream_t stream) {
         constexpr auto kernel = kernSumByTile<In, Acc>;
         const std::size_t rowBytes = matrix.cols * sizeof(In);
-        const std::size_t rows = std::min(rowsATile(rowBytes), matrix.rows);
+        const std::size_t rows = std::min(rowsPerTile(rowBytes), matrix.rows);
         const std::size_t blocks = Common::divideRoundUp(matrix.rows, rows);
         constexpr std::size_t mostSharedBytes =
-            RunLoader<In>::sharedBytes(std::max(tileBytes, tileThreads * mostBytesAThread));
+            RunLoader<In>::sharedBytes(std::max(tileBytes, tileThreads * mostBytesPerThread));
         if (onCurrentDevice<kernel>(tileThreads, mostSharedBytes).residentBlocks == 0) {
             throw CudaError("kernSumByTile: the card has too little shared memory");
         }
@@ -147,7 +153,7 @@ struct Adaptive {
 
     template <typename Shape, typename In, typename Acc>
     static void sumByTeam(const Plan& plan, const Matrix<In>& matrix, Acc* out, Begin begin, cudaStream_t stream) {
-        const std::size_t blocks = Common::divideRoundUp(matrix.rows * plan.parts, Shape::rowsABlock);
+        const std::size_t blocks = Common::divideRoundUp(matrix.rows * plan.parts, Shape::rowsPerBlock);
         const LaunchShape shape{.blocks = blocks,
                                 .threads = Shape::threads,
                                 .begin = begin,

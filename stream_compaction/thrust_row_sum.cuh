@@ -27,9 +27,10 @@ struct ElementOf {
 
 /// thrust::reduce_by_key with the number of its row as each element's key.
 struct RowSum {
-    template <typename T, typename In = T>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t rows, std::size_t cols) const {
-        requireMatrixSize<T>(StreamCompaction::RowSum::Matrix<In>{nullptr, rows, cols, cols});
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, T* /*out*/, std::size_t rows, std::size_t cols,
+                                           std::size_t pitch) const {
+        requireMatrixSize<T>(StreamCompaction::RowSum::Matrix<In>{in, rows, cols, pitch});
         return 0;
     }
 

@@ -2,12 +2,14 @@
 
 #include <cmath>
 
+#include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/row_sum/plan.h"
 
 namespace StreamCompaction::RowSum {
 namespace {
 
 constexpr Card h200{132, 60 << 20};
+constexpr Thresholds thresholds = thresholdsOf(h200);
 
 [[nodiscard]] constexpr Plan planOf(std::size_t rows, std::size_t cols, std::size_t elementBytes = 4) {
     return planFor({rows, cols, cols, elementBytes}, h200);
@@ -57,17 +59,31 @@ TEST(RowSumPlan, CoversEveryRowWithItsParts) {
                 }
                 EXPECT_GE(plan.parts * plan.partVectors, vectors);
                 EXPECT_LT((plan.parts - 1) * plan.partVectors, vectors);
-                EXPECT_LE(plan.parts, mostParts);
+                EXPECT_LE(plan.parts, thresholds.mostParts);
+                EXPECT_LE(plan.parts, mostPartsOf({rows, cols, cols, bytes}));
             }
         }
     }
 }
 
-/// Levels of the tree of additions that a wide block makes of so many vectors.
-[[nodiscard]] double levelsOfAWideBlock(std::size_t vectors, std::size_t elementsAVector) {
-    constexpr std::size_t vectorsATurn = 512 * 4;
-    return static_cast<double>(Common::divideRoundUp(vectors, vectorsATurn)) + 2 + 1 +
-           std::log2(static_cast<double>(elementsAVector)) + 5 + 4;
+// Scratch is asked for without a card.
+TEST(RowSumPlan, HasNoMorePartsThanTheBoundForAnyCard) {
+    for (const std::size_t multiprocessors : {1, 2, 46, 132, 1000}) {
+        for (std::size_t rows = 1; rows < 5000; rows = rows * 3 / 2 + 1) {
+            for (std::size_t cols = 1; cols < std::size_t{1} << 33; cols = cols * 7 / 4 + 1) {
+                const MatrixShape matrix{rows, cols, cols, 4};
+                ASSERT_LE(planFor(matrix, {multiprocessors, 60 << 20}).parts, mostPartsOf(matrix))
+                    << rows << " x " << cols << " on " << multiprocessors;
+            }
+        }
+    }
+}
+
+/// Levels of the tree of additions that a wide block makes of `vectors` vectors.
+[[nodiscard]] double levelsOfAWideBlock(std::size_t vectors, std::size_t elementsPerVector) {
+    constexpr std::size_t vectorsPerTurn = 512 * 4;
+    return static_cast<double>(Common::divideRoundUp(vectors, vectorsPerTurn)) + 2 + 1 +
+           std::log2(static_cast<double>(elementsPerVector)) + 5 + 4;
 }
 
 TEST(RowSumPlan, RoundsWithinTheBoundHoweverLongTheRow) {
@@ -83,11 +99,20 @@ TEST(RowSumPlan, RoundsWithinTheBoundHoweverLongTheRow) {
         // The longest rows that a block each adds up.
         const std::size_t rows = h200.multiprocessors - 1;
         const std::size_t length = planVectorBytes / bytes;
-        const std::size_t cols = (fewestVectorsToSplit + moreVectorsARow * rows - 1) * length;
+        const std::size_t cols = (thresholds.splitVectors + thresholds.splitVectorsPerRow * rows - 1) * length;
         ASSERT_EQ(planOf(rows, cols, bytes).mapping, Mapping::WideBlock);
         EXPECT_LE(levelsOfAWideBlock(cols / length, length), 4 * std::log2(static_cast<double>(cols)));
     }
 }
+
+constexpr AlignedRun inside = alignedRun(0x1003, 0x1035);
+static_assert(inside.bulkBegin == 0x1010 && inside.bulkEnd == 0x1030 && inside.bulkBytes() == 0x20);
+constexpr AlignedRun tooShort = alignedRun(0x1003, 0x1015);
+static_assert(tooShort.bulkBytes() == 0 && tooShort.bulkEnd == tooShort.begin && tooShort.end == 0x1015);
+constexpr AlignedRun withNeighbours = alignedRun(0x1003, 0x1035, 0x1000, 0x1040);
+static_assert(withNeighbours.bulkBegin == 0x1000 && withNeighbours.bulkEnd == 0x1040);
+constexpr AlignedRun atTheEnds = alignedRun(0x1003, 0x1035, 0x1002, 0x103f);
+static_assert(atTheEnds.bulkBegin == 0x1010 && atTheEnds.bulkEnd == 0x1030);
 
 }  // namespace
 }  // namespace StreamCompaction::RowSum

@@ -17,15 +17,20 @@ struct Matrix {
     std::size_t pitch;
 };
 
-/// Elements from the first to the last.
+/// The number of elements from the first to the last, with the gaps between rows.
 template <typename In>
 [[nodiscard]] std::size_t extentOf(const Matrix<In>& matrix) {
     return matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
 }
 
-/// Throws std::invalid_argument unless the matrix and a sum for each row fit into memory.
+/// Throws std::invalid_argument unless the pitch is at least the columns, and the matrix and a sum for each row fit
+/// into memory.
 template <typename Acc, typename In>
 void requireMatrixSize(const Matrix<In>& matrix) {
+    if (matrix.pitch < matrix.cols) {
+        throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
+                                    std::to_string(matrix.pitch));
+    }
     Arguments::requireAtMost("rows", matrix.rows, Arguments::mostElements<Acc>);
     if (matrix.rows > 0 && matrix.cols > 0) {
         constexpr std::size_t most = Arguments::mostElements<In>;
@@ -34,13 +39,9 @@ void requireMatrixSize(const Matrix<In>& matrix) {
     }
 }
 
-/// Throws std::invalid_argument unless `out` has a place for each row, apart from the matrix.
+/// The same, and throws unless `in` and `out` are arrays that share no memory.
 template <typename In, typename Acc>
 void requireMatrix(const Matrix<In>& matrix, Acc* out) {
-    if (matrix.pitch < matrix.cols) {
-        throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
-                                    std::to_string(matrix.pitch));
-    }
     requireMatrixSize<Acc>(matrix);
     const std::size_t n = extentOf(matrix);
     Arguments::requireArray("in", matrix.elements, n);
@@ -48,7 +49,7 @@ void requireMatrix(const Matrix<In>& matrix, Acc* out) {
     Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.rows * sizeof(Acc));
 }
 
-/// Writes a zero for each row when the matrix has no columns; returns whether there is nothing else to do.
+/// Writes a zero for each row if the matrix has no columns. Returns whether nothing is left to do.
 template <typename In, typename Acc>
 [[nodiscard]] bool isDoneWithoutColumns(const Matrix<In>& matrix, Acc* out, cudaStream_t stream) {
     if (matrix.rows > 0 && matrix.cols == 0) {

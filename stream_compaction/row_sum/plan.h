@@ -5,11 +5,11 @@
 
 #include "stream_compaction/common.h"
 
-/// How the adaptive row sum shares out a matrix: a pure function of its shape and the card, so that it can be tested
-/// anywhere. The thresholds are measured (scripts/tune.sh, data/tune_row_sums.csv).
+/// How the adaptive row sum divides a matrix among threads. The plan is a pure function of the matrix's shape and the
+/// card, so that it can be tested without one. The thresholds are measured (scripts/tune.sh, data/tune_row_sums.csv).
 namespace StreamCompaction::RowSum {
 
-/// A row-major matrix of which `cols` elements of each row count, `pitch` elements from one row to the next.
+/// A row-major matrix: `cols` elements in each row, and `pitch` elements from the beginning of one row to the next.
 struct MatrixShape {
     std::size_t rows;
     std::size_t cols;
@@ -17,7 +17,7 @@ struct MatrixShape {
     std::size_t elementBytes;
 };
 
-/// What matters of a card.
+/// What a plan needs to know of a card.
 struct Card {
     std::size_t multiprocessors;
     std::size_t l2Bytes;
@@ -25,81 +25,141 @@ struct Card {
 
 /// Who adds up a row.
 enum class Mapping {
-    Thread,      ///< a thread, out of a tile in shared memory that the rows of a block come to together
+    Thread,      ///< one thread; the rows of a block come to shared memory together, as a tile
     EightLanes,  ///< a quarter of a warp
     Warp,
     SmallBlock,  ///< a block of 128 threads
-    Block,       ///< of 256
-    WideBlock,   ///< of 512, with more bytes under way each: for rows too few to fill the card otherwise
-    Blocks,      ///< several wide blocks, a part of the row each; another launch adds up the parts
+    Block,       ///< a block of 256 threads
+    WideBlock,   ///< a block of 512 threads with more bytes under way per thread; for rows too few to fill the card
+    Blocks,      ///< several wide blocks, each a part of the row; another launch adds up the parts
 };
 
 struct Plan {
     Mapping mapping = Mapping::Thread;
-    std::size_t parts = 1;        ///< of a row
-    std::size_t partVectors = 0;  ///< vectors of 16 bytes a part, when there are several
-    bool readOnce = false;        ///< whether loads tell the cache that they will not come again
+    std::size_t parts = 1;        ///< per row
+    std::size_t partVectors = 0;  ///< vectors of 16 bytes per part, if there are several parts
+    bool readOnce = false;        ///< whether loads tell the cache that they will not be repeated
 };
 
 inline constexpr std::size_t planVectorBytes = 16;
 
-/// Rows that a thread adds up by itself: short enough for a tile of a row a thread to leave room for many blocks, and
-/// for four accumulators a row to round within the bound that row_sum.h promises.
-inline constexpr std::size_t mostBytesAThread = 384;
-inline constexpr std::size_t mostColumnsAThread = 96;
+/// The longest row that one thread adds up. Its bytes are limited because a tile with one row per thread must leave
+/// shared memory for many blocks. Its columns are limited because four accumulators must round within the bound of
+/// row_sum.h.
+inline constexpr std::size_t mostBytesPerThread = 384;
+inline constexpr std::size_t mostColumnsPerThread = 96;
 
-/// The longest rows of a mapping, in vectors.
-inline constexpr std::size_t mostVectorsOfEightLanes = 64;
-inline constexpr std::size_t mostVectorsOfAWarp = 256;
-inline constexpr std::size_t mostVectorsOfASmallBlock = 448;
-inline constexpr std::size_t mostVectorsOfABlock = std::size_t{1} << 14;
+/// What was measured on a card. Lengths of rows are in vectors of 16 bytes.
+struct Thresholds {
+    std::size_t multiprocessors;  ///< the row holds for cards with at least this many
 
-/// Where there are fewer rows than multiprocessors, the shortest that are worth a second launch: a single one of so
-/// many vectors, and so many more with each row, for more rows keep more of the card busy as they are.
-inline constexpr std::size_t fewestVectorsToSplit = 8192;
-inline constexpr std::size_t moreVectorsARow = 256;
+    /// The longest row of a mapping.
+    std::size_t eightLanes;
+    std::size_t warp;
+    std::size_t smallBlock;
+    std::size_t block;
 
-/// Parts of a row: at most so many, of so many vectors, unless the limit on their number makes them larger; in steps of
-/// a vector a thread.
-inline constexpr std::size_t mostParts = std::size_t{1} << 18;
-inline constexpr std::size_t usualPartVectors = 4096;
-inline constexpr std::size_t partStep = 512;
+    /// With fewer rows than multiprocessors, rows of at least splitVectors + splitVectorsPerRow * rows vectors are
+    /// split. A split costs a second launch; with more rows, more of the card is busy without it.
+    std::size_t splitVectors;
+    std::size_t splitVectorsPerRow;
 
-/// Blocks a multiprocessor that keep it busy.
-inline constexpr std::size_t busyBlocks = 8;
+    /// Vectors per part: a multiple of partStep, and no more than partVectors, unless a row would have more than
+    /// mostParts parts.
+    std::size_t partStep;
+    std::size_t partVectors;
+    std::size_t mostParts;
 
-/// A matrix of more than so many times the size of the second-level cache drives out what the cache held however its
-/// elements are read; up to there, telling the cache to drive out those first that were read spares it to write back
-/// what it holds of others.
-inline constexpr std::size_t cachesOfReadOnce = 4;
+    std::size_t busyBlocks;  ///< blocks per multiprocessor that keep it busy
 
+    /// A matrix of up to this many times the second-level cache is read with the hint that no load is repeated: the
+    /// cache then evicts what was read, and need not write back what it holds of other arrays. A larger matrix evicts
+    /// that anyway.
+    std::size_t readOnceCaches;
+};
+
+/// One row per card, the smallest card first.
+inline constexpr Thresholds measuredThresholds[] = {
+    {.multiprocessors = 0,  // measured on an H200
+     .eightLanes = 64,
+     .warp = 256,
+     .smallBlock = 448,
+     .block = std::size_t{1} << 14,
+     .splitVectors = 8192,
+     .splitVectorsPerRow = 256,
+     .partStep = 512,
+     .partVectors = 4096,
+     .mostParts = std::size_t{1} << 18,
+     .busyBlocks = 8,
+     .readOnceCaches = 4},
+};
+
+/// The last row of the table that holds for the card.
+[[nodiscard]] constexpr const Thresholds& thresholdsOf(const Card& card) {
+    const Thresholds* found = measuredThresholds;
+    for (const Thresholds& row : measuredThresholds) {
+        if (row.multiprocessors <= card.multiprocessors) {
+            found = &row;
+        }
+    }
+    return *found;
+}
+
+/// The fewest vectors per part that rows of `vectors` vectors are split into.
+[[nodiscard]] constexpr std::size_t leastPartVectors(const Thresholds& table, std::size_t vectors) {
+    return std::max<std::size_t>(1, Common::divideRoundUp(vectors / table.mostParts, table.partStep)) * table.partStep;
+}
+
+/// `plan` with each row of `vectors` vectors split into parts.
 [[nodiscard]] constexpr Plan splitRows(Plan plan, std::size_t rows, std::size_t vectors, const Card& card) {
-    const auto inSteps = [](std::size_t n) { return Common::divideRoundUp(n, partStep) * partStep; };
-    const std::size_t evenPart = inSteps(rows * vectors / (busyBlocks * card.multiprocessors));
+    const Thresholds& table = thresholdsOf(card);
+    const std::size_t share = rows * vectors / (table.busyBlocks * card.multiprocessors);
+    const std::size_t wanted = Common::divideRoundUp(share, table.partStep) * table.partStep;
     plan.mapping = Mapping::Blocks;
-    plan.partVectors = std::max(std::clamp(evenPart, partStep, usualPartVectors), inSteps(vectors / mostParts));
+    plan.partVectors = std::max(std::min(wanted, table.partVectors), leastPartVectors(table, vectors));
     plan.parts = Common::divideRoundUp(vectors, plan.partVectors);
     return plan;
 }
 
+/// Vectors that hold a row.
+[[nodiscard]] constexpr std::size_t vectorsOf(const MatrixShape& matrix) {
+    return Common::divideRoundUp(matrix.cols * matrix.elementBytes, planVectorBytes);
+}
+
+/// An upper bound of Plan::parts for any card.
+[[nodiscard]] constexpr std::size_t mostPartsOf(const MatrixShape& matrix) {
+    const std::size_t vectors = vectorsOf(matrix);
+    std::size_t parts = 1;
+    for (const Thresholds& table : measuredThresholds) {
+        if (vectors >= std::min(table.splitVectors, table.block)) {
+            parts = std::max(parts, Common::divideRoundUp(vectors, leastPartVectors(table, vectors)));
+        }
+    }
+    return parts;
+}
+
 /// Rows and columns are not 0.
 [[nodiscard]] constexpr Plan planFor(const MatrixShape& matrix, const Card& card) {
+    const Thresholds& table = thresholdsOf(card);
     const std::size_t rowBytes = matrix.cols * matrix.elementBytes;
-    const std::size_t vectors = Common::divideRoundUp(rowBytes, planVectorBytes);
-    Plan plan{.readOnce = matrix.rows * rowBytes <= cachesOfReadOnce * card.l2Bytes};
-    if (matrix.pitch == matrix.cols && rowBytes <= mostBytesAThread && matrix.cols <= mostColumnsAThread) {
+    const std::size_t vectors = vectorsOf(matrix);
+    const bool fillsCard = matrix.rows >= card.multiprocessors;
+    const std::size_t longestUnsplit =
+        fillsCard ? table.block : table.splitVectors + table.splitVectorsPerRow * matrix.rows - 1;
+
+    Plan plan{.readOnce = matrix.rows * rowBytes <= table.readOnceCaches * card.l2Bytes};
+    if (matrix.pitch == matrix.cols && rowBytes <= mostBytesPerThread && matrix.cols <= mostColumnsPerThread) {
         plan.mapping = Mapping::Thread;
-    } else if (vectors <= mostVectorsOfEightLanes) {
+    } else if (vectors <= table.eightLanes) {
         plan.mapping = Mapping::EightLanes;
-    } else if (vectors <= mostVectorsOfAWarp) {
+    } else if (vectors <= table.warp) {
         plan.mapping = Mapping::Warp;
-    } else if (vectors <= mostVectorsOfASmallBlock) {
+    } else if (vectors <= table.smallBlock) {
         plan.mapping = Mapping::SmallBlock;
-    } else if (matrix.rows < card.multiprocessors ? vectors >= fewestVectorsToSplit + moreVectorsARow * matrix.rows
-                                                  : vectors > mostVectorsOfABlock) {
-        return splitRows(plan, matrix.rows, vectors, card);
+    } else if (vectors <= longestUnsplit) {
+        plan.mapping = matrix.rows < table.busyBlocks * card.multiprocessors ? Mapping::WideBlock : Mapping::Block;
     } else {
-        plan.mapping = matrix.rows < busyBlocks * card.multiprocessors ? Mapping::WideBlock : Mapping::Block;
+        plan = splitRows(plan, matrix.rows, vectors, card);
     }
     return plan;
 }

@@ -8,7 +8,7 @@
 
 namespace StreamCompaction::RowSum {
 
-/// The sum of a power of two of values, added as a tree.
+/// The sum of `count` values, added as a tree.
 template <int count, typename T>
 __device__ T sumAsTree(T (&values)[count]) {
 #pragma unroll
@@ -21,11 +21,11 @@ __device__ T sumAsTree(T (&values)[count]) {
     return values[0];
 }
 
-/// A row as vectors of 16 bytes see it: up to the first aligned element, the vectors, and what is left behind them.
+/// A row as aligned vectors of 16 bytes, and edges: the elements before the first vector and after the last.
 template <typename In>
 class PeeledRow {
     static_assert(isAccessSize(sizeof(In)) && alignof(In) == sizeof(In),
-                  "elements and sums of 1, 2, 4, 8 or 16 bytes, aligned to as many");
+                  "elements and sums have 1, 2, 4, 8 or 16 bytes, and are aligned to their size");
 
   public:
     static constexpr int length = vectorLength<In>;
@@ -53,16 +53,16 @@ class PeeledRow {
     unsigned head_;
 };
 
-/// How many threads add up a row together, how many vectors each has under way, and the threads of a block.
-template <int teamThreads, int vectorsAThread, int blockThreads>
+/// `teamThreads` threads add up a row together, each with `vectorsPerThread` vectors under way.
+template <int teamThreads, int vectorsPerThread, int blockThreads>
 struct TeamShape {
     static constexpr int team = teamThreads;
-    static constexpr int vectors = vectorsAThread;
+    static constexpr int vectors = vectorsPerThread;
     static constexpr int threads = blockThreads;
-    static constexpr int rowsABlock = threads / team;
+    static constexpr int rowsPerBlock = threads / team;
 };
 
-/// The sum of one value a thread of each team; at least in its first thread.
+/// The sum of one value per thread over the team. Its first thread at least gets it.
 template <typename Shape, typename T>
 __device__ T sumOfTeam(const T& value) {
     if constexpr (Shape::team <= Warp::lanes) {
@@ -74,61 +74,92 @@ __device__ T sumOfTeam(const T& value) {
     }
 }
 
-/// Row sums by teams of threads: a quarter of a warp, a warp or a block a row, or a block a part of a row.
-///
-/// Each thread has several aligned loads of 16 bytes under way before it adds; up to 15 bytes at either end of a row
-/// come by loads of single elements. Additions form a tree but for the turns of a thread's loop, and their order
-/// depends on the shape and the row's alignment only.
-///
-/// Work O(n), steps O(log cols) as long as a turn or two are enough. Reads each element once: the DRAM's reading speed
-/// limits it, as long as enough bytes are under way.
-template <typename Shape, bool readOnce, typename In, typename Acc>
-__global__ void __launch_bounds__(Shape::threads)
-    kernSumByTeam(Matrix<In> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
-    using Row = PeeledRow<In>;
-    constexpr int edgesAThread = (Row::mostEdges + Shape::team - 1) / Shape::team;
-    static_assert(edgesAThread <= Row::length);
-    static_assert(Shape::team <= Warp::lanes || Shape::team == Shape::threads);
-    // What adds up the parts of the rows may begin when all blocks that sum parts have; it has to wait for their sums.
-    waitForEarlierKernels();
+/// What a team adds up: a row, or a part of one. The vectors `firstVector` to `endVector` of the row belong to it, and
+/// the row's edges, if `hasEdges`. Its sum goes to out[index]; teams past the last row repeat that row and store
+/// nothing, because whole warps shuffle.
+template <typename In>
+struct Piece {
+    PeeledRow<In> row;
+    std::size_t firstVector;
+    std::size_t endVector;
+    bool hasEdges;
+    std::size_t index;
+    bool isStored;
+};
+
+/// The piece of this thread's team.
+template <typename Shape, typename In>
+__device__ Piece<In> pieceOfTeam(const Matrix<In>& matrix, unsigned parts, std::size_t partVectors) {
+    const auto rowAt = [&](std::size_t row) {
+        return PeeledRow<In>(matrix.elements + row * matrix.pitch, matrix.cols);
+    };
     if (parts > 1) {
-        letLaterKernelsBegin();
+        const unsigned part = blockIdx.x % parts;
+        const PeeledRow<In> row = rowAt(blockIdx.x / parts);
+        return {row, part * partVectors, min((part + 1) * partVectors, row.vectors()), part == 0, blockIdx.x, true};
     }
+    const std::size_t index = std::size_t{blockIdx.x} * Shape::rowsPerBlock + threadIdx.x / Shape::team;
+    const PeeledRow<In> row = rowAt(min(index, matrix.rows - 1));
+    return {row, 0, row.vectors(), true, index, index < matrix.rows};
+}
 
-    // Which row, and which part of it. Teams past the last row repeat it, since whole warps shuffle.
-    const std::size_t index = std::size_t{blockIdx.x} * Shape::rowsABlock + threadIdx.x / Shape::team;
-    const unsigned rank = threadIdx.x % Shape::team;
-    const std::size_t rowIndex = parts > 1 ? blockIdx.x / parts : min(index, matrix.rows - 1);
-    const std::size_t part = parts > 1 ? blockIdx.x % parts : 0;
-    const Row row(matrix.elements + rowIndex * matrix.pitch, matrix.cols);
-    const std::size_t end = parts > 1 ? min((part + 1) * partVectors, row.vectors()) : row.vectors();
+/// Elements outside the vectors of a row, those that one thread of a team adds up; zeros in place of what is not there.
+template <typename Shape, typename In>
+class EdgesOfThread {
+    using Row = PeeledRow<In>;
+    static constexpr int count = (Row::mostEdges + Shape::team - 1) / Shape::team;
+    static_assert(count <= Row::length);
 
-    // The ends of the row are on their way while its vectors are added up.
-    In edges[std::max(1, edgesAThread)] = {};  // of elements of 16 bytes there are none
+  public:
+    /// Begins to load.
+    __device__ EdgesOfThread(const Piece<In>& piece, unsigned rank) {
 #pragma unroll
-    for (int i = 0; i < edgesAThread; ++i) {
-        if (const unsigned edge = rank + static_cast<unsigned>(i * Shape::team); part == 0 && edge < row.edges()) {
-            edges[i] = row.edge(edge);
+        for (int i = 0; i < count; ++i) {
+            const unsigned edge = rank + static_cast<unsigned>(i * Shape::team);
+            if (piece.hasEdges && edge < piece.row.edges()) {
+                edges_[i] = piece.row.edge(edge);
+            }
         }
     }
 
-    // The vectors, an accumulator for each place in one.
-    Acc sums[Row::length] = {};
-    for (std::size_t first = part * partVectors + rank; first < end; first += Shape::team * Shape::vectors) {
-        Vector<In, Row::length> vectors[Shape::vectors] = {};
+    template <typename Acc>
+    __device__ void addTo(Acc (&sums)[Row::length]) const {
+#pragma unroll
+        for (int i = 0; i < count; ++i) {
+            sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(edges_[i]));
+        }
+    }
+
+  private:
+    In edges_[std::max(1, count)] = {};  // elements of 16 bytes have no edges
+};
+
+/// A vector that will, if `readOnce`, not be read again.
+template <bool readOnce, typename In, int length>
+__device__ void loadVectorOnce(Vector<In, length>* to, const Vector<In, length>* from) {
+    if constexpr (readOnce) {
+        const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(from));
+        memcpy(to, &bits, sizeof(bits));
+    } else {
+        copyVector(to, from);
+    }
+}
+
+/// Adds the vectors of one thread of a team to `sums`, an accumulator for each place in a vector.
+template <typename Shape, bool readOnce, typename In, typename Acc>
+__device__ void addVectors(const Piece<In>& piece, unsigned rank, Acc (&sums)[PeeledRow<In>::length]) {
+    constexpr int length = PeeledRow<In>::length;
+    constexpr int turn = Shape::team * Shape::vectors;
+    for (std::size_t first = piece.firstVector + rank; first < piece.endVector; first += turn) {
+        Vector<In, length> vectors[Shape::vectors] = {};
 #pragma unroll
         for (int i = 0; i < Shape::vectors; ++i) {
-            if (const std::size_t at = first + i * Shape::team; at < end) {
-                if constexpr (readOnce) {
-                    const uint4 bits = __ldcs(reinterpret_cast<const uint4*>(row.vector(at)));
-                    memcpy(&vectors[i], &bits, sizeof(bits));
-                } else {
-                    copyVector(&vectors[i], row.vector(at));
-                }
+            if (const std::size_t at = first + i * Shape::team; at < piece.endVector) {
+                loadVectorOnce<readOnce>(&vectors[i], piece.row.vector(at));
             }
         }
 #pragma unroll
-        for (int place = 0; place < Row::length; ++place) {
+        for (int place = 0; place < length; ++place) {
             Acc column[Shape::vectors];
 #pragma unroll
             for (int i = 0; i < Shape::vectors; ++i) {
@@ -137,14 +168,36 @@ __global__ void __launch_bounds__(Shape::threads)
             sums[place] = Common::wrappingAdd(sums[place], sumAsTree(column));
         }
     }
+}
 
-#pragma unroll
-    for (int i = 0; i < edgesAThread; ++i) {
-        sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(edges[i]));
+/// Row sums by teams of threads. A team is a quarter of a warp, a warp or a block per row, or a block per part of a row
+/// if `parts` > 1; a part has `partVectors` vectors. The sums of parts go to out[row * parts + part].
+///
+/// Each thread has several aligned loads of 16 bytes under way before it adds. Up to 15 bytes at either end of a row
+/// come by loads of single elements, which are under way while the vectors are added up. Additions form a tree, except
+/// for the turns of a thread's loop. Their order depends only on the shape and the row's alignment.
+///
+/// Work O(n); steps O(log cols) while a turn or two are enough. Reads each element once. The DRAM's reading speed
+/// limits it, provided that enough bytes are under way.
+template <typename Shape, bool readOnce, typename In, typename Acc>
+__global__ void __launch_bounds__(Shape::threads)
+    kernSumByTeam(Matrix<In> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
+    static_assert(Shape::team <= Warp::lanes || Shape::team == Shape::threads);
+    // The launch that adds up the parts may begin once all blocks that sum parts have begun. It waits here.
+    waitForEarlierKernels();
+    if (parts > 1) {
+        letLaterKernelsBegin();
     }
+
+    const unsigned rank = threadIdx.x % Shape::team;
+    const Piece<In> piece = pieceOfTeam<Shape>(matrix, parts, partVectors);
+    const EdgesOfThread<Shape, In> edges(piece, rank);
+    Acc sums[PeeledRow<In>::length] = {};
+    addVectors<Shape, readOnce>(piece, rank, sums);
+    edges.addTo(sums);
     const Acc sum = sumOfTeam<Shape>(sumAsTree(sums));
-    if (rank == 0 && index < matrix.rows * parts) {
-        out[index] = sum;
+    if (rank == 0 && piece.isStored) {
+        out[piece.index] = sum;
     }
 }
 

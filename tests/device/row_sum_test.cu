@@ -120,7 +120,7 @@ struct MatrixSize {
 template <typename In, typename Op = Adaptive>
 [[nodiscard]] std::vector<SumOf<In>> sumsOf(const In* matrix, MatrixSize size, std::size_t pitch, const Op& op = {}) {
     GuardedArray<SumOf<In>> out(size.rows);
-    auto scratch = usedScratch(op.template scratchBytes<SumOf<In>, In>(size.rows, size.cols));
+    auto scratch = usedScratch(op.scratchBytes(matrix, out.data(), size.rows, size.cols, pitch));
     op(matrix, out.data(), size.rows, size.cols, pitch, scratch.bytes(), nullptr);
     return out.read(size.rows);
 }
@@ -138,7 +138,7 @@ template <typename T>
     if (size.rows > 0) {
         DeviceBuffer<T> out(size.rows);
         const Peer peer;
-        DeviceBuffer<std::byte> scratch(peer.scratchBytes<T>(size.rows, size.cols));
+        DeviceBuffer<std::byte> scratch(peer.scratchBytes(matrix.data(), out.data(), size.rows, size.cols, size.cols));
         peer(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), nullptr);
         out.copyTo(sums);
     }
@@ -217,7 +217,8 @@ TEST_F(RowSumTest, AddsUpInTheTypeOfTheResult) {
     const std::vector<float> tenths(100000, 0.1f);
     const DeviceBuffer<float> matrix{std::span<const float>(tenths)};
     DeviceBuffer<double> out(1);
-    DeviceBuffer<std::byte> scratch(Adaptive{}.scratchBytes<double, float>(1, tenths.size()));
+    DeviceBuffer<std::byte> scratch(
+        Adaptive{}.scratchBytes(matrix.data(), out.data(), 1, tenths.size(), tenths.size()));
     Adaptive{}(matrix.data(), out.data(), 1, tenths.size(), tenths.size(), scratch.bytes(), nullptr);
     double sum = 0;
     out.copyTo(std::span(&sum, 1));
@@ -304,8 +305,8 @@ TEST_F(RowSumTest, CanBeCapturedInAGraph) {
     for (const MatrixSize size : {MatrixSize{1000, 5}, {1000, 0}, {3000, 2047}, {2, 500000}}) {
         const std::size_t n = size.rows * size.cols;
         const auto matrix = deviceMatrix(n, ExactSummand<float>{1});
-        auto scratch = usedScratch(Adaptive{}.scratchBytes<float, float>(size.rows, size.cols));
         GuardedArray<float> out(size.rows);
+        auto scratch = usedScratch(Adaptive{}.scratchBytes(matrix.data(), out.data(), size.rows, size.cols, size.cols));
         replay(3, [&](cudaStream_t stream) {
             Adaptive{}(matrix.data(), out.data(), size.rows, size.cols, size.cols, scratch.bytes(), stream);
         });
@@ -353,7 +354,7 @@ TYPED_TEST(RowSumOperationTest, RefusesBadArguments) {
     float* const in = memory.data();
     float* const none = nullptr;
     const TypeParam sum;
-    auto scratch = usedScratch(sum.template scratchBytes<float>(10, 10));
+    auto scratch = usedScratch(sum.scratchBytes(in, out.data(), 10, 10, 10));
     const auto expectRefused = [&](const float* matrix, float* sums, std::size_t pitch) {
         EXPECT_THROW(sum(matrix, sums, 10, 10, pitch, scratch.bytes(), nullptr), std::invalid_argument);
     };

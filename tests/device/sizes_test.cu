@@ -266,6 +266,9 @@ TYPED_TEST(RowSumSizesTest, LargerMatricesThanMemoryHoldsAreRefused) {
     const auto call = [&](std::size_t rows, std::size_t cols, std::size_t pitch) {
         sum(memory<int, 2>(), memory<int, 3>(), rows, cols, pitch, scratch(), nullptr);
     };
+    const auto bytes = [&](std::size_t rows, std::size_t cols, std::size_t pitch) {
+        (void)sum.scratchBytes(memory<int, 2>(), memory<int, 3>(), rows, cols, pitch);
+    };
     struct Size {
         std::size_t rows;
         std::size_t cols;
@@ -281,14 +284,15 @@ TYPED_TEST(RowSumSizesTest, LargerMatricesThanMemoryHoldsAreRefused) {
                             {std::size_t{1} << 62, 1},
                             {most / 2 + 2, 2}}) {
         const std::string what = std::to_string(size.rows) + " x " + std::to_string(size.cols);
-        expectSizeRefused("scratch of " + what, [&] { (void)sum.template scratchBytes<int>(size.rows, size.cols); });
+        expectSizeRefused("scratch of " + what, [&] { bytes(size.rows, size.cols, size.cols); });
         expectSizeRefused(what, [&] { call(size.rows, size.cols, size.cols); });
     }
     for (const std::size_t pitch : {most, most / 2 + 2, std::size_t{1} << 62}) {
+        expectSizeRefused("scratch of 3 x 5, pitch " + std::to_string(pitch), [&] { bytes(3, 5, pitch); });
         expectSizeRefused("3 x 5, pitch " + std::to_string(pitch), [&] { call(3, 5, pitch); });
     }
     expectSizeRefused("sums", [&] { call(std::size_t{1} << 62, 0, 0); });
-    expectSizeRefused("scratch of sums", [&] { (void)sum.template scratchBytes<int>(std::size_t{1} << 62, 0); });
+    expectSizeRefused("scratch of sums", [&] { bytes(std::size_t{1} << 62, 0, 0); });
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ using RowSum::Mapping;
 using RowSum::MatrixShape;
 using RowSum::Plan;
 
-/// Rows of every length, of matrices that fill the card and of such as do not.
+/// Rows of every length, in matrices that fill the card and in some that do not.
 [[nodiscard]] std::vector<Shape> shapesToTry() {
     std::vector<Shape> shapes;
     for (const std::size_t elements : {std::size_t{1} << 22, std::size_t{1} << 28}) {
@@ -61,7 +61,7 @@ using RowSum::Plan;
     throw std::logic_error("name: no such mapping");
 }
 
-/// Every plan that a matrix of so many vectors a row could sensibly have.
+/// Every plan that could suit a matrix of this shape.
 [[nodiscard]] std::vector<Plan> plansFor(const Shape& shape, const RowSum::Card& card) {
     const std::size_t vectors = StreamCompaction::Common::divideRoundUp(shape.cols * sizeof(int), 16);
     std::vector<Plan> plans;
@@ -70,7 +70,7 @@ using RowSum::Plan;
             plans.push_back({.mapping = mapping});
         }
     };
-    tryMapping(Mapping::Thread, 1, RowSum::mostBytesAThread / RowSum::planVectorBytes);
+    tryMapping(Mapping::Thread, 1, RowSum::mostBytesPerThread / RowSum::planVectorBytes);
     tryMapping(Mapping::EightLanes, 8, 256);
     tryMapping(Mapping::Warp, 24, 1024);
     tryMapping(Mapping::SmallBlock, 192, 4096);

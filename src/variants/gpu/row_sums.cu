@@ -58,7 +58,9 @@ class OperationRun final : public RowSumRun<T> {
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(const RowSumProblem<T>& problem) {
-        return Op{}.template scratchBytes<SumOf<T>, T>(problem.rows(), problem.cols());
+        constexpr const T* in = nullptr;
+        constexpr SumOf<T>* out = nullptr;
+        return Op{}.scratchBytes(in, out, problem.rows(), problem.cols(), problem.cols());
     }
 
     DeviceBuffer<std::byte> scratch_;
@@ -112,8 +114,9 @@ template <typename Op>
 
 /// The kernels that are compiled for 2047 and for 2048 columns as one variant.
 struct CompiledForTheseColumns {
-    template <typename T, typename In>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t /*rows*/, std::size_t /*cols*/) const {
+    template <typename In, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t /*rows*/, std::size_t /*cols*/,
+                                           std::size_t /*pitch*/) const {
         return 0;
     }
     template <typename In, typename T>
