@@ -36,9 +36,9 @@ enum class Mapping {
 
 struct Plan {
     Mapping mapping = Mapping::Thread;
-    std::size_t parts = 1;        ///< per row
-    std::size_t partVectors = 0;  ///< vectors of 16 bytes per part, if there are several parts
-    bool readOnce = false;        ///< whether loads tell the cache that they will not be repeated
+    std::size_t parts = 1;                                   ///< per row
+    std::size_t partVectors = static_cast<std::size_t>(-1);  ///< vectors of 16 bytes per part, at most
+    bool readOnce = false;  ///< whether loads tell the cache that they will not be repeated
 };
 
 inline constexpr std::size_t planVectorBytes = 16;

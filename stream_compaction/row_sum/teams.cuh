@@ -74,33 +74,30 @@ __device__ T sumOfTeam(const T& value) {
     }
 }
 
-/// What a team adds up: a row, or a part of one. The vectors `firstVector` to `endVector` of the row belong to it, and
-/// the row's edges, if `hasEdges`. Its sum goes to out[index]; teams past the last row repeat that row and store
-/// nothing, because whole warps shuffle.
+/// The number of this thread's team in the grid: that of its row or, if rows are split, row * parts + part.
+template <typename Shape>
+[[nodiscard]] __device__ std::size_t teamIndex() {
+    return std::size_t{blockIdx.x} * Shape::rowsPerBlock + threadIdx.x / Shape::team;
+}
+
+/// What a team adds up: the vectors `firstVector` to `endVector` of a row and, if `hasEdges`, the row's edges.
 template <typename In>
 struct Piece {
     PeeledRow<In> row;
     std::size_t firstVector;
     std::size_t endVector;
     bool hasEdges;
-    std::size_t index;
-    bool isStored;
 };
 
-/// The piece of this thread's team.
+/// The piece of this thread's team. Only teams that are blocks split rows. Teams past the last row repeat it, because
+/// whole warps shuffle.
 template <typename Shape, typename In>
 __device__ Piece<In> pieceOfTeam(const Matrix<In>& matrix, unsigned parts, std::size_t partVectors) {
-    const auto rowAt = [&](std::size_t row) {
-        return PeeledRow<In>(matrix.elements + row * matrix.pitch, matrix.cols);
-    };
-    if (parts > 1) {
-        const unsigned part = blockIdx.x % parts;
-        const PeeledRow<In> row = rowAt(blockIdx.x / parts);
-        return {row, part * partVectors, min((part + 1) * partVectors, row.vectors()), part == 0, blockIdx.x, true};
-    }
-    const std::size_t index = std::size_t{blockIdx.x} * Shape::rowsPerBlock + threadIdx.x / Shape::team;
-    const PeeledRow<In> row = rowAt(min(index, matrix.rows - 1));
-    return {row, 0, row.vectors(), true, index, index < matrix.rows};
+    const bool isSplit = Shape::rowsPerBlock == 1 && parts > 1;
+    const std::size_t rowIndex = isSplit ? blockIdx.x / parts : min(teamIndex<Shape>(), matrix.rows - 1);
+    const std::size_t part = isSplit ? blockIdx.x % parts : 0;
+    const PeeledRow<In> row(matrix.elements + rowIndex * matrix.pitch, matrix.cols);
+    return {row, part * partVectors, min((part + 1) * partVectors, row.vectors()), part == 0};
 }
 
 /// Elements outside the vectors of a row, those that one thread of a team adds up; zeros in place of what is not there.
@@ -196,8 +193,8 @@ __global__ void __launch_bounds__(Shape::threads)
     addVectors<Shape, readOnce>(piece, rank, sums);
     edges.addTo(sums);
     const Acc sum = sumOfTeam<Shape>(sumAsTree(sums));
-    if (rank == 0 && piece.isStored) {
-        out[piece.index] = sum;
+    if (const std::size_t index = teamIndex<Shape>(); rank == 0 && index < matrix.rows * parts) {
+        out[index] = sum;
     }
 }
 

@@ -225,6 +225,34 @@ TEST_F(RowSumTest, AddsUpInTheTypeOfTheResult) {
     EXPECT_NEAR(sum, 100000.0 * 0.1f, 1e-8);
 }
 
+// Bools are added up as counts in a wider type, and as "any of them" in bool.
+TEST_F(RowSumTest, AddsUpBools) {
+    for (const MatrixSize size : oneOfEachMapping()) {
+        std::vector<char> elements(size.rows * size.cols);
+        for (std::size_t i = 0; i < elements.size(); ++i) {
+            elements[i] = i / size.cols % 3 != 0 && randomBits(9, i) % (size.cols / 2 + 1) == 0;
+        }
+        std::vector<int> counts;
+        std::vector<char> any;
+        for (auto row = elements.begin(); row != elements.end(); row += static_cast<std::ptrdiff_t>(size.cols)) {
+            counts.push_back(static_cast<int>(std::count(row, row + static_cast<std::ptrdiff_t>(size.cols), 1)));
+            any.push_back(counts.back() > 0);
+        }
+        const DeviceBuffer<char> matrix{std::span<const char>(elements)};
+        const auto* const bools = reinterpret_cast<const bool*>(matrix.data());
+        const auto sumInto = [&](auto* out) {
+            auto scratch = usedScratch(Adaptive{}.scratchBytes(bools, out, size.rows, size.cols, size.cols));
+            Adaptive{}(bools, out, size.rows, size.cols, size.cols, scratch.bytes(), nullptr);
+        };
+        GuardedArray<int> countsFound(size.rows);
+        sumInto(countsFound.data());
+        ASSERT_EQ(countsFound.read(size.rows), counts) << size.rows << " x " << size.cols;
+        GuardedArray<char> anyFound(size.rows);
+        sumInto(reinterpret_cast<bool*>(anyFound.data()));
+        ASSERT_EQ(anyFound.read(size.rows), any) << size.rows << " x " << size.cols;
+    }
+}
+
 /// A sum to compare with, and the sum of the absolute values: in the widest type, keeping what each addition rounds
 /// away (Neumaier, 1974).
 struct Reference {
