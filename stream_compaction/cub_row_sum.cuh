@@ -18,7 +18,7 @@ struct RowOffset {
     __host__ __device__ Offset operator()(Offset row) const { return row * pitch + offset; }
 };
 
-/// cub::DeviceSegmentedReduce, a segment a row.
+/// cub::DeviceSegmentedReduce, a segment per row.
 struct RowSum {
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t rows, std::size_t cols,

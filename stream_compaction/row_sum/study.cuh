@@ -2,12 +2,12 @@
 
 #include "stream_compaction/row_sum/teams.cuh"
 
-/// The classic investigation of a slow row sum: a block a row, improved step by step.
+/// The classic investigation of a slow row sum: a block per row, improved step by step.
 namespace StreamCompaction::RowSum {
 
 enum class Loads {
     Elements,  ///< a thread loads element after element, a block's width apart
-    Vectors,   ///< the same with 16 aligned bytes at a time; what is left at the ends of a row comes by elements
+    Vectors,   ///< the same with 16 aligned bytes at a time; the edges of a row come by elements
 };
 
 enum class Finish {
@@ -15,8 +15,8 @@ enum class Finish {
     Shuffles,    ///< the last 32 of them without shared memory or a barrier
 };
 
-/// What a step of the study changes: the accumulators of a thread, each with a load under way; the finish; the loads;
-/// the number of columns, where it is known when compiled, else 0.
+/// What a step of the study changes: the accumulators per thread, each with a load under way; the finish; the loads;
+/// the number of columns, if it is known at compile time, else 0.
 template <int accumulatorCount = 1, Finish finishBy = Finish::SharedTree, Loads loadsOf = Loads::Elements,
           std::size_t colCount = 0>
 struct Steps {
@@ -28,7 +28,7 @@ struct Steps {
 
 inline constexpr int studyThreads = 256;
 
-/// The sum of a thread's part of a row, in so many independent chains of additions.
+/// The sum of a thread's part of a row, in Step::accumulators independent chains of additions.
 template <typename Step, typename Acc, typename In>
 __device__ Acc sumOfThread(const In* row, std::size_t cols) {
     Acc sums[Step::accumulators] = {};
@@ -68,11 +68,11 @@ __device__ Acc sumOfThread(const In* row, std::size_t cols) {
     return sum;
 }
 
-/// A block of 256 threads a row. Each thread adds up every 256th element; then the threads' partials are added as a
+/// A block of 256 threads per row. Each thread adds up every 256th element; then the threads' partials are added as a
 /// tree.
 ///
-/// Work O(n), steps O(cols / 256 + log 256). Reads each element once. What limits it is not bandwidth: a thread waits
-/// for a load before it asks for the next, and too few bytes are under way.
+/// Work O(n), steps O(cols / 256 + log 256). Reads each element once. Bandwidth does not limit it: a thread
+/// waits for a load before it issues the next, so too few bytes are under way.
 template <typename Step, typename In, typename Acc>
 __global__ void __launch_bounds__(studyThreads) kernSumByBlock(Matrix<In> matrix, Acc* out) {
     __shared__ SharedArray<Acc, studyThreads> memory;
