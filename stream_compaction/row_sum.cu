@@ -1,5 +1,5 @@
-#include "stream_compaction/device_buffer.h"
 #include "stream_compaction/row_sum.cuh"
+#include "stream_compaction/runtime/course.cuh"
 
 namespace StreamCompaction::RowSum {
 
@@ -16,8 +16,7 @@ void sumBy(const Operation& operation, int rows, int cols, float* out, const flo
     const auto n = static_cast<std::size_t>(cols);
     const DeviceBuffer<float> matrix(std::span(in, m * n));
     DeviceBuffer<float> sums(m);
-    DeviceBuffer<std::byte> scratch(operation.scratchBytes(matrix.data(), sums.data(), m, n, n));
-    timer().timeGpu([&] { operation(matrix.data(), sums.data(), m, n, n, scratch.bytes(), cudaStreamLegacy); });
+    Course::run(timer(), operation, matrix.data(), sums.data(), m, n, n);
     sums.copyTo({out, m});
 }
 
