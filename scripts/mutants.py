@@ -173,7 +173,7 @@ MUTANTS = [
            "SeededRowSumTest.ByThreads"),
     Mutant("place of a text", "barrier behind the look-back of a conversion", "utf8/chain.cuh",
            "    " + SYNC + "        return shared;", "        return shared;",
-           "SeededEncodeTest.InTurn"),
+           "SeededEncodeTest.ByLookBack"),
     Mutant("runs of text", "barrier behind the list of runs", "utf8/decode.cuh",
            "    " + SYNC + "        const int endRun", "        const int endRun",
            "SeededDecodeTest.Together"),

@@ -17,8 +17,10 @@
 #include <vector>
 
 #include "stream_compaction/cpu/utf8.h"
+#include "stream_compaction/utf8/bit_planes.h"
 #include "stream_compaction/utf8/byte_planes.h"
 #include "stream_compaction/utf8/gather_table.h"
+#include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/piece_decoder.h"
 #include "stream_compaction/utf8/scalar.h"
 #include "stream_compaction/utf8/uniform.h"
@@ -197,7 +199,7 @@ TEST(Utf8Rules, Utf16) { expectRulesForEveryCodePoint<char16_t>(); }
 [[nodiscard]] std::vector<char32_t> codePointsOfLength(int length) {
     std::vector<char32_t> codePoints;
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
-        if (isScalarValue(codePoint) && encode(codePoint).length == length) {
+        if (isScalarValue(codePoint) && encodeCodePoint(codePoint).length == length) {
             codePoints.push_back(codePoint);
         }
     }
@@ -222,47 +224,47 @@ void forAllOfLength(Work&& work) {
 }
 
 template <typename To, int length>
-void expectAlikeRuns() {
-    using Run = AlikeRun<To, length>;
+void expectUniformRuns() {
+    using Run = UniformRun<To, length>;
     forAllOfLength<To, length, Run::words * 4 / length>([](const auto& bytes, const auto& elements) {
         const Run run(std::bit_cast<std::array<std::uint32_t, Run::words>>(bytes));
-        ASSERT_EQ((std::bit_cast<std::array<To, runLength<To>>>(run.converted())), elements);
+        ASSERT_EQ((std::bit_cast<std::array<To, elementsPerVector<To>>>(run.converted())), elements);
     });
 }
 
-TEST(Utf8Alike, RunsOfUtf32) {
-    expectAlikeRuns<char32_t, 2>();
-    expectAlikeRuns<char32_t, 3>();
-    expectAlikeRuns<char32_t, 4>();
+TEST(Utf8Uniform, RunsOfUtf32) {
+    expectUniformRuns<char32_t, 2>();
+    expectUniformRuns<char32_t, 3>();
+    expectUniformRuns<char32_t, 4>();
 }
 
-TEST(Utf8Alike, RunsOfUtf16) {
-    expectAlikeRuns<char16_t, 2>();
-    expectAlikeRuns<char16_t, 3>();
-    expectAlikeRuns<char16_t, 4>();
+TEST(Utf8Uniform, RunsOfUtf16) {
+    expectUniformRuns<char16_t, 2>();
+    expectUniformRuns<char16_t, 3>();
+    expectUniformRuns<char16_t, 4>();
 }
 
 template <typename From, int length>
-void expectAlikeVectors() {
-    using Vector = AlikeVector<From, length>;
+void expectUniformVectors() {
+    using Vector = UniformVector<From, length>;
     forAllOfLength<From, length, Vector::words * 4 / length>([](const auto& bytes, const auto& elements) {
         const Vector vector(std::bit_cast<std::array<std::uint32_t, 4>>(elements));
         ASSERT_EQ((std::bit_cast<std::array<std::uint8_t, Vector::words * 4>>(vector.encoded())), bytes);
     });
 }
 
-TEST(Utf8Alike, VectorsOfUtf32) {
-    expectAlikeVectors<char32_t, 1>();
-    expectAlikeVectors<char32_t, 2>();
-    expectAlikeVectors<char32_t, 3>();
-    expectAlikeVectors<char32_t, 4>();
+TEST(Utf8Uniform, VectorsOfUtf32) {
+    expectUniformVectors<char32_t, 1>();
+    expectUniformVectors<char32_t, 2>();
+    expectUniformVectors<char32_t, 3>();
+    expectUniformVectors<char32_t, 4>();
 }
 
-TEST(Utf8Alike, VectorsOfUtf16) {
-    expectAlikeVectors<char16_t, 1>();
-    expectAlikeVectors<char16_t, 2>();
-    expectAlikeVectors<char16_t, 3>();
-    expectAlikeVectors<char16_t, 4>();
+TEST(Utf8Uniform, VectorsOfUtf16) {
+    expectUniformVectors<char16_t, 1>();
+    expectUniformVectors<char16_t, 2>();
+    expectUniformVectors<char16_t, 3>();
+    expectUniformVectors<char16_t, 4>();
 }
 
 using Sequences = std::array<std::uint8_t, 48>;
@@ -320,7 +322,7 @@ void expectNoOtherSequences(char32_t around) {
     }
 }
 
-TEST(Utf8Alike, SequencesAreWellFormed) {
+TEST(Utf8Uniform, SequencesAreWellFormed) {
     expectSequencesOfEveryCodePoint<2>();
     expectSequencesOfEveryCodePoint<3>();
     expectSequencesOfEveryCodePoint<4>();
@@ -403,12 +405,12 @@ class SideBySide {
     /// The sums of the elements from one on, which comes from a byte of the text, so many pairs of them.
     template <typename To>
     [[nodiscard]] std::vector<std::uint32_t> sums(std::uint32_t position, std::size_t pairs) const {
-        static constexpr auto rules = twoElementsRules<To>();
+        static constexpr auto rules = gatherTable<To>();
         std::uint32_t begins = (begins_ | 1u << size_) >> position;
         position -= bytesBefore<To>;
         std::vector<std::uint32_t> sums;
         for (; pairs > 0; --pairs) {
-            const TwoElementsRule rule = rules.at(begins >> bitsNotAsked<To> & (rules.size() - 1));
+            const GatherEntry rule = rules.at(begins >> firstGatherBit<To> & (rules.size() - 1));
             const std::span<const std::uint8_t> text(text_);
             for (const int sum : sumsOfTwo<To>({windowAt(text, position), windowAt(text, position + 4)}, rule)) {
                 sums.push_back(static_cast<std::uint32_t>(sum));
@@ -521,7 +523,7 @@ void expectQuads(char32_t last) {
         }
         const EncodedQuad encoded = encodeQuad<most>(quad);
         for (int i = 0; i < 4; ++i) {
-            ASSERT_NO_FATAL_FAILURE(expectElement(encoded, i, encode(in[i])))
+            ASSERT_NO_FATAL_FAILURE(expectElement(encoded, i, encodeCodePoint(in[i])))
                 << "code point " << static_cast<std::uint32_t>(in[i]);
         }
     }
@@ -558,7 +560,7 @@ TEST(Utf8Quads, EveryPairOfSurrogates) {
             ASSERT_EQ(quad.first, 0x8000u);
             ASSERT_EQ(quad.second, 0x800000u);
             const EncodedQuad encoded = encodeQuad(quad, low << 12);
-            const Encoded expected = encode(codePointOfPair(first, second));
+            const Encoded expected = encodeCodePoint(codePointOfPair(first, second));
             expectElement(encoded, 0, {U'a', 1});
             expectElement(encoded, 1, {expected.bytes >> 16, 2});
             expectElement(encoded, 2, {expected.bytes & 0xFFFF, 2});
@@ -605,7 +607,7 @@ TEST(Utf8Cpu, RefusesTooLittleRoom) {
 }
 
 /// Pieces of every size give what the whole gives.
-TEST(Utf8Stream, PiecesGiveTheWhole) {
+TEST(Utf8PieceDecoder, PiecesGiveTheWhole) {
     for (const Errors errors : {Errors::Replace, Errors::Skip, Errors::Strict}) {
         for (unsigned seed = 0; seed < 60; ++seed) {
             Bytes text = randomText(150, seed);
@@ -614,7 +616,7 @@ TEST(Utf8Stream, PiecesGiveTheWhole) {
             }
             const auto whole = decoded(text, errors, Bom::Drop);
             for (std::size_t piece = 1; piece <= text.size(); ++piece) {
-                Stream<char32_t> stream(
+                PieceDecoder<char32_t> stream(
                     [](auto in, auto out, auto... options) { return CPU::decodeUtf8(in, out, options...); }, errors,
                     Bom::Drop);
                 std::vector<char32_t> all;

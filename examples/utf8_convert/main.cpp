@@ -171,7 +171,7 @@ template <typename To>
                                                  Bom bom) {
         return onGpu ? Utf8::decode(in, out, errors, bom) : StreamCompaction::CPU::decodeUtf8(in, out, errors, bom);
     };
-    Utf8::Stream<To> stream(convert, request.errors, request.dropsMark ? Bom::Drop : Bom::Keep);
+    Utf8::PieceDecoder<To> stream(convert, request.errors, request.dropsMark ? Bom::Drop : Bom::Keep);
     std::vector<std::uint8_t> piece(pieceBytes);
     while (const std::size_t bytes = source.read(piece)) {
         sink.write(stream.feed(std::span(piece).first(bytes)));

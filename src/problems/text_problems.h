@@ -1,6 +1,6 @@
 #pragma once
 
-#include <stream_compaction/utf8/unit.h>
+#include <stream_compaction/utf8/types.h>
 
 #include <cstddef>
 #include <cstdint>

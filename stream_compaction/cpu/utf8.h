@@ -4,7 +4,7 @@
 #include <span>
 
 #include "stream_compaction/cpu.h"
-#include "stream_compaction/utf8/unit.h"
+#include "stream_compaction/utf8/types.h"
 
 /// UTF-8 on the host, one unit after the other: the reference of everything else. Timed by CPU::timer(); nothing
 /// allocates. `out` has room for the result of the worst case: an element a byte when decoding, four bytes an element

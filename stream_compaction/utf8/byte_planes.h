@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "stream_compaction/utf8/unit.h"
+#include "stream_compaction/utf8/word_bytes.h"
 
 /// Encoding into UTF-8 four elements at a time: a *plane* is a word with one byte of each of the four, so that one
 /// instruction does the same to all of them. What is known of an element is the highest bit of its byte.

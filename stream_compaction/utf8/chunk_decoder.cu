@@ -7,17 +7,18 @@
 #include "stream_compaction/cuda_stream.h"
 #include "stream_compaction/device_buffer.h"
 #include "stream_compaction/pinned_array.h"
-#include "stream_compaction/utf8.cuh"
-#include "stream_compaction/utf8.h"
+#include "stream_compaction/utf8/chunk_decoder.h"
+#include "stream_compaction/utf8/decode.cuh"
+#include "stream_compaction/utf8/unit.h"
 
 namespace StreamCompaction::Utf8 {
 
 namespace {
 
-/// Stores a result in page-locked memory. A copy would wait for the longer one of the chunk before.
+/// Stores a result in page-locked memory. A copy would wait for the long copy of the chunk before.
 __global__ void kernTell(const Result* result, Result* told) { *told = *result; }
 
-/// Where the chunks of a text begin, and the last one ends: none cuts a sequence in two.
+/// Where the chunks of a text begin, and where the last one ends. No chunk cuts a sequence in two.
 [[nodiscard]] std::vector<std::size_t> bordersOf(std::span<const std::uint8_t> text, std::size_t chunkBytes) {
     std::vector<std::size_t> borders{0};
     while (borders.back() < text.size()) {
@@ -34,7 +35,9 @@ __global__ void kernTell(const Result* result, Result* told) { *told = *result; 
 class ChunkDecoder::Slot {
   public:
     explicit Slot(std::size_t chunkBytes)
-        : in_(chunkBytes), out_(chunkBytes), scratch_(Decode{}.scratchBytes(chunkBytes)) {}
+        : in_(chunkBytes),
+          out_(chunkBytes),
+          scratch_(Decode{}.scratchBytes(in_.data(), out_.data(), result_.data(), chunkBytes)) {}
 
     [[nodiscard]] std::size_t chunkBytes() const { return in_.size(); }
 
@@ -57,12 +60,14 @@ class ChunkDecoder::Slot {
             "cudaMemcpyAsync to the host");
     }
     void wait() const { stream_.synchronize(); }
+    /// Waits where an exception is under way already.
+    void waitWhatever() const noexcept { cudaStreamSynchronize(stream_); }
 
   private:
     DeviceBuffer<std::uint8_t> in_;
     DeviceBuffer<char32_t> out_;
     DeviceBuffer<Result> result_{1};
-    DeviceBuffer<std::byte> scratch_;
+    DeviceBuffer<std::byte> scratch_;  // after the arrays, by which its size is asked for
     PinnedArray<Result> told_{1};
     CudaStream stream_;  // last, so that it is waited for before its memory is freed
 };
@@ -84,6 +89,17 @@ Result ChunkDecoder::decode(std::span<const std::uint8_t> in, std::span<char32_t
         throw std::invalid_argument("out: expected room for " + std::to_string(in.size()) + " elements, got " +
                                     std::to_string(out.size()));
     }
+    // Copies to and from the caller's memory must not outlive the call, not even when it throws.
+    struct WaitAtTheEnd {
+        const std::array<std::unique_ptr<Slot>, 3>& slots;
+        ~WaitAtTheEnd() {
+            for (const auto& slot : slots) {
+                slot->waitWhatever();
+            }
+        }
+    };
+    const WaitAtTheEnd waitAtTheEnd{slots_};
+
     const std::vector<std::size_t> borders = bordersOf(in, slots_.front()->chunkBytes());
     const std::size_t chunks = borders.size() - 1;
     const auto slotOf = [this](std::size_t chunk) -> Slot& { return *slots_[chunk % slots_.size()]; };
@@ -92,7 +108,8 @@ Result ChunkDecoder::decode(std::span<const std::uint8_t> in, std::span<char32_t
                              {errors, chunk == 0 ? bom : Bom::Keep});
     };
 
-    // While a chunk is decoded the next is copied in and the one before copied out, to where its length tells.
+    // While a chunk is decoded, the next one is copied in and the one before is copied out. Where it goes is known only
+    // when the chunks before it are decoded.
     const std::size_t ahead = slots_.size() - 1;
     for (std::size_t chunk = 0; chunk < std::min(chunks, ahead); ++chunk) {
         enqueue(chunk);

@@ -6,6 +6,7 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/utf8/chain.cuh"
 #include "stream_compaction/utf8/decode_uniform.cuh"
+#include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/run_converter.cuh"
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/unit_finder.cuh"
@@ -49,7 +50,7 @@ class RowCounts {
 
 /// Few tiles that are decoded together are small, so that many multiprocessors have a part in them.
 template <typename Chain>
-using DecodeShape = std::conditional_t<std::is_same_v<Chain, Together>, GroupShape<128, 3>, GroupShape<256, 3>>;
+using DecodeShape = std::conditional_t<std::is_same_v<Chain, TextGridChain>, GroupShape<128, 3>, GroupShape<256, 3>>;
 
 /// Decoding of UTF-8 in one pass (docs/utf8.md).
 ///
@@ -59,7 +60,7 @@ using DecodeShape = std::conditional_t<std::is_same_v<Chain, Together>, GroupSha
 /// found the units list where the runs begin, and each is converted from there on, two elements at a time
 /// (utf8_two_elements.h), or one where ill-formed units are skipped.
 ///
-/// A tile of sequences that all have one length goes a shorter way (utf8_decode_alike.cuh).
+/// A tile of sequences that all have one length goes a shorter way (decode_uniform.cuh).
 ///
 /// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
 /// ASCII and text of one length run near the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles
@@ -71,14 +72,14 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     using Shape = DecodeShape<Chain>;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To, Shape> shared;
-    Tile tile(shared.tile, text, static_cast<int>(blockIdx.x));
+    Tile tile(shared.tile, text, chain.takeTile());
     // While it loads:
-    static_assert(Shape::threads >= TwoElementsRules<To>::count);
-    shared.twoElementsRules.fill();
+    static_assert(Shape::threads >= GatherTable<To>::count);
+    shared.gatherTable.fill();
     if constexpr (errors == Errors::Skip) {
         shared.leadRules.fill();
     }
-    chain.begin(errors == Errors::Strict ? Result::noError : 0);
+    chain.begin(countAtBegin(errors));
     if (threadIdx.x == 0) {
         shared.firstIllFormed = Tile::bytes;
         shared.isAscii = 1;
@@ -88,14 +89,14 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
 
     // Sequences of one length are told at once. A mark that is to be dropped is for the general way.
     if (bom == Bom::Keep || !tile.isFirst()) {
-        const AlikeTile<Shape> alike(tile);
-        switch (alike.length()) {
+        const UniformTile<Shape> uniform(tile);
+        switch (uniform.length()) {
             case 2:
-                return decodeAlike<To, errors, 2>(tile, alike, odata, chain);
+                return decodeUniform<To, errors, 2>(tile, uniform, odata, chain);
             case 3:
-                return decodeAlike<To, errors, 3>(tile, alike, odata, chain);
+                return decodeUniform<To, errors, 3>(tile, uniform, odata, chain);
             case 4:
-                return decodeAlike<To, errors, 4>(tile, alike, odata, chain);
+                return decodeUniform<To, errors, 4>(tile, uniform, odata, chain);
             default:
                 break;
         }
@@ -282,20 +283,6 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
     }
 }
 
-/// Calls `work` with the errors as a type, std::integral_constant<Errors, errors>.
-template <typename Work>
-void withErrors(Errors errors, Work&& work) {
-    switch (errors) {
-        case Errors::Replace:
-            return work(std::integral_constant<Errors, Errors::Replace>{});
-        case Errors::Skip:
-            return work(std::integral_constant<Errors, Errors::Skip>{});
-        case Errors::Strict:
-            return work(std::integral_constant<Errors, Errors::Strict>{});
-    }
-    throw std::invalid_argument("errors: expected Replace, Skip or Strict");
-}
-
 /// Decodes UTF-8 into UTF-32 (To is char32_t) or UTF-16 (char16_t, native byte order), and writes the number of
 /// elements and the first error to `result` in device memory. Ill-formed units become U+FFFD, are dropped, or end the
 /// text: in strict mode `result->count` is what stands before the first error, and elements of `out` behind it are
@@ -309,8 +296,11 @@ void withErrors(Errors errors, Work&& work) {
 struct Decode {
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;
+    TileOrder order = TileOrder::BlockIndex;
+    static constexpr bool mayRunInPlace = false;
 
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    template <typename To>
+    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const To*, const Result*, std::size_t n) const {
         Arguments::requireSize<std::uint8_t>(n);
         return n == 0 ? 0 : tiles([n](int bytes) { return TextInMemory::mostTiles(n, bytes); }).scratchBytes();
     }
@@ -319,18 +309,17 @@ struct Decode {
     void operator()(const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
-        ScratchArena arena(scratch, scratchBytes(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, result, n));
         if (n == 0) {
             beginResult(result, 0, stream);
             return;
         }
         const TextInMemory text(in, n);
         withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernDecode<To, mode(), Together>;
+            constexpr auto together = kernDecode<To, mode(), TextGridChain>;
             launchChain(tiles([&text](int bytes) { return text.tiles(bytes); }),
-                        onCurrentDevice<together>(DecodeShape<Together>::threads).residentBlocks, result,
-                        errors == Errors::Strict ? Result::noError : 0, arena, stream,
-                        [&](auto chain, std::size_t tiles, Begin begin) {
+                        onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks, order, result,
+                        countAtBegin(errors), arena, stream, [&](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
                             launch<kernDecode<To, mode(), Chain>>({tiles, DecodeShape<Chain>::threads, 0, begin},
                                                                   stream, text, out, bom, chain);
@@ -339,40 +328,53 @@ struct Decode {
     }
 
   private:
+    /// `tilesOf(bytes)` is the number of tiles of that many bytes.
     template <typename Count>
-    [[nodiscard]] static ChainTiles tiles(const Count& ofSoManyBytes) {
-        return {ofSoManyBytes(DecodeShape<Together>::bytes), ofSoManyBytes(DecodeShape<InTurn>::bytes)};
+    [[nodiscard]] static ChainTiles tiles(const Count& tilesOf) {
+        return {tilesOf(DecodeShape<TextGridChain>::bytes), tilesOf(DecodeShape<TextLookBackChain>::bytes)};
     }
 };
 
-/// Counts the elements that Decode would write to an output of type To, in the given mode (strict counts as Replace
-/// does), and finds the first error; like Decode in everything else.
+/// Counts the elements that Decode would write, code points or code units of UTF-16, and finds the first error. Strict
+/// mode counts as Replace does. Writes nothing but the result; in everything else like Decode. Tiles do not wait for
+/// one another, so that there is no order to choose.
 struct Validate {
     Errors errors = Errors::Replace;
+    CountIn countIn = CountIn::Utf32;
+    static constexpr bool mayRunInPlace = false;
 
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, std::size_t n) const {
         Arguments::requireSize<std::uint8_t>(n);
         const std::size_t tiles = TextInMemory::mostTiles(n, ValidateShape::bytes);
         return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
-    template <typename To = char32_t>
     void operator()(const std::uint8_t* in, Result* result, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         Arguments::requireArray("in", in, n);
         Arguments::requireArray("result", result, 1);
-        ScratchArena arena(scratch, scratchBytes(n));
+        ScratchArena arena(scratch, scratchBytes(in, result, n));
         if (n == 0) {
             beginResult(result, 0, stream);
             return;
         }
-        const TextInMemory text(in, n);
+        if (countIn == CountIn::Utf16) {
+            count<char16_t>(TextInMemory(in, n), result, arena, stream);
+        } else {
+            count<char32_t>(TextInMemory(in, n), result, arena, stream);
+        }
+    }
+
+  private:
+    template <typename To>
+    void count(const TextInMemory& text, Result* result, const ScratchArena& arena, cudaStream_t stream) const {
         const std::size_t tiles = text.tiles(ValidateShape::bytes);
         withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernValidate<To, mode(), Together>;
-            launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks, result, 0,
-                        arena, stream, [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernValidate<To, mode(), decltype(chain)>>({tiles, ValidateShape::threads, 0, begin},
-                                                                              stream, text, chain);
+            constexpr Errors counted = mode() == Errors::Skip ? Errors::Skip : Errors::Replace;
+            constexpr auto together = kernValidate<To, counted, TextGridChain>;
+            launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks,
+                        TileOrder::BlockIndex, result, 0, arena, stream, [&](auto chain, std::size_t, Begin begin) {
+                            launch<kernValidate<To, counted, decltype(chain)>>(
+                                {tiles, ValidateShape::threads, 0, begin}, stream, text, chain);
                         });
         });
     }

@@ -3,7 +3,8 @@
 #include <array>
 #include <type_traits>
 
-#include "stream_compaction/utf8/chain.cuh"
+#include "stream_compaction/utf8/lead_rule.h"
+#include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/uniform.h"
 
@@ -25,13 +26,13 @@ struct DecodePart {
 
 /// Whether a tile consists of sequences of one length.
 template <typename Shape>
-class AlikeTile {
+class UniformTile {
     using Tile = typename Shape::Tile;
     using Part = DecodePart<Shape>;
 
   public:
     /// By all threads.
-    __device__ explicit AlikeTile(const Tile& tile) {
+    __device__ explicit UniformTile(const Tile& tile) {
         const std::uint32_t begin = tile.template at<std::uint32_t>(0);
         const std::uint32_t notContinuations = (begin & 0xC0C0C0C0) ^ 0x80808080;
         first_ = notContinuations == 0 ? 0 : (__ffs(static_cast<int>(notContinuations)) - 1) >> 3;
@@ -53,9 +54,9 @@ class AlikeTile {
         const bool isPart = length_ == 2 ? isPartOf<2>(tile) : length_ == 3 ? isPartOf<3>(tile) : isPartOf<4>(tile);
         // What reaches in must not be of a longer one, of which a second surrogate could be the tile's.
         const std::uint32_t inside = insideOf(tile.template at<std::uint32_t>(-4), begin);
-        const bool isAlike = isPart && tile.isWhole() && first_ < length_ && __popc(inside) == first_;
+        const bool isUniform = isPart && tile.isWhole() && first_ < length_ && __popc(inside) == first_;
         behind_ = tile.template at<std::uint32_t>(Part::begin() + Part::bytes);
-        if (__syncthreads_and(isAlike) == 0) {
+        if (__syncthreads_and(isUniform) == 0) {
             length_ = 0;
         }
     }
@@ -72,7 +73,7 @@ class AlikeTile {
     template <int length>
     [[nodiscard]] __device__ bool isPartOf(const Tile& tile) const {
         constexpr int halfBytes = Part::bytes / 2;
-        bool isAlike = true;
+        bool isUniform = true;
 #pragma unroll 1
         for (int i = 0; i < 2; ++i) {
             // Every other four lanes begin with the second half: so neighbours read different banks.
@@ -88,9 +89,9 @@ class AlikeTile {
             for (int k = 0; k < 12; ++k) {
                 text[k] = __funnelshift_r(words[k], words[k + 1], first_ * 8);
             }
-            isAlike &= areSequences<length>(text);
+            isUniform &= areSequences<length>(text);
         }
-        return isAlike;
+        return isUniform;
     }
 
     int length_;
@@ -102,12 +103,13 @@ class AlikeTile {
 /// bits, so that nothing takes more memory than before; then, while the tile waits for those before it, there is
 /// nothing left to do but to copy.
 template <typename To, Errors errors, int length, typename Shape, typename Chain>
-__device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Shape>& alike, To* odata, Chain chain) {
+__device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTile<Shape>& uniform, To* odata,
+                              Chain chain) {
     using Part = DecodePart<Shape>;
     using Converted = std::conditional_t<length == 4, To, char16_t>;
-    using Run = AlikeRun<Converted, length>;
+    using Run = UniformRun<Converted, length>;
     constexpr int runs = Part::words / Run::words;
-    constexpr int elements = runs * runLength<Converted> * Warp::lanes;  // of a warp
+    constexpr int elements = runs * elementsPerVector<Converted> * Warp::lanes;  // of a warp
     constexpr int emitted = Shape::warps * elements;
     if (Warp::index() == 0) {
         chain.publish(emitted);
@@ -118,7 +120,7 @@ __device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Sh
     for (int i = 0; i < Part::words; i += 4) {
         *reinterpret_cast<uint4*>(words.data() + i) = tile.template at<uint4>(Part::begin() + 4 * i);
     }
-    words[Part::words] = alike.behind();
+    words[Part::words] = uniform.behind();
     __syncwarp();
     auto* const converted = tile.template pointerTo<uint4>(Warp::index() * Warp::lanes * Part::bytes);
 #pragma unroll
@@ -127,7 +129,7 @@ __device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Sh
 #pragma unroll
         for (int i = 0; i < Run::words; ++i) {
             const int word = run * Run::words + i;
-            text[i] = __funnelshift_r(words[word], words[word + 1], alike.first() * 8);
+            text[i] = __funnelshift_r(words[word], words[word + 1], uniform.first() * 8);
         }
         const auto out = Run(text).converted();
         converted[Warp::lane() * runs + run] = {out[0], out[1], out[2], out[3]};
@@ -139,7 +141,7 @@ __device__ void decodeAlike(const typename Shape::Tile& tile, const AlikeTile<Sh
     }
     // The second surrogate of a pair comes from the second byte. Where that is the tile's first, it is the tile's as
     // well; and the last pair's, which is the next tile's, is the same from both.
-    if (Run::isOfPairs && alike.first() == 3) {
+    if (Run::isOfPairs && uniform.first() == 3) {
         if (threadIdx.x == 0) {
             *out = elementOf<To>(words[0], leadRule<To>(leadHalf(words[0])));
         }

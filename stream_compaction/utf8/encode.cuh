@@ -7,8 +7,8 @@
 #include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/utf8/byte_planes.h"
 #include "stream_compaction/utf8/chain.cuh"
-#include "stream_compaction/utf8/decode.cuh"
 #include "stream_compaction/utf8/encode_uniform.cuh"
+#include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/text_tile.cuh"
 
 namespace StreamCompaction::Utf8 {
@@ -125,7 +125,7 @@ class GroupEncoder<char16_t, Text> {
                                const OnErrors& onErrors, const Work& work) {
         const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words);
         if (anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
-            return work(encode({frontLow, frontHigh}, {backLow, backHigh}, end, isText, onErrors));
+            return work(encodeSurrogates({frontLow, frontHigh}, {backLow, backHigh}, end, isText, onErrors));
         }
         before_ = 0;
         const CodePointQuad front{frontLow, frontHigh};
@@ -149,8 +149,8 @@ class GroupEncoder<char16_t, Text> {
 
     /// Encodes the lower and the upper elements of the words, of which some in some lane are surrogates.
     template <typename IsText, typename OnErrors>
-    [[nodiscard]] __device__ EncodedGroup<2, 3> encode(Utf16Quad front, Utf16Quad back, int end, const IsText& isText,
-                                                       const OnErrors& onErrors) {
+    [[nodiscard]] __device__ EncodedGroup<2, 3> encodeSurrogates(Utf16Quad front, Utf16Quad back, int end,
+                                                                 const IsText& isText, const OnErrors& onErrors) {
         // What is before the lower and behind the upper ones is another lane's; to either side of a row, another row's.
         const std::uint32_t link = __shfl_sync(Warp::allLanes, linkOf(back.first, back.low), Warp::lane() - 1);
         const std::uint32_t before = Warp::lane() == 0 ? __funnelshift_l(before_, link, 8) : link;
@@ -309,7 +309,7 @@ template <typename From, Errors errors>
 /// warps, scanned in the block and by look-back over the tiles, say where the packed runs go; they leave in aligned
 /// vectors.
 ///
-/// A part whose elements all take the same number of bytes goes a shorter way (utf8_encode_alike.cuh).
+/// A part whose elements all take the same number of bytes goes a shorter way (encode_uniform.cuh).
 ///
 /// Work O(n), steps O(n / resident elements). 4 bytes read an element of UTF-32, 2 of UTF-16, and 1 to 4 written.
 /// DRAM limits it where one script prevails; in mixed text the instructions, most of them logic on planes.
@@ -330,8 +330,9 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     const int warp = Warp::broadcast(Warp::index(), 0);  // which the compiler thus knows to be the same in all lanes
     std::byte* const part = shared.parts + warp * Shape::partBytes;
     auto* const packed = reinterpret_cast<std::uint8_t*>(part + Text::halo);
-    chain.begin(errors == Errors::Strict ? Result::noError : 0);
-    Text tile(part + Shape::roomBytes, shared.copies[warp], text, static_cast<int>(blockIdx.x) * Shape::warps + warp);
+    const int tileIndex = chain.takeTile();
+    chain.begin(countAtBegin(errors));
+    Text tile(part + Shape::roomBytes, shared.copies[warp], text, tileIndex * Shape::warps + warp);
     if (threadIdx.x == 0) {
         shared.firstIllFormed = INT_MAX;
         shared.known = 0;
@@ -343,15 +344,15 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     constexpr std::uint32_t onePart = 1u << 24;  // above the bytes of a tile
     static_assert(Shape::warps * Shape::warpBytesOut < onePart);
     Packed result;
-    const AlikePart alike = findAlike<From>(tile);
-    if (alike.length != 0) {
-        result.bytes = bytesOf<From, Text>(alike);
+    const UniformPart uniform = findUniform<From>(tile);
+    if (uniform.length != 0) {
+        result.bytes = bytesOf<From, Text>(uniform);
         const std::uint32_t mine = onePart + result.bytes;
         const std::uint32_t known = Warp::broadcast(Warp::lane() == 0 ? atomicAdd(&shared.known, mine) + mine : 0, 0);
         if (known / onePart == Shape::warps) {
             chain.publish(known % onePart);
         }
-        encodeAlike<From>(tile, alike, packed);
+        encodeUniform<From>(tile, uniform, packed);
     } else {
         result = encodePart<From, errors>(tile, packed);
         if (result.illFormedAt != INT_MAX) {
@@ -376,7 +377,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
             reportCount(chain.result, begin + result.bytesBeforeError);
         }
     }
-    if (blockIdx.x == gridDim.x - 1 && threadIdx.x == 0) {
+    if (tileIndex == static_cast<int>(gridDim.x) - 1 && threadIdx.x == 0) {
         reportEnd<errors>(chain.result, before + place.all);
     }
 
@@ -392,12 +393,14 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 /// many; in everything else like Decode.
 struct Encode {
     Errors errors = Errors::Replace;
+    TileOrder order = TileOrder::BlockIndex;
+    static constexpr bool mayRunInPlace = false;
 
     template <typename From>
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    [[nodiscard]] std::size_t scratchBytes(const From*, const std::uint8_t*, const Result*, std::size_t n) const {
         Arguments::requireSize<From>(n);
         const std::size_t tiles = TextInMemory::mostTiles(n * sizeof(From), EncodeShape<From>::bytes);
-        Arguments::requireAtMost("parts of the text", tiles * EncodeShape<From>::warps, Common::mostBlocks);
+        Arguments::requireAtMost("parts of the text", tiles, Common::mostBlocks / EncodeShape<From>::warps);
         return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
@@ -405,7 +408,7 @@ struct Encode {
     void operator()(const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
-        ScratchArena arena(scratch, scratchBytes<From>(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, result, n));
         if (n == 0) {
             beginResult(result, 0, stream);
             return;
@@ -414,10 +417,9 @@ struct Encode {
         const TextInMemory text(in, n);
         const std::size_t tiles = text.tiles(Shape::bytes);
         withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernEncode<From, mode(), Together>;
-            launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, result,
-                        errors == Errors::Strict ? Result::noError : 0, arena, stream,
-                        [&](auto chain, std::size_t, Begin begin) {
+            constexpr auto together = kernEncode<From, mode(), TextGridChain>;
+            launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, order, result,
+                        countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
                             launch<kernEncode<From, mode(), decltype(chain)>>({tiles, Shape::threads, 0, begin}, stream,
                                                                               text, out, chain);
                         });

@@ -64,14 +64,14 @@ class CommonElements {
 
 /// How many bytes each element of a part takes, 1 to 4, or 0 for any other part. Four bytes from UTF-16 are pairs of
 /// surrogates, of which the first may begin before the part, and then the last ends behind it.
-struct AlikePart {
+struct UniformPart {
     int length;
     bool isCut;
 };
 
 /// By a warp, of its part.
 template <typename From, typename Text>
-[[nodiscard]] __device__ AlikePart findAlike(const Text& text) {
+[[nodiscard]] __device__ UniformPart findUniform(const Text& text) {
     // A sample settles it for most text. Surrogates first: they are among the elements of three bytes.
     const std::uint32_t sample = text.template at<From>(Warp::lane() * static_cast<int>(sizeof(From)));
     const auto areAll = [&](int length) {
@@ -101,21 +101,21 @@ template <typename From, typename Text>
         return {isCut || areIn(first, second) ? 4 : 0, isCut};
     }
     const ElementRange all = elementsOf<From>(length);
-    const bool isAlike = areIn(all, all) && __all_sync(Warp::allLanes, !common.hasSurrogates());
-    return {isAlike ? length : 0, false};
+    const bool isUniform = areIn(all, all) && __all_sync(Warp::allLanes, !common.hasSurrogates());
+    return {isUniform ? length : 0, false};
 }
 
 /// The bytes that such a part takes in UTF-8.
 template <typename From, typename Text>
-[[nodiscard]] __device__ int bytesOf(const AlikePart& part) {
+[[nodiscard]] __device__ int bytesOf(const UniformPart& part) {
     return Text::bytes / static_cast<int>(sizeof(From)) * bytesEach<From>(part.length);
 }
 
 /// Encodes one to `packed`, aligned to 16 bytes, by its warp. The text may begin anywhere behind `packed`, if no byte
 /// of the output lies behind the element that it comes from.
 template <typename From, int length, typename Text>
-__device__ void encodeAlike(const Text& text, bool isCut, std::uint8_t* packed) {
-    using Vector = AlikeVector<From, length>;
+__device__ void encodeUniform(const Text& text, bool isCut, std::uint8_t* packed) {
+    using Vector = UniformVector<From, length>;
     constexpr int width = sizeof(uint4);
 #pragma unroll 1
     for (int vector = Warp::lane(); vector < Text::bytes / width; vector += Warp::lanes) {
@@ -154,16 +154,16 @@ __device__ void encodeAlike(const Text& text, bool isCut, std::uint8_t* packed) 
 
 /// The same, whatever the length.
 template <typename From, typename Text>
-__device__ void encodeAlike(const Text& text, const AlikePart& part, std::uint8_t* packed) {
+__device__ void encodeUniform(const Text& text, const UniformPart& part, std::uint8_t* packed) {
     switch (part.length) {
         case 1:
-            return encodeAlike<From, 1>(text, false, packed);
+            return encodeUniform<From, 1>(text, false, packed);
         case 2:
-            return encodeAlike<From, 2>(text, false, packed);
+            return encodeUniform<From, 2>(text, false, packed);
         case 3:
-            return encodeAlike<From, 3>(text, false, packed);
+            return encodeUniform<From, 3>(text, false, packed);
         default:
-            return encodeAlike<From, 4>(text, part.isCut, packed);
+            return encodeUniform<From, 4>(text, part.isCut, packed);
     }
 }
 

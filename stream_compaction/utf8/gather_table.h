@@ -7,29 +7,36 @@
 #include <type_traits>
 
 #include "stream_compaction/utf8/unit.h"
+#include "stream_compaction/utf8/word_bytes.h"
 
-/// Decoding two elements at a time. Where units begin says all about which bytes are whose, so that a table can tell
-/// for any two elements that come from neighbouring places how to gather their bytes; what these say is then the same
-/// sum for all. (Lemire and Mula, "Transcoding Billions of Unicode Characters per Second with SIMD Instructions", 2022,
-/// do so for more of them at once, in wider registers.)
+/// Decoding two elements at a time, by a table. The places where units begin say which bytes belong to which element.
+/// Seven such bits choose an entry of the table, and the entry says, for each of two neighbouring elements, how to
+/// gather its bytes in a word. The sum that makes an element of the word is the same for all. (Lemire and Mula,
+/// "Transcoding Billions of Unicode Characters per Second with SIMD Instructions", 2022, decode more elements at once
+/// in this way, in wider registers.)
+///
+/// The bytes of two elements lie among eight bytes of text, numbered from 0 to 7:
+///
+///     UTF-32: byte 0 is the first byte of the first element.
+///     UTF-16: byte 1 is the first byte of the first element, byte 0 the one before it, because a second surrogate
+///             is read from the last two bytes of its sequence and stands at the last one.
+///
+///     number         0    1    2    3    4    5    6    7
+///     text           C3   BC   E4   B8   AD   61            "ü中a" in UTF-32
+///     begins         1    0    1    0    0    1
+///     first, ü       BC C3 and twice the sign of C3, to 64 * (C3 - C0) + (BC - 80)
+///     second, 中     AD B8 E4 and the sign of E4
 ///
 /// Everything here is constexpr and runs on host and device alike.
 namespace StreamCompaction::Utf8 {
 
-/// How two elements side by side are decoded, units or surrogates. Of either, in the lower half, which of eight bytes
-/// it has, the last one first, as selectBytes() takes it; in the upper half what its sum of bytes lacks, in 128ths.
-/// Aligned, so that one access reads both.
-struct alignas(2 * sizeof(std::uint32_t)) TwoElementsRule {
-    std::uint32_t first;
-    std::uint32_t second;
-};
-
-/// What an ill-formed unit of more than one byte is made to begin with. Like an ill-formed single byte, which has its
-/// highest bit set, it then decodes to something negative.
+/// An ill-formed unit of more than one byte is made to begin with this byte. Its highest bit is set, as in an
+/// ill-formed single byte, so that the unit decodes to a negative number.
 inline constexpr std::uint32_t illFormedMark = 0x80;
 
-/// The sum of an element's bytes, taken for signed numbers, each counting 64 times as much as the one before it, and an
-/// addend. In UTF-16 it has three bytes at most: the second of the word does not count.
+/// The sum of a word of gathered bytes, as signed numbers, and an addend. The element's last byte is the lowest one of
+/// the word; each byte weighs 64 times as much as the one after it in the text. In UTF-16 an element has at most three
+/// bytes, and byte 1 of the word does not count.
 template <typename To>
 [[nodiscard]] constexpr int sumOfSixBits(std::uint32_t word, int addend) {
     constexpr bool hasFour = sizeof(To) == sizeof(char32_t);
@@ -45,131 +52,178 @@ template <typename To>
                    : weightedSum(word, 0x400001, addend) + 4096 * weightedSum(word, 0x01000000, 0);
 }
 
-/// How many bits of where units begin tell what two elements are: in UTF-32 those behind the first one's; in UTF-16
-/// that one, too, for a second surrogate begins where no unit does.
-inline constexpr int twoElementsBits = 7;
+/// A rule for one element as a table holds it.
+struct PackedRule {
+    std::uint32_t bits;
 
-/// How many bytes before the first element the eight begin: a second surrogate has a part in the byte before its last.
-template <typename To>
-inline constexpr int bytesBefore = sizeof(To) == sizeof(char16_t) ? 1 : 0;
+    /// For selectBytes(), which looks at the lower 16 bits only.
+    [[nodiscard]] constexpr std::uint32_t selector() const { return bits; }
+    /// The number of the element's last byte. In UTF-16 it is all of the lowest byte of `bits`, so that it needs no
+    /// mask: dot products add a byte, and shifts look at the lowest five bits.
+    template <typename To>
+    [[nodiscard]] constexpr std::uint32_t lastByte() const {
+        return bits & (sizeof(To) == sizeof(char16_t) ? 0x1F : 0xF);
+    }
+    [[nodiscard]] constexpr int addend() const {
+#ifdef __CUDA_ARCH__
+        return static_cast<int>(__dp2a_lo(bits, 128u << 8, 0u));
+#else
+        return static_cast<int>((bits >> 16) * 128);
+#endif
+    }
+};
 
-/// The rule for an element of so many bytes, the last of which is number `last` of the eight: what tells lead and
-/// continuations from the bits that they hold, the last one first, and in place of those that there are not the sign of
-/// the first, 0 for ASCII, else -1; and an addend.
+/// How one element is made of eight bytes.
+struct ElementRule {
+    std::uint32_t selector;  ///< brings the bytes into a word: digit 0 is the number of the last byte
+    int addend;              ///< for sumOfSixBits(): takes away the bits that mark leads and continuations
+
+    /// Bits 0 to 15: the selector; bits 16 to 31: the addend in units of 128.
+    [[nodiscard]] constexpr PackedRule pack() const {
+        return {selector | static_cast<std::uint32_t>(addend / 128) << 16};
+    }
+};
+
+/// The rule for an element of `length` bytes, of which byte `last` is the last. `marks` are the bits that mark its lead
+/// and continuations, in the order of gathered bytes. Places in the word that the element has no byte for hold the sign
+/// of its first byte: 0 for ASCII, else -1.
 template <typename To>
-[[nodiscard]] constexpr std::uint32_t elementRule(int last, int length, std::uint32_t marks, int addend) {
+[[nodiscard]] constexpr ElementRule elementRule(int last, int length, std::uint32_t marks, int addend) {
     std::uint32_t selector = 0;
     for (int k = 0; k < 4; ++k) {
         selector |= static_cast<std::uint32_t>(k < length ? last - k : (last - length + 1) | 8) << 4 * k;
     }
     if constexpr (sizeof(To) == sizeof(char16_t)) {
-        // Any byte does for the one that does not count; the first leaves the lowest five bits to the last one's
-        // number.
+        // Leave out byte 1 of the word. Digit 1 is 0 then, as PackedRule::lastByte() wants it.
         selector = (selector & 0xFF0) << 4 | (selector & 0xF);
         marks = (marks & 0xFFFF00) << 8 | (marks & 0xFF);
     }
-    return selector | static_cast<std::uint32_t>((addend - sumOfSixBits<To>(marks, 0)) / 128) << 16;
+    return {selector, addend - sumOfSixBits<To>(marks, 0)};
 }
 
-/// The rule for a unit of so many bytes, the first of which is number `begin` of the eight.
+/// The rule for a unit of `length` bytes, of which byte `begin` is the first.
 template <typename To>
-[[nodiscard]] constexpr std::uint32_t unitRule(int begin, int length) {
+[[nodiscard]] constexpr ElementRule unitRule(int begin, int length) {
     constexpr std::array<std::uint32_t, 4> marks{0, 0xFFFFC080, 0xFFE08080, 0xF0808080};
     return elementRule<To>(begin + length - 1, length, marks[static_cast<std::size_t>(length - 1)], 0);
 }
-/// The rule for the first surrogate of a sequence that begins there: 16 times what it is, and a part of the second.
-[[nodiscard]] constexpr std::uint32_t firstSurrogateRule(int begin) {
+/// The rule for the first surrogate of a sequence whose first byte is byte `begin`. The sum is 16 times the surrogate
+/// and four bits of the second one.
+[[nodiscard]] constexpr ElementRule firstSurrogateRule(int begin) {
     return elementRule<char16_t>(begin + 2, 3, 0xFFF08080, 16 * (0xD800 - (0x10000 >> 10)));
 }
-/// The rule for the second surrogate of a sequence that ends there: what it is without its mark, and a part of the
-/// first, which lies where the mark has ones.
-[[nodiscard]] constexpr std::uint32_t secondSurrogateRule(int last) {
+/// The rule for the second surrogate of a sequence whose last byte is byte `last`. The sum is the surrogate without its
+/// mark, and two bits of the first one where the mark has ones.
+[[nodiscard]] constexpr ElementRule secondSurrogateRule(int last) {
     return elementRule<char16_t>(last, 2, 0xFFFF8080, 0);
 }
 
-/// How far behind a byte the next unit begins, if nearer than four bytes.
+// "ü" in bytes 0 and 1: the word is 00 00 C3 BC with signs in place of zeros, and 64 * -64 - 128 is taken away, as well
+// as what the signs weigh.
+static_assert(unitRule<char32_t>(0, 2).selector == 0x8801);
+static_assert(unitRule<char32_t>(0, 2).addend == 64 * 64 + 128 + 4096 * (64 + 1));
+static_assert(sumOfSixBits<char32_t>(0xFFFFC3BC, unitRule<char32_t>(0, 2).addend) == U'\u00FC');
+static_assert(unitRule<char32_t>(0, 2).pack().lastByte<char32_t>() == 1);
+// The same in bytes 1 and 2, for UTF-16.
+static_assert(unitRule<char16_t>(1, 2).selector == 0x9102);
+static_assert(unitRule<char16_t>(1, 2).pack().lastByte<char16_t>() == 2);
+// F0 9F 98 80, U+1F600, is D83D DE00 in UTF-16.
+static_assert(sumOfSixBits<char16_t>(0xF09F0098, firstSurrogateRule(1).addend) == 0xD83D8);
+static_assert((0xDC00 | sumOfSixBits<char16_t>(0xFF980080, secondSurrogateRule(4).addend)) == 0xDE00);
+
+/// How two neighbouring elements are made of eight bytes. Aligned, so that one access reads both.
+struct alignas(2 * sizeof(std::uint32_t)) GatherEntry {
+    PackedRule first;
+    PackedRule second;
+};
+
+/// How far behind a byte the next unit begins, if it is nearer than four bytes; else 4.
 [[nodiscard]] constexpr int distanceToNext(std::uint32_t begins, int byte) {
     return std::min(std::countr_zero(begins >> (byte + 1)) + 1, 4);
 }
 
-/// The rule for two elements, the first of which comes from the first byte, where units begin whose bits are set. In
-/// UTF-16 a complete sequence of four bytes makes two, the second of which comes from any byte behind the first.
+/// The entry for two elements. Bit i of `begins` says whether a unit begins i bytes behind the first byte of the first
+/// element. In UTF-16 a complete sequence of four bytes makes two elements; the second surrogate is read from any byte
+/// but the sequence's first.
 template <typename To>
-[[nodiscard]] constexpr TwoElementsRule twoElementsRule(std::uint32_t begins) {
+[[nodiscard]] constexpr GatherEntry gatherEntry(std::uint32_t begins) {
     const int first = distanceToNext(begins, 0);
     if constexpr (sizeof(To) == sizeof(char32_t)) {
-        return {unitRule<To>(0, first), unitRule<To>(first, distanceToNext(begins, first))};
+        return {unitRule<To>(0, first).pack(), unitRule<To>(first, distanceToNext(begins, first)).pack()};
     }
     const bool isUnit = (begins & 1) != 0;
     if (isUnit && first == 4) {
-        return {firstSurrogateRule(1), secondSurrogateRule(4)};
+        return {firstSurrogateRule(1).pack(), secondSurrogateRule(4).pack()};
     }
     const int second = distanceToNext(begins, first);
-    return {isUnit ? unitRule<To>(1, first) : secondSurrogateRule(first),
-            second == 4 ? firstSurrogateRule(1 + first) : unitRule<To>(1 + first, second)};
+    return {(isUnit ? unitRule<To>(1, first) : secondSurrogateRule(first)).pack(),
+            (second == 4 ? firstSurrogateRule(1 + first) : unitRule<To>(1 + first, second)).pack()};
 }
 
-/// How many of the bits from the first byte on are not asked.
-template <typename To>
-inline constexpr int bitsNotAsked = sizeof(To) == sizeof(char32_t) ? 1 : 0;
+/// How many bits of `begins` choose an entry.
+inline constexpr int gatherBits = 7;
 
-/// The rules for all that can be asked.
+/// The lowest bit that chooses. In UTF-32 bit 0 is always set. In UTF-16 it tells units from second surrogates, which
+/// begin where no unit does.
 template <typename To>
-[[nodiscard]] constexpr std::array<TwoElementsRule, 1 << twoElementsBits> twoElementsRules() {
-    std::array<TwoElementsRule, 1 << twoElementsBits> rules{};
-    for (std::uint32_t index = 0; index < rules.size(); ++index) {
-        rules[index] = twoElementsRule<To>(index << bitsNotAsked<To>);
+inline constexpr int firstGatherBit = sizeof(To) == sizeof(char32_t) ? 1 : 0;
+
+/// How many bytes before the first element the eight bytes begin.
+template <typename To>
+inline constexpr int bytesBefore = sizeof(To) == sizeof(char16_t) ? 1 : 0;
+
+template <typename To>
+[[nodiscard]] constexpr std::array<GatherEntry, 1 << gatherBits> gatherTable() {
+    std::array<GatherEntry, 1 << gatherBits> table{};
+    for (std::uint32_t index = 0; index < table.size(); ++index) {
+        table[index] = gatherEntry<To>(index << firstGatherBit<To>);
     }
-    return rules;
+    return table;
 }
 
-/// Moves a position, and bits that stand for what is there, on to the next element: behind the last byte of both, or,
-/// if the second is the first of two surrogates, to that byte itself.
+/// Moves a position in the text on by two elements, and shifts the bits that say where units begin from there. The new
+/// position is behind the last byte of the second element in UTF-32, and at that byte in UTF-16.
 template <typename To>
-constexpr void moveOn(const TwoElementsRule& rule, std::uint32_t& position, std::uint32_t& bits) {
+constexpr void moveOn(const GatherEntry& entry, std::uint32_t& position, std::uint32_t& begins) {
     if constexpr (sizeof(To) == sizeof(char16_t)) {
-        position = addByte(rule.second, 0, position);
-        bits >>= rule.second & 0x1F;
+        position = addByte(entry.second.bits, 0, position);
+        begins >>= entry.second.lastByte<To>();
     } else {
-        const std::uint32_t length = (rule.second & 0xF) + 1;
+        const std::uint32_t length = entry.second.lastByte<To>() + 1;
         position += length;
-        bits >>= length;
+        begins >>= length;
     }
 }
 
-/// The sums of two elements from their text: code points, negative numbers for marked units, or what the rules for
-/// surrogates say.
+/// The sums of two elements from eight bytes of text: code points, negative numbers for marked units, or what the rules
+/// for surrogates say.
 template <typename To>
 [[nodiscard]] constexpr std::array<int, 2> sumsOfTwo(const std::array<std::uint32_t, 2>& text,
-                                                     const TwoElementsRule& rule) {
-    const auto sum = [&](std::uint32_t element) {
-#ifdef __CUDA_ARCH__
-        const auto addend = static_cast<int>(__dp2a_lo(element, 128u << 8, 0u));
-#else
-        const auto addend = static_cast<int>((element >> 16) * 128);
-#endif
-        return sumOfSixBits<To>(selectBytes(text[0], text[1], element), addend);
+                                                     const GatherEntry& entry) {
+    const auto sum = [&](const PackedRule& rule) {
+        return sumOfSixBits<To>(selectBytes(text[0], text[1], rule.selector()), rule.addend());
     };
-    return {sum(rule.first), sum(rule.second)};
+    return {sum(entry.first), sum(entry.second)};
 }
 
-/// U+FFFD in place of the sum of a marked unit, in the bits that the element has.
+/// U+FFFD in place of the sum of a marked unit, in as many bits as the element has.
 template <typename To>
 [[nodiscard]] constexpr int replaceMarked(int sum) {
     if constexpr (sizeof(To) == sizeof(char16_t)) {
-        // Such sums are less than that; of the larger ones none is negative.
+        // The sums of marked units are smaller than this number, those of others are not negative.
         return std::max(sum, int{replacementCharacter} - 0x10000);
     }
     return sum >= 0 ? sum : int{replacementCharacter};
 }
 
-/// What marks the second of two surrogates.
+/// The mark of the second of two surrogates.
 inline constexpr std::uint32_t secondSurrogate = 0xDC00;
 
-/// Makes an element of UTF-16 of its sum: if it is the first of two surrogates, the second is marked in the next sum.
+/// Makes an element of UTF-16 of its sum. If it is the first of two surrogates, the next sum gets the second one's
+/// mark.
 constexpr void finishSurrogate(std::uint32_t& sum, std::uint32_t& next) {
 #ifdef __CUDA_ARCH__
-    // Of branches the compiler makes more instructions.
+    // The compiler makes more instructions of a branch.
     asm("{\n\t"
         ".reg .pred isFirst;\n\t"
         "setp.gt.s32 isFirst, %0, 0xFFFF;\n\t"

@@ -15,11 +15,11 @@ namespace StreamCompaction::Utf8 {
 ///
 /// Of a sequence that a piece breaks off in, up to three bytes are kept for the next piece.
 template <typename To>
-class Stream {
+class PieceDecoder {
   public:
     using Decode = std::function<Result(std::span<const std::uint8_t>, std::span<To>, Errors, Bom)>;
 
-    Stream(Decode decode, Errors errors, Bom bom) : decode_(std::move(decode)), errors_(errors), bom_(bom) {}
+    PieceDecoder(Decode decode, Errors errors, Bom bom) : decode_(std::move(decode)), errors_(errors), bom_(bom) {}
 
     /// What the piece adds to the output; valid until the next call.
     [[nodiscard]] std::span<const To> feed(std::span<const std::uint8_t> piece) {

@@ -6,10 +6,10 @@
 
 #include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8/bit_planes.h"
 #include "stream_compaction/utf8/gather_table.h"
+#include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/text_tile.cuh"
-#include "stream_compaction/utf8/uniform.h"
-#include "stream_compaction/utf8/unit.h"
 #include "stream_compaction/utf8/unit_finder.cuh"
 
 /// From units to elements: the output of a tile is cut into aligned runs of 16 bytes; where each begins in the text is
@@ -47,19 +47,19 @@ class LeadRules {
 
 /// In global memory, to be copied from.
 template <typename To>
-static __device__ constexpr auto everyTwoElementsRule = twoElementsRules<To>();
+static __device__ constexpr auto gatherTableInMemory = gatherTable<To>();
 
 /// The rules of any two elements in shared memory.
 template <typename To>
-class TwoElementsRules {
+class GatherTable {
   public:
-    static constexpr int count = 1 << twoElementsBits;
+    static constexpr int count = 1 << gatherBits;
 
     /// By the first threads of a block, which has as many at least.
     __device__ void fill() {
         if (threadIdx.x < count) {
-            const TwoElementsRule rule = everyTwoElementsRule<To>[threadIdx.x];
-            rules_[threadIdx.x] = {rule.first, rule.second};
+            const GatherEntry rule = gatherTableInMemory<To>[threadIdx.x];
+            rules_[threadIdx.x] = {rule.first.bits, rule.second.bits};
         }
     }
 
@@ -68,13 +68,13 @@ class TwoElementsRules {
     /// Where units begin, a bit a byte, as a number of bytes into a table; what is beyond it are bits for bytes further
     /// on.
     [[nodiscard]] __device__ static std::uint32_t offset(std::uint32_t begins) {
-        return begins * (sizeof(uint2) >> bitsNotAsked<To>);
+        return begins * (sizeof(uint2) >> firstGatherBit<To>);
     }
     /// The rule at such a number in the table at an address.
-    [[nodiscard]] __device__ static TwoElementsRule at(std::uint32_t address, std::uint32_t offset) {
+    [[nodiscard]] __device__ static GatherEntry at(std::uint32_t address, std::uint32_t offset) {
         constexpr std::uint32_t lastOffset = (count - 1) * sizeof(uint2);
         const uint2 rule = SharedAddress::loadTwoWords(address | (offset & lastOffset));
-        return {rule.x, rule.y};
+        return {{rule.x}, {rule.y}};
     }
 
   private:
@@ -83,7 +83,7 @@ class TwoElementsRules {
 
 /// Runs of a tile, if there are as many elements as bytes.
 template <typename To, typename Shape>
-inline constexpr int mostRuns = Shape::bytes / runLength<To> + 1;
+inline constexpr int mostRuns = Shape::bytes / elementsPerVector<To> + 1;
 
 /// Runs that are listed at a time, so that six blocks of 256 threads fit into a multiprocessor. Only a tile with more
 /// than three elements of UTF-32 in five bytes, most of them ASCII, has more: its halves are listed one after the
@@ -96,7 +96,7 @@ template <typename To, typename Shape>
 struct DecodeMemory {
     using Tile = typename Shape::Tile;
 
-    TwoElementsRules<To> twoElementsRules;  // first, for it is aligned to its size
+    GatherTable<To> gatherTable;  // first, for it is aligned to its size
     typename Tile::Storage tile;
     std::uint16_t runBegins[listedRuns<To, Shape>];                 ///< positions of what the runs begin with
     std::uint32_t unitBegins[Tile::bytes / Shape::groupBytes + 2];  ///< where units begin, a bit a byte
@@ -118,7 +118,7 @@ struct DecodeMemory {
 /// The output of a tile, in runs: its elements, some of the first run perhaps being the tile's before.
 template <typename To>
 struct TileOutput {
-    static constexpr int length = runLength<To>;
+    static constexpr int length = elementsPerVector<To>;
 
     To* begin;
     int elements;
@@ -175,7 +175,7 @@ template <typename To, typename Shape>
 __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& out, int firstRun, int group,
                          std::uint32_t emits, std::uint32_t rank) {
     // As an element takes a byte at least, no more than one run begins in as many bytes as it has elements.
-    constexpr int length = runLength<To>;
+    constexpr int length = elementsPerVector<To>;
     const std::uint32_t begins = everyNth<length>(emits, out.phase + rank);
     const int run = out.runsBefore(static_cast<int>(rank)) - firstRun;
     std::uint32_t address = SharedAddress::of(memory.runBegins + run);
@@ -200,7 +200,7 @@ class TwoElementsReader {
 
     __device__ TwoElementsReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
         : text_(SharedAddress::of(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
-          rules_(memory.twoElementsRules.address()) {
+          rules_(memory.gatherTable.address()) {
         const std::uint32_t begins = memory.beginsFrom(position);
         begins_ = Rules::offset(begins);
         if constexpr (withPairs) {
@@ -231,10 +231,10 @@ class TwoElementsReader {
     }
 
   private:
-    using Rules = TwoElementsRules<To>;
+    using Rules = GatherTable<To>;
 
     __device__ std::array<int, elementsAtOnce> nextSums() {
-        const TwoElementsRule rule = Rules::at(rules_, begins_);
+        const GatherEntry rule = Rules::at(rules_, begins_);
         const std::uint32_t word = text_ & ~3u;
         const std::uint32_t middle = SharedAddress::loadWord(word + 4);
         const auto sums = sumsOfTwo<To>({__funnelshift_r(SharedAddress::loadWord(word), middle, text_ * 8),
@@ -299,10 +299,10 @@ template <typename Reader, typename To, typename Shape>
 __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typename Shape::Tile& tile,
                             const std::uint16_t* begins, int count, To* out) {
     const std::uint16_t* const end = begins + count;
-    out += static_cast<int>(threadIdx.x) * runLength<To>;
+    out += static_cast<int>(threadIdx.x) * elementsPerVector<To>;
 #pragma unroll 2  // so that what is constant comes into registers half as often
     for (begins += threadIdx.x; begins < end; begins += Shape::threads) {
-        const auto elements = Reader(tile, memory, *begins).template next<runLength<To>>();
+        const auto elements = Reader(tile, memory, *begins).template next<elementsPerVector<To>>();
         std::array<std::uint32_t, 4> words;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
@@ -311,7 +311,7 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
         }
         // A plain store of 16 bytes the compiler would split into four.
         __stcg(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
-        out += Shape::threads * runLength<To>;
+        out += Shape::threads * elementsPerVector<To>;
     }
 }
 

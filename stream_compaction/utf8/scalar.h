@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/unit.h"
 
 /// Text on the host, one unit after the other, whatever its encoding.
@@ -63,7 +64,7 @@ constexpr std::size_t put(char32_t codePoint, char16_t* out) {
 }
 
 constexpr std::size_t put(char32_t codePoint, std::uint8_t* out) {
-    const Encoded encoded = encode(codePoint);
+    const Encoded encoded = encodeCodePoint(codePoint);
     for (int i = 0; i < encoded.length; ++i) {
         out[i] = static_cast<std::uint8_t>(encoded.bytes >> 8 * (encoded.length - 1 - i));
     }

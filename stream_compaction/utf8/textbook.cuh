@@ -2,7 +2,8 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/map_scan_scatter.cuh"
-#include "stream_compaction/utf8/chain.cuh"
+#include "stream_compaction/utf8/lead_rule.h"
+#include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/unit.h"
 
 namespace StreamCompaction::Utf8 {
@@ -67,7 +68,9 @@ struct TextbookDecode {
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;
 
-    [[nodiscard]] std::size_t scratchBytes(std::size_t n) const {
+    static constexpr bool mayRunInPlace = false;
+
+    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const char32_t*, const Result*, std::size_t n) const {
         return MapScanScatter<Scan>{scan}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>,
                                                        noArray<std::size_t>, n);
     }
@@ -75,7 +78,7 @@ struct TextbookDecode {
     void operator()(const std::uint8_t* in, char32_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
-        ScratchArena arena(scratch, scratchBytes(n));
+        ScratchArena arena(scratch, scratchBytes(in, out, result, n));
         beginResult(result, 0, stream);
         if (n == 0) {
             return;

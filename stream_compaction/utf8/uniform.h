@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "stream_compaction/utf8/unit.h"
+#include "stream_compaction/utf8/word_bytes.h"
 
 /// Text of sequences that all have the same length, as that of one script without spaces is: where that is known,
 /// nobody has to ask where each of them begins, nor how its bytes make an element, nor an element bytes.
@@ -72,19 +73,15 @@ template <int length>
     }
 }
 
-/// The elements of type To in 16 bytes.
-template <typename To>
-inline constexpr int runLength = static_cast<int>(16 / sizeof(To));
-
 /// The text that a run of so many elements comes from, where it consists of sequences of `length` bytes each.
 template <typename To, int length>
-class AlikeRun {
+class UniformRun {
   public:
     static constexpr bool isOfPairs = sizeof(To) == sizeof(char16_t) && length == 4;
     static constexpr int elements = isOfPairs ? 2 : 1;  ///< of a sequence
-    static constexpr int words = runLength<To> / elements * length / 4;
+    static constexpr int words = elementsPerVector<To> / elements * length / 4;
 
-    explicit constexpr AlikeRun(const std::array<std::uint32_t, words>& text) : text_(text) {}
+    explicit constexpr UniformRun(const std::array<std::uint32_t, words>& text) : text_(text) {}
 
     /// The elements, as they lie in memory.
     [[nodiscard]] constexpr std::array<std::uint32_t, 4> converted() const {
@@ -163,13 +160,13 @@ template <typename From>
 
 /// 16 bytes of elements that make sequences of `length` bytes each, pairs of surrogates whole ones of four.
 template <typename From, int length>
-class AlikeVector {
+class UniformVector {
   public:
-    static constexpr int elements = runLength<From>;
+    static constexpr int elements = elementsPerVector<From>;
     static constexpr bool isOfPairs = sizeof(From) == sizeof(char16_t) && length == 4;
     static constexpr int words = elements * bytesEach<From>(length) / 4;  ///< of UTF-8
 
-    explicit constexpr AlikeVector(const std::array<std::uint32_t, 4>& in) : in_(in) {}
+    explicit constexpr UniformVector(const std::array<std::uint32_t, 4>& in) : in_(in) {}
 
     /// The bytes, as they lie in memory.
     [[nodiscard]] constexpr std::array<std::uint32_t, words> encoded() const {
@@ -215,7 +212,7 @@ class AlikeVector {
         return (halves >> 12 & 0x000F000F) | 0x00E000E0;
     }
     [[nodiscard]] static constexpr std::uint32_t fourBytes(char32_t codePoint) {
-        return selectBytes(encode(codePoint).bytes, 0, 0x0123);
+        return selectBytes(encodeCodePoint(codePoint).bytes, 0, 0x0123);
     }
 
     std::array<std::uint32_t, 4> in_;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8/bit_planes.h"
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/unit.h"
 

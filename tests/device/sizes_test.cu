@@ -122,14 +122,7 @@ template <typename Index>
 
 template <typename From, typename To, typename Op>
 [[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
-    return {name,
-            [op](std::size_t n) {
-                if constexpr (requires { op.scratchBytes(n); }) {
-                    (void)op.scratchBytes(n);
-                } else {
-                    (void)op.template scratchBytes<From>(n);
-                }
-            },
+    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n); },
             [op](std::size_t n) {
                 op(memory<From, 2>(), memory<To, 3>(), memory<Utf8::Result, 4>(), n, scratch(), nullptr);
             }};
@@ -163,7 +156,10 @@ template <typename From, typename To, typename Op>
             conversion<std::uint8_t, char32_t>("textbook decoding", Utf8::TextbookDecode<SharedMem::Scan>{}),
             conversion<char32_t, std::uint8_t>("encoding of UTF-32", Utf8::Encode{}),
             conversion<char16_t, std::uint8_t>("encoding of UTF-16", Utf8::Encode{}),
-            {"validation", [](std::size_t n) { (void)Utf8::Validate{}.scratchBytes(n); },
+            {"validation",
+             [](std::size_t n) {
+                 (void)Utf8::Validate{}.scratchBytes(noArray<std::uint8_t>, noArray<Utf8::Result>, n);
+             },
              [](std::size_t n) {
                  Utf8::Validate{}(memory<std::uint8_t, 2>(), memory<Utf8::Result, 4>(), n, scratch(), nullptr);
              }},
@@ -229,8 +225,14 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     expectSizeRefused("argsort", [&] {
         (void)Radix::ArgSort{}.scratchBytes(noArray<int>, noArray<int>, noArray<unsigned>, mostIndices + 1);
     });
-    expectSizeRefused("decoding", [&] { (void)Utf8::Decode{}.scratchBytes(tooManyTiles); });
-    expectSizeRefused("encoding", [&] { (void)Utf8::Encode{}.scratchBytes<char16_t>(std::size_t{1} << 44); });
+    expectSizeRefused("decoding", [&] {
+        (void)Utf8::Decode{}.scratchBytes(noArray<std::uint8_t>, noArray<char32_t>, noArray<Utf8::Result>,
+                                          tooManyTiles);
+    });
+    expectSizeRefused("encoding", [&] {
+        (void)Utf8::Encode{}.scratchBytes(noArray<char16_t>, noArray<std::uint8_t>, noArray<Utf8::Result>,
+                                          std::size_t{1} << 44);
+    });
 }
 
 TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
@@ -245,7 +247,8 @@ TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
         EXPECT_GE(SplitSort<Naive::Scan>{}.scratchBytes(noArray<double>, noArray<double>, n),
                   n + 3 * n * sizeof(int) + n * sizeof(double));
         EXPECT_GE(Radix::Sort{}.scratchBytes(noArray<double>, noArray<double>, n), n * sizeof(double));
-        EXPECT_GE(Utf8::Decode{}.scratchBytes(n), n / (1 << 15) * sizeof(std::uint64_t));
+        EXPECT_GE(Utf8::Decode{}.scratchBytes(noArray<std::uint8_t>, noArray<char32_t>, noArray<Utf8::Result>, n),
+                  n / (1 << 15) * sizeof(std::uint64_t));
     }
 }
 

@@ -40,16 +40,6 @@ struct Converted {
     Result result;
 };
 
-/// What an operation on elements of type From asks for.
-template <typename From, typename Op>
-[[nodiscard]] std::size_t scratchBytes(const Op& op, std::size_t n) {
-    if constexpr (std::is_same_v<Op, Encode>) {
-        return op.template scratchBytes<From>(n);
-    } else {
-        return op.scratchBytes(n);
-    }
-}
-
 /// Converts from memory of exactly the size of the text, `misalignment` elements from its beginning, to guarded memory
 /// of exactly the size of the expected output.
 template <typename To, typename From, typename Op>
@@ -63,7 +53,7 @@ void expectConverted(const Op& op, const std::vector<From>& text, const Converte
     GuardedArray<To> out(room, misalignment);
     out.poison(room, nullptr);
     DeviceBuffer<Result> result(1);
-    auto scratch = usedScratch(scratchBytes<From>(op, n));
+    auto scratch = usedScratch(op.scratchBytes(noArray<From>, noArray<To>, noArray<Result>, n));
     op(std::as_const(in).data() + misalignment, out.data(), result.data(), n, scratch.bytes(), nullptr);
     Result actual{};
     result.copyTo({&actual, 1});
@@ -94,14 +84,21 @@ void expectValidated(const Bytes& text, std::size_t misalignment) {
     DeviceBuffer<std::uint8_t> in(text.size() + misalignment);
     Common::checkCUDAError(cudaMemcpy(in.data() + misalignment, text.data(), text.size(), cudaMemcpyHostToDevice),
                            "cudaMemcpy");
+    const std::uint8_t* const begin = in.data() + misalignment;
     DeviceBuffer<Result> result(1);
-    auto scratch = usedScratch(Validate{}.scratchBytes(text.size()));
-    Validate{}(std::as_const(in).data() + misalignment, result.data(), text.size(), scratch.bytes(), nullptr);
-    Result actual{};
-    result.copyTo({&actual, 1});
-    const Result expected = CPU::validateUtf8(text);
-    ASSERT_EQ(actual.count, expected.count) << "n = " << text.size() << ", misaligned by " << misalignment;
-    ASSERT_EQ(actual.firstError, expected.firstError) << "n = " << text.size();
+    const auto expectResult = [&](const Validate& validate, const Result& expected) {
+        auto scratch = usedScratch(validate.scratchBytes(begin, result.data(), text.size()));
+        validate(begin, result.data(), text.size(), scratch.bytes(), nullptr);
+        Result actual{};
+        result.copyTo({&actual, 1});
+        ASSERT_EQ(actual.count, expected.count) << "n = " << text.size() << ", misaligned by " << misalignment;
+        ASSERT_EQ(actual.firstError, expected.firstError) << "n = " << text.size();
+    };
+    ASSERT_NO_FATAL_FAILURE(expectResult({}, CPU::validateUtf8(text)));
+    for (const Errors errors : {Errors::Replace, Errors::Skip}) {
+        ASSERT_NO_FATAL_FAILURE(
+            expectResult({.errors = errors, .countIn = CountIn::Utf16}, decodedByCpu<char16_t>(text, errors).result));
+    }
 }
 
 /// All directions, in all modes.
@@ -121,8 +118,8 @@ void expectAllAsOnTheCpu(const Bytes& text, std::size_t misalignment = 0) {
 class Utf8Test : public DeviceTest {};
 
 // Few tiles are smaller than many.
-constexpr std::size_t tileOfFew = DecodeShape<Together>::bytes;
-constexpr std::size_t tileOfMany = DecodeShape<InTurn>::bytes;
+constexpr std::size_t tileOfFew = DecodeShape<TextGridChain>::bytes;
+constexpr std::size_t tileOfMany = DecodeShape<TextLookBackChain>::bytes;
 constexpr std::size_t fewBytes = ChainTiles::mostTogether * tileOfFew;
 
 TEST_F(Utf8Test, EverySizeAndAlignment) {
@@ -169,6 +166,17 @@ TEST_F(Utf8Test, TruncatedAtEveryOffset) {
     for (std::size_t n = 0; n <= text.size(); n += quick() ? 7 : 1) {
         ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(Bytes(text.begin(), text.begin() + n)));
     }
+}
+
+// Tiles in the order of tickets: the same result.
+TEST_F(Utf8Test, ByTickets) {
+    const Bytes text = randomText(fewBytes + 3 * tileOfMany, 11, 1);
+    const Decode decode{.order = TileOrder::Ticket};
+    expectConverted(decode, text, decodedByCpu<char32_t>(text, Errors::Replace), 5);
+    const auto utf16 = decodedByCpu<char16_t>(text, Errors::Replace);
+    expectConverted(decode, text, utf16, 5);
+    expectConverted(Encode{.order = TileOrder::Ticket}, utf16.elements, encodedByCpu(utf16.elements, Errors::Replace),
+                    5);
 }
 
 TEST_F(Utf8Test, MegabytesOfOneByte) {
@@ -296,7 +304,7 @@ void appendUpTo(Bytes& text, const Bytes& plain, std::size_t place, std::size_t 
 TEST_F(Utf8Test, OtherUnitsAcrossTheBorderOfTiles) {
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, 2 * tileOfFew + 100, 22);
-        const auto length = static_cast<std::size_t>(encode(first).length);
+        const auto length = static_cast<std::size_t>(encodeCodePoint(first).length);
         for (const Bytes& unit : unitsAtABorder) {
             for (std::size_t before = 0; before <= unit.size(); before += quick() ? 2 : 1) {
                 const std::size_t lead = 9 * before;
@@ -314,7 +322,7 @@ TEST_F(Utf8Test, OtherUnitsAcrossTheBorderOfTiles) {
 TEST_F(Utf8Test, OtherUnitsAcrossTheBordersOfManyTiles) {
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, tileOfMany + 100, 24);
-        const auto length = static_cast<std::size_t>(encode(first).length);
+        const auto length = static_cast<std::size_t>(encodeCodePoint(first).length);
         for (std::size_t lead = 0; lead < TextInMemory::alignment; lead += isSimulated ? TextInMemory::alignment
                                                                            : quick()   ? 99
                                                                                        : 31) {
@@ -450,7 +458,7 @@ TEST_F(Utf8Test, ElementsOfOneLength) {
     std::mt19937 random(20);
     for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
         const std::size_t n = EncodeShape<char32_t>::bytes / sizeof(char32_t) * (quick() ? 2 : 4) + 700;
-        const Bytes plain = textOfOneLength(first, n * encode(first).length, 21);
+        const Bytes plain = textOfOneLength(first, n * encodeCodePoint(first).length, 21);
         const auto expectBoth = [](const Bytes& text, std::size_t shift) {
             expectEncoded(decodedByCpu<char32_t>(text, Errors::Replace).elements, shift);
             expectEncoded(decodedByCpu<char16_t>(text, Errors::Replace).elements, shift);
@@ -506,7 +514,7 @@ TEST_F(Utf8Test, ManyTilesOfElementsOfOneLength) {
     }
     for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
         const std::size_t n = EncodeShape<char16_t>::bytes / sizeof(char16_t) * 150;
-        const Bytes text = textOfOneLength(first, n * encode(first).length, 24);
+        const Bytes text = textOfOneLength(first, n * encodeCodePoint(first).length, 24);
         ASSERT_NO_FATAL_FAILURE(expectEncoded(decodedByCpu<char32_t>(text, Errors::Replace).elements, 13));
         ASSERT_NO_FATAL_FAILURE(expectEncoded(decodedByCpu<char16_t>(text, Errors::Replace).elements, 13));
     }
@@ -591,8 +599,9 @@ void expectEverySequenceOfFourBytes() {
     DeviceBuffer<std::uint32_t> counts(records);
     const unsigned long long none = 0;
     DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
-    DeviceBuffer<std::byte> scratch(std::max(
-        decode.scratchBytes(text.size()), scan.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, records)));
+    DeviceBuffer<std::byte> scratch(
+        std::max(decode.scratchBytes(text.data(), out.data(), result.data(), text.size()),
+                 scan.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, records)));
     const unsigned blocks = Common::blocksFor(records, 256);
     for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += records) {
         const auto from = static_cast<std::uint32_t>(first);
@@ -622,7 +631,7 @@ TEST_F(Utf8Test, InAGraph) {
     const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
     GuardedArray<char32_t> out(expected.elements.size());
     DeviceBuffer<Result> result(1);
-    auto scratch = usedScratch(Decode{}.scratchBytes(text.size()));
+    auto scratch = usedScratch(Decode{}.scratchBytes(in.data(), out.data(), result.data(), text.size()));
     replay(3, [&](cudaStream_t stream) {
         out.poison(expected.elements.size(), stream);
         Decode{}(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
@@ -704,11 +713,12 @@ TEST_F(Utf8Test, MoreThanTwoToThe32Bytes) {
         EXPECT_EQ(actual.count, count);
         EXPECT_EQ(actual.firstError, Result::errorAt(n - 1, ErrorKind::AboveLast));
     };
-    auto scratch = usedScratch(Decode{}.scratchBytes(n));
+    auto scratch = usedScratch(Decode{}.scratchBytes(in.data(), out.data(), result.data(), n));
     const std::uint8_t* const text = in.data();
     Decode{}(text, out.data(), result.data(), n, scratch.bytes(), nullptr);
     expectResult();
     EXPECT_EQ(wrongElements(count - 1, out.data(), CjkCodePoint{}), 0U);
+    ASSERT_LE(Validate{}.scratchBytes(text, result.data(), n), scratch.size());
     Validate{}(text, result.data(), n, scratch.bytes(), nullptr);
     expectResult();
 }
@@ -718,7 +728,7 @@ TEST_F(Utf8Test, RefusesBadArguments) {
     DeviceBuffer<std::uint8_t> in(n);
     DeviceBuffer<char32_t> out(n);
     DeviceBuffer<Result> result(1);
-    auto scratch = usedScratch(Decode{}.scratchBytes(n));
+    auto scratch = usedScratch(Decode{}.scratchBytes(in.data(), out.data(), result.data(), n));
     const auto expectRefused = [&](const std::uint8_t* from, char32_t* to, Result* where, Scratch lent) {
         EXPECT_THROW(Decode{}(from, to, where, n, lent, nullptr), std::invalid_argument);
     };

@@ -26,13 +26,14 @@ using Bytes = std::vector<std::uint8_t>;
 class SeededDecodeTest : public SeededUtf8Test {
   protected:
     template <typename To>
-    static void expectDecoded(bool together, std::uint64_t seed) {
-        constexpr int tileBytes = DecodeShape<Together>::bytes;
+    static void expectDecoded(bool together, TileOrder order, std::uint64_t seed) {
+        constexpr int tileBytes = DecodeShape<TextGridChain>::bytes;
         const std::size_t n = (together ? 1 : 2) * tileBytes + 300 + seed % 100;
         expectConverted<To>(randomText(n, seed, seed % 4 == 0 ? 3 : 0), [=](const TextInMemory& text, To* out,
                                                                             Result* result, const ScratchArena& arena) {
-            launchChain({text.tiles(tileBytes), text.tiles(DecodeShape<InTurn>::bytes)}, residentBlocks(together),
-                        result, 0, arena, nullptr, [=](auto chain, std::size_t tiles, Begin begin) {
+            launchChain({text.tiles(tileBytes), text.tiles(DecodeShape<TextLookBackChain>::bytes)},
+                        residentBlocks(together), order, result, 0, arena, nullptr,
+                        [=](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
                             launch<kernDecode<To, Errors::Replace, Chain>>(
                                 {tiles, DecodeShape<Chain>::threads, 0, begin}, nullptr, text, out, Bom::Keep, chain);
@@ -42,11 +43,18 @@ class SeededDecodeTest : public SeededUtf8Test {
 };
 
 TEST_F(SeededDecodeTest, Together) {
-    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectDecoded<char16_t>(true, seed); });
+    underEverySeed(BlockOrder::Any,
+                   [](std::uint64_t seed) { expectDecoded<char16_t>(true, TileOrder::BlockIndex, seed); });
 }
 
-TEST_F(SeededDecodeTest, InTurn) {
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectDecoded<char16_t>(false, seed); });
+TEST_F(SeededDecodeTest, ByLookBack) {
+    underEverySeed(BlockOrder::ByIndex,
+                   [](std::uint64_t seed) { expectDecoded<char16_t>(false, TileOrder::BlockIndex, seed); });
+}
+
+TEST_F(SeededDecodeTest, ByTickets) {
+    underEverySeed(BlockOrder::Any,
+                   [](std::uint64_t seed) { expectDecoded<char16_t>(false, TileOrder::Ticket, seed); });
 }
 
 TEST_F(SeededDecodeTest, Validate) {
@@ -59,8 +67,8 @@ TEST_F(SeededDecodeTest, Validate) {
         const std::size_t bytes = ChainTiles{2, 2}.scratchBytes();
         auto scratch = usedScratch(bytes);
         const TextInMemory inMemory(in.data(), text.size());
-        launchChain({2, 2}, residentBlocks(together), result.data(), 0, ScratchArena(scratch.bytes(), bytes), nullptr,
-                    [=](auto chain, std::size_t tiles, Begin begin) {
+        launchChain({2, 2}, residentBlocks(together), TileOrder::BlockIndex, result.data(), 0,
+                    ScratchArena(scratch.bytes(), bytes), nullptr, [=](auto chain, std::size_t tiles, Begin begin) {
                         launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
                             {tiles, ValidateShape::threads, 0, begin}, nullptr, inMemory, chain);
                     });

@@ -25,13 +25,13 @@ class SeededEncodeTest : public SeededUtf8Test {
         return text;
     }
 
-    static void expectEncoded(bool together, std::uint64_t seed) {
+    static void expectEncoded(bool together, TileOrder order, std::uint64_t seed) {
         using Shape = EncodeShape<char16_t>;
         const auto text = randomText(Shape::bytes / sizeof(char16_t) + 200 + seed % 100, seed);
         expectConverted<std::uint8_t>(
             text, [=](const TextInMemory& inMemory, std::uint8_t* out, Result* result, const ScratchArena& arena) {
                 const std::size_t tiles = inMemory.tiles(Shape::bytes);
-                launchChain({tiles, tiles}, residentBlocks(together), result, 0, arena, nullptr,
+                launchChain({tiles, tiles}, residentBlocks(together), order, result, 0, arena, nullptr,
                             [=](auto chain, std::size_t blocks, Begin begin) {
                                 launch<kernEncode<char16_t, Errors::Replace, decltype(chain)>>(
                                     {blocks, Shape::threads, 0, begin}, nullptr, inMemory, out, chain);
@@ -41,11 +41,15 @@ class SeededEncodeTest : public SeededUtf8Test {
 };
 
 TEST_F(SeededEncodeTest, Together) {
-    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectEncoded(true, seed); });
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectEncoded(true, TileOrder::BlockIndex, seed); });
 }
 
-TEST_F(SeededEncodeTest, InTurn) {
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectEncoded(false, seed); });
+TEST_F(SeededEncodeTest, ByLookBack) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectEncoded(false, TileOrder::BlockIndex, seed); });
+}
+
+TEST_F(SeededEncodeTest, ByTickets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectEncoded(false, TileOrder::Ticket, seed); });
 }
 
 }  // namespace

@@ -19,6 +19,7 @@ namespace {
 namespace Utf8 = StreamCompaction::Utf8;
 using StreamCompaction::CudaStream;
 using StreamCompaction::DeviceBuffer;
+using StreamCompaction::noArray;
 using StreamCompaction::PinnedArray;
 using StreamCompaction::Common::checkCUDAError;
 
@@ -45,15 +46,6 @@ class ResultMemory {
     DeviceBuffer<Utf8::Result> result_{1};
 };
 
-template <typename Op, typename From>
-[[nodiscard]] std::size_t scratchBytesOf(const Op& op, std::size_t n) {
-    if constexpr (requires { op.template scratchBytes<From>(n); }) {
-        return op.template scratchBytes<From>(n);
-    } else {
-        return op.scratchBytes(n);
-    }
-}
-
 /// Text in, text out.
 template <typename From, typename To>
 class ConversionMemory {
@@ -67,7 +59,7 @@ class ConversionMemory {
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return scratchBytesOf<Op, From>(op, n);
+        return op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n);
     }
     [[nodiscard]] static std::size_t bytes(std::size_t n) {
         return n * (sizeof(From) + Utf8::mostElements<From, To> * sizeof(To)) + ResultMemory::bytes;
@@ -102,7 +94,7 @@ class ValidationMemory {
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.scratchBytes(n);
+        return op.scratchBytes(noArray<std::uint8_t>, noArray<Utf8::Result>, n);
     }
     [[nodiscard]] static std::size_t bytes(std::size_t n) { return n + ResultMemory::bytes; }
 

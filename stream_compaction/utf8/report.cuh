@@ -1,0 +1,89 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <type_traits>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/utf8/types.h"
+
+/// How conversions begin their result in device memory and report to it.
+namespace StreamCompaction::Utf8 {
+
+/// Begins a result, before anything is known; for clearWords().
+struct BeginResult {
+    Result* result;
+    std::uint64_t count;
+
+    __device__ void operator()() const { *result = {count, Result::noError}; }
+};
+
+/// Begins a result where there is no scratch to clear.
+inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream) {
+    clearWords(nullptr, 0, stream, BeginResult{result, count});
+}
+
+/// The count that the result of a conversion begins with. In strict mode the smallest reported count is kept.
+[[nodiscard]] __host__ __device__ constexpr std::uint64_t countAtBegin(Errors errors) {
+    return errors == Errors::Strict ? Result::noError : 0;
+}
+
+/// The earliest error that has been reported by now.
+[[nodiscard]] __device__ inline std::uint64_t reportedError(Result* result) {
+    return LookBack::DevicePlatform::Word(result->firstError).load(cuda::std::memory_order_relaxed);
+}
+
+/// Keeps the earliest of the reported errors. `kindOf()` is asked for the kind only if this one is the earliest so far.
+/// All who report compete for the same word, so that only one thread per tile should.
+template <typename KindOf>
+__device__ void reportError(Result* result, std::size_t offset, const KindOf& kindOf) {
+    if (Result::errorAt(offset, ErrorKind::None) < reportedError(result)) {
+        atomicMin(reinterpret_cast<unsigned long long*>(&result->firstError), Result::errorAt(offset, kindOf()));
+    }
+}
+
+/// Keeps the smallest of the reported counts.
+__device__ inline void reportCount(Result* result, std::uint64_t count) {
+    atomicMin(reinterpret_cast<unsigned long long*>(&result->count), count);
+}
+
+/// By one thread of the last tile: the number of elements, unless an error ends them earlier.
+template <Errors errors>
+__device__ void reportEnd(Result* result, std::uint64_t count) {
+    if constexpr (errors == Errors::Strict) {
+        reportCount(result, count);
+    } else {
+        result->count = count;
+    }
+}
+
+/// Checks the arrays of a conversion. How many elements it will write is not known on the host, so that `out` is only
+/// required not to begin inside the input.
+template <typename From, typename To>
+void requireConversionArrays(const From* in, const To* out, const Result* result, std::size_t n) {
+    Arguments::requireArray("in", in, n);
+    Arguments::requireArray("out", out, n);
+    Arguments::requireArray("result", result, 1);
+    Arguments::requireDisjoint(in, n * sizeof(From), out, n > 0 ? 1 : 0);
+}
+
+/// Calls `work` with the errors as a type, std::integral_constant<Errors, errors>.
+template <typename Work>
+void withErrors(Errors errors, Work&& work) {
+    switch (errors) {
+        case Errors::Replace:
+            return work(std::integral_constant<Errors, Errors::Replace>{});
+        case Errors::Skip:
+            return work(std::integral_constant<Errors, Errors::Skip>{});
+        case Errors::Strict:
+            return work(std::integral_constant<Errors, Errors::Strict>{});
+    }
+    throw std::invalid_argument("errors: expected Replace, Skip or Strict");
+}
+
+}  // namespace StreamCompaction::Utf8

@@ -1,0 +1,74 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+/// What the conversions of UTF-8 take and return: the modes, the result, the kinds of errors.
+namespace StreamCompaction::Utf8 {
+
+/// What becomes of ill-formed input.
+enum class Errors {
+    Replace,  ///< U+FFFD takes the place of each ill-formed unit
+    Skip,     ///< ill-formed units are dropped
+    Strict,   ///< nothing after the first ill-formed unit counts
+};
+
+/// Whether a byte order mark at the very beginning is text.
+enum class Bom { Keep, Drop };
+
+/// The encoding whose elements are counted: code points, or code units of UTF-16.
+enum class CountIn { Utf32, Utf16 };
+
+enum class ErrorKind {
+    None,
+    UnexpectedContinuation,  ///< a continuation byte without a lead
+    Truncated,               ///< a sequence that ends too early, or with the input
+    Overlong,                ///< a longer sequence than the code point needs; C0 and C1 always are
+    Surrogate,               ///< a code point from U+D800 to U+DFFF; in UTF-16, a surrogate without its other half
+    AboveLast,               ///< a code point above U+10FFFF; the bytes F5 to FF, which could only begin such a one
+};
+
+/// The outcome of a conversion or a validation.
+struct Result {
+    static constexpr std::uint64_t noError = ~std::uint64_t{0};
+
+    std::uint64_t count;       ///< elements written, or that a conversion would write
+    std::uint64_t firstError;  ///< made by errorAt(); `noError` where all input is well-formed
+
+    [[nodiscard]] constexpr bool isWellFormed() const { return firstError == noError; }
+    /// Where the first ill-formed unit begins, in elements of the input.
+    [[nodiscard]] constexpr std::size_t errorOffset() const { return static_cast<std::size_t>(firstError >> kindBits); }
+    [[nodiscard]] constexpr ErrorKind errorKind() const {
+        return isWellFormed() ? ErrorKind::None : static_cast<ErrorKind>(firstError & ((1u << kindBits) - 1));
+    }
+
+    /// An error as a number. Of two errors the earlier one is the smaller number.
+    [[nodiscard]] static constexpr std::uint64_t errorAt(std::uint64_t offset, ErrorKind kind) {
+        return offset << kindBits | static_cast<std::uint64_t>(kind);
+    }
+
+  private:
+    static constexpr int kindBits = 3;
+};
+
+/// For a message: `an overlong form`.
+[[nodiscard]] constexpr std::string_view describe(ErrorKind kind) {
+    switch (kind) {
+        case ErrorKind::None:
+            break;
+        case ErrorKind::UnexpectedContinuation:
+            return "an unexpected continuation byte";
+        case ErrorKind::Truncated:
+            return "a truncated sequence";
+        case ErrorKind::Overlong:
+            return "an overlong form";
+        case ErrorKind::Surrogate:
+            return "a surrogate";
+        case ErrorKind::AboveLast:
+            return "a code point above U+10FFFF";
+    }
+    return "no error";
+}
+
+}  // namespace StreamCompaction::Utf8
