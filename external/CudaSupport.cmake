@@ -25,6 +25,11 @@ elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
                 set(CMAKE_CUDA_ARCHITECTURES 75 90)
             endif()
         endif()
+        # nvcc optimises kernels whatever the level, which is the host code's: calls of kernels, which take two thirds
+        # of the time to compile this way.
+        if(PROJECT_IS_TOP_LEVEL)
+            set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG" CACHE STRING "Flags of nvcc in a release build")
+        endif()
         enable_language(CUDA)
         if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.9)
             set(unusable "CUDA ${CMAKE_CUDA_COMPILER_VERSION} is too old: 12.9 or newer is needed")

@@ -51,6 +51,7 @@ done
 if [ -z "$program" ]; then
     source scripts/setup.sh
     install_packages python3-matplotlib
+    target=stream_compaction_test
     build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
     if command -v nvcc >/dev/null; then
         cmake --build --preset release --target tune >>build/release.log 2>&1 ||

@@ -5,6 +5,7 @@
 caller=$PWD
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
+target=stream_compaction_test
 build "$preset" -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
 program=$PWD/build/$preset/bin/stream_compaction_test
 cd "$caller"

@@ -104,8 +104,9 @@ choose_preset() {
     [ $preset = release ] || install_packages libboost-context-dev libthrust-dev
 }
 
-# build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds into build/PRESET, with output
-# only when something is wrong.
+# build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds the target that `target` names,
+# by default all, into build/PRESET, with output only when something is wrong.
+target=all
 build() {
     local preset=$1
     shift
@@ -113,7 +114,7 @@ build() {
     mkdir -p build
     say "Building build/$preset (log: $log)"
     # shellcheck disable=SC2086  # options, separated by spaces
-    { cmake --preset "$preset" -G Ninja ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset"; } >"$log" 2>&1 || {
+    { cmake --preset "$preset" -G Ninja ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset" --target "$target"; } >"$log" 2>&1 || {
         tail -n 40 "$log" >&2
         die "the build failed; the whole log is in $log"
     }
