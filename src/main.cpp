@@ -3,7 +3,7 @@
 #include <span>
 
 #include "app/program.h"
-#include "measure/simulated.h"
+#include "measure/gpu.h"
 #include "output/terminal.h"
 
 // Elements in the test arrays, fewer in the simulator, because it takes longer. Change them, build again and watch the

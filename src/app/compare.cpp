@@ -10,13 +10,12 @@
 #include <string>
 #include <utility>
 
-#include "app/command_line.h"
-#include "app/outputs.h"
-#include "cli/quantities.h"
-#include "cli/usage_error.h"
-#include "measure/statistics.h"
+#include "app/options.h"
+#include "app/run.h"
+#include "cli/values.h"
+#include "measure/measure.h"
 #include "output/csv.h"
-#include "output/table.h"
+#include "output/results_table.h"
 
 namespace Bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "output/row.h"
+#include "output/csv.h"
 
 namespace Bench {
 

@@ -11,10 +11,9 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
+#include "problems/inputs.h"
 #include "problems/problems.h"
-#include "problems/text.h"
-#include "problems/text_problems.h"
 
 namespace Bench {
 namespace {

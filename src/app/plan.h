@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "app/options.h"
-#include "variants/outcome.h"
+#include "variants/tester.h"
 
 namespace Bench {
 

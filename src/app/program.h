@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "measure/gpu.h"
-#include "output/console.h"
+#include "output/report.h"
 #include "variants/variants.h"
 
 namespace Bench {

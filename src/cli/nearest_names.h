@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 
 namespace Bench {
 

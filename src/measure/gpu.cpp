@@ -11,7 +11,7 @@
 #include <nvtx3/nvtx3.hpp>
 #include <utility>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "measure/gpu_noise.h"
 #include "measure/gpu_probe.h"
 

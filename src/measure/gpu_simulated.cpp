@@ -4,7 +4,7 @@
 
 #include <stdexcept>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "measure/gpu.h"
 
 namespace Bench {

@@ -3,7 +3,7 @@
 #include <ostream>
 #include <span>
 
-#include "output/row.h"
+#include "output/csv.h"
 
 namespace Bench {
 

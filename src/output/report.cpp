@@ -10,7 +10,7 @@
 #include <limits>
 #include <vector>
 
-#include "cli/sweep.h"
+#include "cli/values.h"
 #include "output/results_table.h"
 
 namespace Bench {

@@ -7,10 +7,18 @@
 #include <string_view>
 
 #include "problems/problem.h"
-#include "variants/outcome.h"
 #include "variants/run_context.h"
+#include "variants/tester.h"
 
 namespace Bench {
+
+/// Where the program writes.
+struct Console {
+    std::ostream& out;
+    std::ostream& err;
+    bool color = false;
+    bool progress = false;  ///< whether `err` is a terminal, with someone who waits
+};
 
 /// Writes what the person at the terminal reads, in the words of the course's report.
 class Report {

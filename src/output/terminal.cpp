@@ -1,5 +1,9 @@
 #include "output/terminal.h"
 
+#include <fmt/format.h>
+
+#include <cmath>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 
@@ -29,5 +33,70 @@ bool standardOutputTakesColor() {
 }
 
 bool standardErrorIsTerminal() { return isTerminal(stderr); }
+
+namespace {
+
+// All that a signal handler may touch.
+volatile std::sig_atomic_t noted = 0;
+
+extern "C" void noteInterrupt(int signal) {
+    noted = 1;
+    std::signal(signal, SIG_DFL);
+}
+
+}  // namespace
+
+InterruptGuard::InterruptGuard() {
+    noted = 0;
+    previous_ = std::signal(SIGINT, SIG_IGN);
+    if (previous_ != SIG_IGN) {
+        std::signal(SIGINT, noteInterrupt);
+    }
+}
+
+InterruptGuard::~InterruptGuard() { std::signal(SIGINT, previous_); }
+
+bool InterruptGuard::interrupted() const { return noted != 0; }
+
+Progress::Progress(std::ostream* terminal, std::size_t measurements, double work, Clock now)
+    : terminal_(terminal), now_(std::move(now)), startUs_(now_()), measurements_(measurements), work_(work) {}
+
+void Progress::begin(std::string_view measurement) {
+    ++begun_;
+    if (terminal_ == nullptr) {
+        return;
+    }
+    clear();
+    const std::string line = fmt::format("[{}/{}] {}{}", begun_, measurements_, measurement, timeLeft());
+    written_ = line.size();
+    *terminal_ << line << std::flush;
+}
+
+void Progress::end(double work) { workDone_ += work; }
+
+void Progress::clear() {
+    if (written_ > 0) {
+        *terminal_ << '\r' << std::string(written_, ' ') << '\r' << std::flush;
+        written_ = 0;
+    }
+}
+
+std::string Progress::timeLeft() const {
+    if (workDone_ <= 0) {
+        return "";
+    }
+    return fmt::format(", {} left", formatSeconds((now_() - startUs_) / 1e6 * (work_ - workDone_) / workDone_));
+}
+
+std::string formatSeconds(double seconds) {
+    constexpr long long minute = 60;
+    constexpr long long hour = 60 * minute;
+    const auto whole = std::llround(seconds);
+    if (whole < minute) {
+        return fmt::format("{} s", whole);
+    }
+    return whole < hour ? fmt::format("{} min {} s", whole / minute, whole % minute)
+                        : fmt::format("{} h {} min", whole / hour, whole % hour / minute);
+}
 
 }  // namespace Bench

@@ -6,7 +6,7 @@
 #include <stdexcept>
 
 #include "cli/nearest_names.h"
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "problems/problem.h"
 
 namespace Bench {

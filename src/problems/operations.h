@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "problems/element_type.h"
+#include "problems/elements.h"
 #include "problems/inputs.h"
 
 namespace Bench {

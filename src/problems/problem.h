@@ -9,9 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "cli/shapes.h"
-#include "problems/array.h"
-#include "problems/element_type.h"
+#include "cli/values.h"
+#include "problems/elements.h"
 
 namespace Bench {
 

@@ -16,9 +16,8 @@
 #include <stdexcept>
 #include <string_view>
 
-#include "problems/abridged.h"
 #include "problems/findings.h"
-#include "problems/text_problems.h"
+#include "problems/inputs.h"
 
 // Results are checked against the input, a chunk on each core, and not against an array of expected elements: with a
 // gigabyte the memory for those would cost more than all the rest.

@@ -1,5 +1,3 @@
-#include "problems/text_problems.h"
-
 #include <stream_compaction/utf8/scalar.h>
 
 #include <algorithm>
@@ -8,7 +6,8 @@
 #include <type_traits>
 
 #include "problems/findings.h"
-#include "problems/text.h"
+#include "problems/inputs.h"
+#include "problems/problems.h"
 
 namespace Bench {
 namespace {

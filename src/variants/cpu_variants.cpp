@@ -1,5 +1,3 @@
-#include "variants/cpu_variants.h"
-
 #include <stream_compaction/cpu.h>
 #include <stream_compaction/cpu/row_sum.h>
 
@@ -8,7 +6,7 @@
 #include <numeric>
 #include <utility>
 
-#include "variants/text_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 namespace {

@@ -1,5 +1,5 @@
 // In a build without a CUDA compiler this file stands in for gpu_variants.cpp.
-#include "variants/gpu_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 

@@ -1,4 +1,4 @@
-#include "variants/gpu_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 

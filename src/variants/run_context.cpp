@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "cli/sizes.h"
+#include "cli/values.h"
 #include "measure/system_info.h"
 
 namespace Bench {

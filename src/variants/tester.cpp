@@ -6,7 +6,7 @@
 #include <limits>
 #include <new>
 
-#include "cli/sizes.h"
+#include "cli/values.h"
 
 namespace Bench {
 namespace {

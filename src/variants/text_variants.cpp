@@ -1,5 +1,3 @@
-#include "variants/text_variants.h"
-
 #include <stream_compaction/cpu/utf8.h>
 #include <stream_compaction/utf8/scalar.h>
 
@@ -8,7 +6,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "problems/text_problems.h"
+#include "problems/problems.h"
+#include "variants/implementation.h"
 
 #ifdef STREAM_COMPACTION_HAS_ICONV
 #include <iconv.h>

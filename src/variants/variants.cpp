@@ -15,9 +15,8 @@
 #include <utility>
 
 #include "cli/nearest_names.h"
-#include "cli/usage_error.h"
-#include "variants/cpu_variants.h"
-#include "variants/gpu_variants.h"
+#include "cli/values.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 namespace {

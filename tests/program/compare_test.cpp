@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "output/csv.h"
 
 namespace Bench {

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #endif
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "outcomes.h"
 
 namespace Bench {

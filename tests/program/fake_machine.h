@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "app/program.h"
-#include "variants/cpu_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 

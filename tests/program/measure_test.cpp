@@ -10,8 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/usage_error.h"
-#include "measure/statistics.h"
+#include "cli/values.h"
 
 namespace Bench {
 namespace {

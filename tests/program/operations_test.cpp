@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 
 namespace Bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 
 namespace Bench {
 namespace {

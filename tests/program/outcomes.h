@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "variants/outcome.h"
+#include "variants/tester.h"
 
 namespace Bench {
 

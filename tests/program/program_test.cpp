@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "fake_machine.h"
-#include "measure/simulated.h"
+#include "measure/gpu.h"
 #include "output/csv.h"
 
 namespace Bench {

@@ -12,7 +12,7 @@
 
 #include "outcomes.h"
 #include "problem_on.h"
-#include "problems/abridged.h"
+#include "problems/inputs.h"
 
 namespace Bench {
 namespace {

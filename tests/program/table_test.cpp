@@ -1,7 +1,7 @@
-#include "output/table.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "output/results_table.h"
 
 namespace Bench {
 namespace {

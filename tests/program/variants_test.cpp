@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "problem_on.h"
-#include "variants/gpu_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 namespace {

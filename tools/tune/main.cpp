@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 #include "tune/tuner.h"
 
 // Usage: tune FILE.csv [scan|compact|sort|row-sum]

@@ -1,7 +1,7 @@
 #include <stream_compaction/cub_row_sum.cuh>
 #include <stream_compaction/row_sum.cuh>
 
-#include "cli/shapes.h"
+#include "cli/values.h"
 #include "tune/candidates.cuh"
 
 namespace Bench::Tune {

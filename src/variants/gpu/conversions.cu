@@ -8,10 +8,10 @@
 #include <stream_compaction/utf8.cuh>
 
 #include "measure/gpu_noise.h"
-#include "problems/text_problems.h"
+#include "problems/problems.h"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/run.cuh"
-#include "variants/gpu_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 namespace {

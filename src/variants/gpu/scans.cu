@@ -3,7 +3,7 @@
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/peers.cuh"
 #include "variants/gpu/run.cuh"
-#include "variants/gpu_variants.h"
+#include "variants/implementation.h"
 
 namespace Bench {
 namespace {

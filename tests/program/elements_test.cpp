@@ -1,8 +1,8 @@
-#include "problems/element_type.h"
+#include "problems/elements.h"
 
 #include <gtest/gtest.h>
 
-#include "cli/usage_error.h"
+#include "cli/values.h"
 
 namespace Bench {
 namespace {

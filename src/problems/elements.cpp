@@ -1,4 +1,4 @@
-#include "problems/element_type.h"
+#include "problems/elements.h"
 
 #include <stdexcept>
 

@@ -1,8 +1,9 @@
-#include "output/interrupt.h"
-
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <sstream>
+
+#include "output/terminal.h"
 
 namespace Bench {
 namespace {
@@ -54,6 +55,49 @@ TEST(InterruptGuardDeathTest, LetsTheSecondInterruptEndTheProgram) {
             std::raise(SIGINT);
         },
         "");
+}
+
+}  // namespace
+namespace {
+
+TEST(Progress, TellsHowFarARunIsAndHowLongItWillTake) {
+    std::ostringstream terminal;
+    double now = 0;
+    Progress progress(&terminal, 3, 100, [&now] { return now; });
+    progress.begin("scan naive 16");
+    EXPECT_EQ(terminal.str(), "[1/3] scan naive 16");
+    progress.clear();
+    progress.end(20);
+    now += 10e6;
+
+    terminal.str("");
+    progress.begin("scan cub 16");
+    EXPECT_EQ(terminal.str(), "[2/3] scan cub 16, 40 s left");
+}
+
+TEST(Progress, TakesItsLineAway) {
+    std::ostringstream terminal;
+    Progress progress(&terminal, 1, 1);
+    progress.begin("abc");
+    terminal.str("");
+    progress.clear();
+    EXPECT_EQ(terminal.str(), "\r         \r");
+    progress.clear();
+    EXPECT_EQ(terminal.str(), "\r         \r");
+}
+
+TEST(Progress, IsSilentWithoutATerminal) {
+    Progress progress(nullptr, 1, 1);
+    progress.begin("abc");
+    progress.end(1);
+    progress.clear();
+}
+
+TEST(FormatSeconds, TakesTheUnitThatFits) {
+    EXPECT_EQ(formatSeconds(0.2), "0 s");
+    EXPECT_EQ(formatSeconds(59.4), "59 s");
+    EXPECT_EQ(formatSeconds(200), "3 min 20 s");
+    EXPECT_EQ(formatSeconds(7500), "2 h 5 min");
 }
 
 }  // namespace
