@@ -24,7 +24,6 @@ struct UninitializedAllocator : std::allocator<T> {
 template <typename T>
 using Array = std::vector<T, UninitializedAllocator<T>>;
 
-
 /// What the arrays hold.
 enum class ElementType { Int8, Int32, Int64, Float, Double };
 
@@ -75,6 +74,20 @@ decltype(auto) withElementType(ElementType type, Work&& work) {
     }
     return work(std::type_identity<std::int32_t>{});
 }
+
+/// The square of a number, for host and device. Integers wrap.
+struct Square {
+    template <typename T>
+    [[nodiscard]] constexpr auto operator()(T x) const {
+        if constexpr (std::floating_point<T>) {
+            return x * x;
+        } else {
+            using Signed = std::common_type_t<T, int>;
+            const auto wrapping = static_cast<std::make_unsigned_t<Signed>>(x);
+            return static_cast<Signed>(wrapping * wrapping);
+        }
+    }
+};
 
 /// What a scan adds up in: bytes would overflow at once.
 template <typename T>

@@ -22,6 +22,7 @@ struct Description {
 
 [[nodiscard]] const Description& describe(Operation operation) {
     static constexpr Description scan{"scan", "SCAN TESTS", {Kind::Modulo, 50}};
+    static constexpr Description scanSquares{"scan-squares", "SCAN OF SQUARES TESTS", {Kind::Modulo, 50}};
     static constexpr Description compact{"compact", "STREAM COMPACTION TESTS", {Kind::Modulo, 4}};
     static constexpr Description partition{"partition", "PARTITION TESTS", {Kind::Modulo, 4}};
     static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform}};
@@ -35,6 +36,8 @@ struct Description {
     switch (operation) {
         case Operation::Scan:
             return scan;
+        case Operation::ScanSquares:
+            return scanSquares;
         case Operation::Compact:
             return compact;
         case Operation::Partition:
@@ -59,8 +62,11 @@ struct Description {
     throw std::logic_error("describe: no such operation");
 }
 
+/// The sum of 2^40 squares below that of this fits into 64 bits.
+constexpr std::uint32_t mostToSquare = 1 << 11;
+
 [[nodiscard]] bool addsUp(Operation operation) {
-    return operation == Operation::Scan || operation == Operation::RowSum;
+    return operation == Operation::Scan || operation == Operation::ScanSquares || operation == Operation::RowSum;
 }
 
 }  // namespace
@@ -104,6 +110,7 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         switch (operation) {
             case Operation::Scan:
+            case Operation::ScanSquares:
             case Operation::RowSum:
                 return sizeof(T) + sizeof(SumOf<T>);
             case Operation::SortPairs:
@@ -132,6 +139,15 @@ void requireCheckable(Operation operation, ElementType type, InputPattern patter
             fmt::format("--input: {} as {} is random bits, whose sums overflow and cancel so that none can be checked; "
                         "choose another input for {}, or leave it out",
                         toString(pattern), name(type), name(operation)));
+    }
+    const bool smallWholeNumbers = pattern.kind == Kind::Zeros || pattern.kind == Kind::Ones ||
+                                   pattern.kind == Kind::RandomBits ||
+                                   (pattern.kind == Kind::Modulo && pattern.k <= mostToSquare);
+    if (operation == Operation::ScanSquares && floating && !smallWholeNumbers) {
+        throw UsageError(
+            fmt::format("--input: scan-squares of {} takes zeros, ones, random-bits or mod:K with K up to {}, "
+                        "whose squares have exact sums, not {}",
+                        name(type), mostToSquare, toString(pattern)));
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
     if (operation == Operation::SortPairs && n > mostPairs) {

@@ -12,6 +12,7 @@ namespace Bench {
 
 enum class Operation {
     Scan,
+    ScanSquares,
     Compact,
     Partition,
     Sort,
@@ -24,14 +25,15 @@ enum class Operation {
     Utf16ToUtf8,
 };
 
+/// Those on arrays of any of the types.
 inline constexpr std::array operationsOnArrays{Operation::Scan, Operation::Compact,   Operation::Partition,
                                                Operation::Sort, Operation::SortPairs, Operation::RowSum};
 inline constexpr std::array operationsOnText{Operation::Utf8ToUtf32, Operation::Utf8ToUtf16, Operation::Utf8Validate,
                                              Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
-inline constexpr std::array allOperations{Operation::Scan,        Operation::Compact,     Operation::Partition,
-                                          Operation::Sort,        Operation::SortPairs,   Operation::RowSum,
-                                          Operation::Utf8ToUtf32, Operation::Utf8ToUtf16, Operation::Utf8Validate,
-                                          Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
+inline constexpr std::array allOperations{Operation::Scan,         Operation::ScanSquares, Operation::Compact,
+                                          Operation::Partition,    Operation::Sort,        Operation::SortPairs,
+                                          Operation::RowSum,       Operation::Utf8ToUtf32, Operation::Utf8ToUtf16,
+                                          Operation::Utf8Validate, Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
 
 /// Whether it is on text, whose elements have no type to choose: its variants are listed under the default one.
 [[nodiscard]] constexpr bool isOnText(Operation operation) { return operation >= Operation::Utf8ToUtf32; }

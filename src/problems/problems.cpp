@@ -32,7 +32,8 @@ class Shown : public Base {
     [[nodiscard]] std::string abridgedInput() const override { return abridged(this->input()); }
 };
 
-template <typename T>
+/// Of `function` of each element.
+template <typename T, typename Function = std::identity>
 class Scan final : public Shown<ScanProblem<T>> {
     using Sum = SumOf<T>;
     // Floating-point numbers that are scanned are whole ones: integers hold their sums exactly.
@@ -67,7 +68,7 @@ class Scan final : public Shown<ScanProblem<T>> {
     }
 
   private:
-    [[nodiscard]] static Wrapping wrapping(T x) { return static_cast<Wrapping>(static_cast<Exact>(x)); }
+    [[nodiscard]] static Wrapping wrapping(T x) { return static_cast<Wrapping>(static_cast<Exact>(Function{}(x))); }
 
     /// Floating-point sums of whole numbers are exact as long as they have no more than the mantissa's digits. Larger
     /// ones may be off by half a unit in the last place for each addition that they went through one after the other,
@@ -350,6 +351,8 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
     switch (operation) {
         case Operation::Scan:
             return problemsOfKind<Scan<T>>(std::move(input), sizes);
+        case Operation::ScanSquares:
+            return problemsOfKind<Scan<T, Square>>(std::move(input), sizes);
         case Operation::Compact:
             return problemsOfKind<Compact<T>>(std::move(input), sizes);
         case Operation::Partition:

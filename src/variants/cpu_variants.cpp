@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -78,6 +79,11 @@ void scan(std::span<const T> in, Array<SumOf<T>>& out) {
         using Sum = std::make_unsigned_t<SumOf<T>>;
         timer().timeCpu([&] { std::exclusive_scan(in.begin(), in.end(), out.begin(), Sum{}); });
     }
+}
+
+void scanSquares(std::span<const float> in, Array<float>& out) {
+    timer().timeCpu(
+        [&] { std::transform_exclusive_scan(in.begin(), in.end(), out.begin(), 0.0, std::plus<>{}, Square{}); });
 }
 
 template <typename T>
@@ -175,6 +181,8 @@ Implementations cpuImplementations() {
         {cpuImplementation(Operation::Scan, "cpu", CPU::scan)},
         implementEach<ScanProblem>(otherTypes, Operation::Scan, "cpu", [](auto in, auto& out) { scan(in, out); }),
         {cpuImplementation(Operation::Scan, "cpu-parallel", CPU::parallelScan)},
+
+        {implement<ScanProblem<float>>(Operation::ScanSquares, ElementType::Float, "cpu", scanSquares)},
 
         {cpuImplementation(Operation::Compact, "cpu", CPU::compactWithoutScan)},
         implementEach<CompactProblem>(otherTypes, Operation::Compact, "cpu",

@@ -36,6 +36,7 @@ struct Row {
 };
 
 constexpr std::array onlyInt32{ElementType::Int32};
+constexpr std::array onlyFloat{ElementType::Float};
 constexpr std::array vectorTypes{ElementType::Int32, ElementType::Float, ElementType::Double};
 constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
 constexpr std::array typeOfText{listedTypeOfText};
@@ -71,6 +72,9 @@ constexpr std::array rows{
     gpu(Operation::Scan, "thrust", "thrust scan"),
     gpu(Operation::Scan, "cub", "cub scan"),
 
+    cpu(Operation::ScanSquares, "cpu", "cpu scan of squares", onlyFloat),
+    gpu(Operation::ScanSquares, "single-pass", "single-pass scan of squares", noBlockSize, onlyFloat),
+
     cpu(Operation::Compact, "cpu", "cpu compact without scan"),
     cpu(Operation::Compact, "cpu-scan", "cpu compact with scan", onlyInt32),
     cpu(Operation::Compact, "cpu-parallel", "cpu parallel compact", onlyInt32),
@@ -99,6 +103,7 @@ constexpr std::array rows{
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
     gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
+    gpu(Operation::SortPairs, "radix-argsort", "radix argsort", noBlockSize, onlyInt32),
     gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
 

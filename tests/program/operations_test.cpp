@@ -39,6 +39,14 @@ TEST(RequireCheckable, RefusesSumsOfArbitraryFloats) {
     EXPECT_NO_THROW(requireCheckable(Operation::Sort, ElementType::Float, {Kind::Uniform}, 10));
 }
 
+TEST(RequireCheckable, RefusesSquaresWhoseSumsAreNotExact) {
+    EXPECT_NO_THROW(requireCheckable(Operation::ScanSquares, ElementType::Float, {Kind::Modulo, 50}, 10));
+    EXPECT_NO_THROW(requireCheckable(Operation::ScanSquares, ElementType::Float, {Kind::Ones}, 10));
+    EXPECT_NO_THROW(requireCheckable(Operation::ScanSquares, ElementType::Int32, {Kind::Uniform}, 10));
+    EXPECT_THROW(requireCheckable(Operation::ScanSquares, ElementType::Float, {Kind::Modulo, 5000}, 10), UsageError);
+    EXPECT_THROW(requireCheckable(Operation::ScanSquares, ElementType::Float, {Kind::Ascending}, 10), UsageError);
+}
+
 TEST(RequireCheckable, RefusesMorePairsThanTheirValuesCount) {
     EXPECT_NO_THROW(requireCheckable(Operation::SortPairs, ElementType::Int64, {Kind::Uniform}, 2147483647));
     EXPECT_THROW(requireCheckable(Operation::SortPairs, ElementType::Int64, {Kind::Uniform}, 2147483648), UsageError);

@@ -55,6 +55,14 @@ template <typename T>
                                         Pairs<int>{std::move(sortedKeys), std::move(values)});
 }
 
+TEST(ScanProblem, WantsSumsOfSquaresWhereTheyAreAskedFor) {
+    const auto judgeSquares = [](Array<float> sums) {
+        return judge<ScanProblem<float>>(Operation::ScanSquares, std::vector<float>{3, 1, 7, 4}, std::move(sums));
+    };
+    EXPECT_EQ(judgeSquares({0, 9, 10, 59}), std::nullopt);
+    EXPECT_EQ(judgeSquares({0, 3, 4, 11}), "first mismatch at index 1: expected 9, got 3");
+}
+
 TEST(ScanProblem, WantsExclusiveSumsThatWrap) {
     EXPECT_EQ(judgeScan<int>({3, 1, 7, 0, 4}, {0, 3, 4, 11, 11}), std::nullopt);
     EXPECT_EQ(judgeScan<int>({largest, 1, 1}, {0, largest, smallest}), std::nullopt);

@@ -1,9 +1,9 @@
+#include "output/terminal.h"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
 #include <sstream>
-
-#include "output/terminal.h"
 
 namespace Bench {
 namespace {

@@ -21,6 +21,17 @@ template <typename MakeOp>
 }
 [[nodiscard]] StreamCompaction::SinglePass::Scan reproducible(int /*blockSize*/) { return {.reproducible = true}; }
 
+/// A scan that squares as it loads.
+struct ScanOfSquares {
+    [[nodiscard]] std::size_t scratchBytes(const float* in, float* out, std::size_t n) const {
+        return StreamCompaction::SinglePass::Scan{}.scratchBytes(StreamCompaction::transformed(in, Square{}), out, n);
+    }
+    void operator()(const float* in, float* out, std::size_t n, StreamCompaction::Scratch scratch,
+                    cudaStream_t stream) const {
+        StreamCompaction::SinglePass::Scan{}(StreamCompaction::transformed(in, Square{}), out, n, scratch, stream);
+    }
+};
+
 }  // namespace
 
 Implementations gpuScans() {
@@ -34,6 +45,7 @@ Implementations gpuScans() {
         scan("single-pass", fixed<SinglePass::Scan>),
         scan("single-pass-tickets", byTicket),
         scan("single-pass-reproducible", reproducible),
+        {implement<ScanMemory<float>>(Operation::ScanSquares, "single-pass", fixed<ScanOfSquares>)},
         scan("thrust", fixed<Thrust::Scan>),
         scan("cub", fixed<Cub::Scan>),
     });

@@ -85,6 +85,41 @@ class PairsMemory {
     StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
 };
 
+/// Keys alone in; an argsort makes the indices.
+template <typename K>
+class ArgSortMemory {
+  public:
+    using Element = K;
+    using SomeProblem = SortPairsProblem<K>;
+
+    explicit ArgSortMemory(std::span<const K> keys) : keysIn_(keys), keysOut_(keys.size()), indices_(keys.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (2 * sizeof(K) + sizeof(PairValue)); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(keysIn_).data(), keysOut_.data(), indices_.data(), keysIn_.size(), scratch, defaultStream);
+    }
+    void poison() {
+        Bench::poison(keysOut_);
+        Bench::poison(indices_);
+    }
+    void fetchTo(Pairs<K>& result) const {
+        fetch(keysOut_, result.keys, keysOut_.size());
+        fetch(indices_, result.values, indices_.size());
+    }
+
+  private:
+    StreamCompaction::DeviceBuffer<K> keysIn_;
+    StreamCompaction::DeviceBuffer<K> keysOut_;
+    StreamCompaction::DeviceBuffer<PairValue> indices_;
+};
+
 template <typename MakeOp>
 [[nodiscard]] Implementations sortPairs(std::string_view variant, MakeOp makeOp) {
     return implementEach<PairsMemory>(AllTypes{}, Operation::SortPairs, variant, makeOp);
@@ -96,6 +131,7 @@ Implementations gpuPairSorts() {
     using namespace StreamCompaction;
     return joined({
         sortPairs("radix", fixed<Radix::Sort>),
+        {implement<ArgSortMemory<std::int32_t>>(Operation::SortPairs, "radix-argsort", fixed<Radix::ArgSort>)},
         sortPairs("thrust", fixed<Thrust::SortPairs>),
         sortPairs("cub", fixed<Cub::SortPairs>),
     });
