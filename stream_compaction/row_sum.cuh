@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/row_sum.h"
 #include "stream_compaction/row_sum/plan.h"
 #include "stream_compaction/row_sum/short_rows.cuh"
@@ -11,8 +12,9 @@
 ///
 /// Sums are accumulated in the type of `out`, which may be wider than that of the elements: int8 into int, __half and
 /// __nv_bfloat16 into float. Integers wrap; the sum of bools is true where any is. Rows without columns sum to 0. May
-/// not run in place. A pitch of less than `cols` and a matrix larger than memory throw std::invalid_argument. Enqueues
-/// its work; allocates nothing and does not synchronise.
+/// not run in place. `transformed(in, function)` in place of `in` adds up `function` of each element. A pitch of less
+/// than `cols` and a matrix larger than memory throw std::invalid_argument. Enqueues its work; allocates nothing and
+/// does not synchronise.
 namespace StreamCompaction::RowSum {
 
 /// A step of the study: a block per row, whatever the shape. Uses no scratch. Throws std::invalid_argument for more
@@ -89,9 +91,12 @@ struct Adaptive {
     template <typename In, typename Acc>
     [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, std::size_t rows, std::size_t cols,
                                            std::size_t pitch) const {
-        requireMatrixSize<Acc>(Matrix<In>{in, rows, cols, pitch});
-        const std::size_t parts = rows > 0 && cols > 0 ? mostPartsOf({rows, cols, pitch, sizeof(In)}) : 1;
-        return parts > 1 ? scratchBytesFor<Acc>(rows * parts) : 0;
+        return scratchOf<Acc>(Matrix<In>{in, rows, cols, pitch});
+    }
+    template <typename In, typename Function, typename Acc>
+    [[nodiscard]] std::size_t scratchBytes(const TransformedSource<In, Function>& in, Acc* out, std::size_t rows,
+                                           std::size_t cols, std::size_t pitch) const {
+        return scratchBytes(in.elements, out, rows, cols, pitch);
     }
 
     /// The matrix begins at any address that its type allows. Elements and sums have 1, 2, 4, 8 or 16 bytes and are
@@ -99,18 +104,18 @@ struct Adaptive {
     template <typename In, typename Acc>
     void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
-        const Matrix<In> matrix{in, rows, cols, pitch};
-        requireMatrix(matrix, out);
-        ScratchArena arena(scratch, scratchBytes(in, out, rows, cols, pitch));
-        if (isDoneWithoutColumns(matrix, out, stream)) {
-            return;
-        }
-        sumBy(planFor({rows, cols, pitch, sizeof(In)}, currentCard()), matrix, out, arena, stream);
+        sum(Matrix<In>{in, rows, cols, pitch}, out, scratch, stream);
+    }
+    template <typename In, typename Function, typename Acc>
+    void operator()(const TransformedSource<In, Function>& in, Acc* out, std::size_t rows, std::size_t cols,
+                    std::size_t pitch, Scratch scratch, cudaStream_t stream) const {
+        sum(Matrix<In, Function>{in.elements, rows, cols, pitch, in.function}, out, scratch, stream);
     }
 
     /// By a given plan.
-    template <typename In, typename Acc>
-    void sumBy(const Plan& plan, const Matrix<In>& matrix, Acc* out, ScratchArena arena, cudaStream_t stream) const {
+    template <typename In, typename Function, typename Acc>
+    void sumBy(const Plan& plan, const Matrix<In, Function>& matrix, Acc* out, ScratchArena arena,
+               cudaStream_t stream) const {
         switch (plan.mapping) {
             case Mapping::Thread:
                 return sumByTile(matrix, out, stream);
@@ -136,9 +141,27 @@ struct Adaptive {
     }
 
   private:
-    template <typename In, typename Acc>
-    static void sumByTile(const Matrix<In>& matrix, Acc* out, cudaStream_t stream) {
-        constexpr auto kernel = kernSumByTile<In, Acc>;
+    template <typename Acc, typename In, typename Function>
+    [[nodiscard]] static std::size_t scratchOf(const Matrix<In, Function>& matrix) {
+        requireMatrixSize<Acc>(matrix);
+        const bool isEmpty = matrix.rows == 0 || matrix.cols == 0;
+        const std::size_t parts = isEmpty ? 1 : mostPartsOf({matrix.rows, matrix.cols, matrix.pitch, sizeof(In)});
+        return parts > 1 ? scratchBytesFor<Acc>(matrix.rows * parts) : 0;
+    }
+
+    template <typename In, typename Function, typename Acc>
+    void sum(const Matrix<In, Function>& matrix, Acc* out, Scratch scratch, cudaStream_t stream) const {
+        requireMatrix(matrix, out);
+        ScratchArena arena(scratch, scratchOf<Acc>(matrix));
+        if (!isDoneWithoutColumns(matrix, out, stream)) {
+            const Plan plan = planFor({matrix.rows, matrix.cols, matrix.pitch, sizeof(In)}, currentCard());
+            sumBy(plan, matrix, out, arena, stream);
+        }
+    }
+
+    template <typename In, typename Function, typename Acc>
+    static void sumByTile(const Matrix<In, Function>& matrix, Acc* out, cudaStream_t stream) {
+        constexpr auto kernel = kernSumByTile<In, Function, Acc>;
         const std::size_t rowBytes = matrix.cols * sizeof(In);
         const std::size_t rows = std::min(rowsPerTile(rowBytes), matrix.rows);
         const std::size_t blocks = Common::divideRoundUp(matrix.rows, rows);
@@ -151,16 +174,17 @@ struct Adaptive {
                        static_cast<unsigned>(rows), out);
     }
 
-    template <typename Shape, typename In, typename Acc>
-    static void sumByTeam(const Plan& plan, const Matrix<In>& matrix, Acc* out, Begin begin, cudaStream_t stream) {
+    template <typename Shape, typename In, typename Function, typename Acc>
+    static void sumByTeam(const Plan& plan, const Matrix<In, Function>& matrix, Acc* out, Begin begin,
+                          cudaStream_t stream) {
         const std::size_t blocks = Common::divideRoundUp(matrix.rows * plan.parts, Shape::rowsPerBlock);
         const LaunchShape shape{.blocks = blocks,
                                 .threads = Shape::threads,
                                 .begin = begin,
                                 .carveout = cudaSharedmemCarveoutDefault};  // loads pass through the first-level cache
         const auto launchReading = [&]<bool readOnce>(std::bool_constant<readOnce>) {
-            launch<kernSumByTeam<Shape, readOnce, In, Acc>>(shape, stream, matrix, static_cast<unsigned>(plan.parts),
-                                                            plan.partVectors, out);
+            launch<kernSumByTeam<Shape, readOnce, In, Function, Acc>>(
+                shape, stream, matrix, static_cast<unsigned>(plan.parts), plan.partVectors, out);
         };
         plan.readOnce ? launchReading(std::true_type{}) : launchReading(std::false_type{});
     }

@@ -8,25 +8,35 @@
 /// What the device layers of all row sums share.
 namespace StreamCompaction::RowSum {
 
-/// A row-major matrix in device memory: row r begins at `elements + r * pitch`.
-template <typename In>
+/// Adds elements up as they are.
+struct Unchanged {
+    template <typename T>
+    [[nodiscard]] __device__ T operator()(const T& x) const {
+        return x;
+    }
+};
+
+/// A row-major matrix in device memory: row r begins at `elements + r * pitch`. What is added up is `function` of each
+/// element.
+template <typename In, typename Function = Unchanged>
 struct Matrix {
     const In* elements;
     std::size_t rows;
     std::size_t cols;
     std::size_t pitch;
+    Function function{};
 };
 
 /// The number of elements from the first to the last, with the gaps between rows.
-template <typename In>
-[[nodiscard]] std::size_t extentOf(const Matrix<In>& matrix) {
+template <typename In, typename Function>
+[[nodiscard]] std::size_t extentOf(const Matrix<In, Function>& matrix) {
     return matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
 }
 
 /// Throws std::invalid_argument unless the pitch is at least the columns, and the matrix and a sum for each row fit
 /// into memory.
-template <typename Acc, typename In>
-void requireMatrixSize(const Matrix<In>& matrix) {
+template <typename Acc, typename In, typename Function>
+void requireMatrixSize(const Matrix<In, Function>& matrix) {
     if (matrix.pitch < matrix.cols) {
         throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
                                     std::to_string(matrix.pitch));
@@ -40,8 +50,8 @@ void requireMatrixSize(const Matrix<In>& matrix) {
 }
 
 /// The same, and throws unless `in` and `out` are arrays that share no memory.
-template <typename In, typename Acc>
-void requireMatrix(const Matrix<In>& matrix, Acc* out) {
+template <typename In, typename Function, typename Acc>
+void requireMatrix(const Matrix<In, Function>& matrix, Acc* out) {
     requireMatrixSize<Acc>(matrix);
     const std::size_t n = extentOf(matrix);
     Arguments::requireArray("in", matrix.elements, n);
@@ -50,8 +60,8 @@ void requireMatrix(const Matrix<In>& matrix, Acc* out) {
 }
 
 /// Writes a zero for each row if the matrix has no columns. Returns whether nothing is left to do.
-template <typename In, typename Acc>
-[[nodiscard]] bool isDoneWithoutColumns(const Matrix<In>& matrix, Acc* out, cudaStream_t stream) {
+template <typename In, typename Function, typename Acc>
+[[nodiscard]] bool isDoneWithoutColumns(const Matrix<In, Function>& matrix, Acc* out, cudaStream_t stream) {
     if (matrix.rows > 0 && matrix.cols == 0) {
         Common::checkCUDAError(cudaMemsetAsync(out, 0, matrix.rows * sizeof(Acc), stream), "cudaMemsetAsync");
     }

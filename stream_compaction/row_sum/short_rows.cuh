@@ -82,8 +82,9 @@ inline constexpr std::size_t tileBytes = 4096;
 /// four accumulators: with them the longest chain of additions stays within the bound of row_sum.h.
 ///
 /// Work O(n), steps O(cols). Reads each element once; DRAM bandwidth limits it.
-template <typename In, typename Acc>
-__global__ void __launch_bounds__(tileThreads) kernSumByTile(Matrix<In> matrix, unsigned rowsOfTile, Acc* out) {
+template <typename In, typename Function, typename Acc>
+__global__ void __launch_bounds__(tileThreads)
+    kernSumByTile(Matrix<In, Function> matrix, unsigned rowsOfTile, Acc* out) {
     constexpr unsigned banks = 32;
     constexpr int accumulators = 4;
     __shared__ BulkCopy copy;
@@ -101,7 +102,7 @@ __global__ void __launch_bounds__(tileThreads) kernSumByTile(Matrix<In> matrix, 
         const In* const begin = tile + row * cols;
         const In* element = begin + firstColumn;
         const auto addNext = [&](int accumulator) {
-            sums[accumulator] = Common::wrappingAdd(sums[accumulator], static_cast<Acc>(*element));
+            sums[accumulator] = Common::wrappingAdd(sums[accumulator], static_cast<Acc>(matrix.function(*element)));
             element = element + 1 == begin + cols ? begin : element + 1;
         };
         unsigned done = 0;

@@ -91,13 +91,23 @@ struct Piece {
 
 /// The piece of this thread's team. Only teams that are blocks split rows. Teams past the last row repeat it, because
 /// whole warps shuffle.
-template <typename Shape, typename In>
-__device__ Piece<In> pieceOfTeam(const Matrix<In>& matrix, unsigned parts, std::size_t partVectors) {
+template <typename Shape, typename In, typename Function>
+__device__ Piece<In> pieceOfTeam(const Matrix<In, Function>& matrix, unsigned parts, std::size_t partVectors) {
     const bool isSplit = Shape::rowsPerBlock == 1 && parts > 1;
     const std::size_t rowIndex = isSplit ? blockIdx.x / parts : min(teamIndex<Shape>(), matrix.rows - 1);
     const std::size_t part = isSplit ? blockIdx.x % parts : 0;
     const PeeledRow<In> row(matrix.elements + rowIndex * matrix.pitch, matrix.cols);
     return {row, part * partVectors, min((part + 1) * partVectors, row.vectors()), part == 0};
+}
+
+/// What an element adds to a sum. An element that is not there was loaded as zero and adds nothing.
+template <typename Acc, typename Function, typename In>
+__device__ Acc summandOf(const Function& function, const In& x, bool isThere) {
+    if constexpr (std::is_same_v<Function, Unchanged>) {
+        return static_cast<Acc>(x);
+    } else {
+        return isThere ? static_cast<Acc>(function(x)) : Acc{};
+    }
 }
 
 /// Elements outside the vectors of a row, those that one thread of a team adds up; zeros in place of what is not there.
@@ -109,25 +119,30 @@ class EdgesOfThread {
 
   public:
     /// Begins to load.
-    __device__ EdgesOfThread(const Piece<In>& piece, unsigned rank) {
+    __device__ EdgesOfThread(const Piece<In>& piece, unsigned rank)
+        : first_(rank), end_(piece.hasEdges ? piece.row.edges() : 0) {
 #pragma unroll
         for (int i = 0; i < count; ++i) {
-            const unsigned edge = rank + static_cast<unsigned>(i * Shape::team);
-            if (piece.hasEdges && edge < piece.row.edges()) {
-                edges_[i] = piece.row.edge(edge);
+            if (isThere(i)) {
+                edges_[i] = piece.row.edge(index(i));
             }
         }
     }
 
-    template <typename Acc>
-    __device__ void addTo(Acc (&sums)[Row::length]) const {
+    template <typename Function, typename Acc>
+    __device__ void addTo(Acc (&sums)[Row::length], const Function& function) const {
 #pragma unroll
         for (int i = 0; i < count; ++i) {
-            sums[i] = Common::wrappingAdd(sums[i], static_cast<Acc>(edges_[i]));
+            sums[i] = Common::wrappingAdd(sums[i], summandOf<Acc>(function, edges_[i], isThere(i)));
         }
     }
 
   private:
+    [[nodiscard]] __device__ unsigned index(int i) const { return first_ + static_cast<unsigned>(i * Shape::team); }
+    [[nodiscard]] __device__ bool isThere(int i) const { return index(i) < end_; }
+
+    unsigned first_;
+    unsigned end_;
     In edges_[std::max(1, count)] = {};  // elements of 16 bytes have no edges
 };
 
@@ -143,16 +158,18 @@ __device__ void loadVectorOnce(Vector<In, length>* to, const Vector<In, length>*
 }
 
 /// Adds the vectors of one thread of a team to `sums`, an accumulator for each place in a vector.
-template <typename Shape, bool readOnce, typename In, typename Acc>
-__device__ void addVectors(const Piece<In>& piece, unsigned rank, Acc (&sums)[PeeledRow<In>::length]) {
+template <typename Shape, bool readOnce, typename In, typename Function, typename Acc>
+__device__ void addVectors(const Piece<In>& piece, unsigned rank, const Function& function,
+                           Acc (&sums)[PeeledRow<In>::length]) {
     constexpr int length = PeeledRow<In>::length;
     constexpr int turn = Shape::team * Shape::vectors;
     for (std::size_t first = piece.firstVector + rank; first < piece.endVector; first += turn) {
         Vector<In, length> vectors[Shape::vectors] = {};
+        const auto isThere = [&](int i) { return first + i * Shape::team < piece.endVector; };
 #pragma unroll
         for (int i = 0; i < Shape::vectors; ++i) {
-            if (const std::size_t at = first + i * Shape::team; at < piece.endVector) {
-                loadVectorOnce<readOnce>(&vectors[i], piece.row.vector(at));
+            if (isThere(i)) {
+                loadVectorOnce<readOnce>(&vectors[i], piece.row.vector(first + i * Shape::team));
             }
         }
 #pragma unroll
@@ -160,7 +177,7 @@ __device__ void addVectors(const Piece<In>& piece, unsigned rank, Acc (&sums)[Pe
             Acc column[Shape::vectors];
 #pragma unroll
             for (int i = 0; i < Shape::vectors; ++i) {
-                column[i] = static_cast<Acc>(vectors[i].items[place]);
+                column[i] = summandOf<Acc>(function, vectors[i].items[place], isThere(i));
             }
             sums[place] = Common::wrappingAdd(sums[place], sumAsTree(column));
         }
@@ -176,9 +193,9 @@ __device__ void addVectors(const Piece<In>& piece, unsigned rank, Acc (&sums)[Pe
 ///
 /// Work O(n); steps O(log cols) while a turn or two are enough. Reads each element once. The DRAM's reading speed
 /// limits it, provided that enough bytes are under way.
-template <typename Shape, bool readOnce, typename In, typename Acc>
+template <typename Shape, bool readOnce, typename In, typename Function, typename Acc>
 __global__ void __launch_bounds__(Shape::threads)
-    kernSumByTeam(Matrix<In> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
+    kernSumByTeam(Matrix<In, Function> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
     static_assert(Shape::team <= Warp::lanes || Shape::team == Shape::threads);
     // The launch that adds up the parts may begin once all blocks that sum parts have begun. It waits here.
     waitForEarlierKernels();
@@ -190,8 +207,8 @@ __global__ void __launch_bounds__(Shape::threads)
     const Piece<In> piece = pieceOfTeam<Shape>(matrix, parts, partVectors);
     const EdgesOfThread<Shape, In> edges(piece, rank);
     Acc sums[PeeledRow<In>::length] = {};
-    addVectors<Shape, readOnce>(piece, rank, sums);
-    edges.addTo(sums);
+    addVectors<Shape, readOnce>(piece, rank, matrix.function, sums);
+    edges.addTo(sums, matrix.function);
     const Acc sum = sumOfTeam<Shape>(sumAsTree(sums));
     if (const std::size_t index = teamIndex<Shape>(); rank == 0 && index < matrix.rows * parts) {
         out[index] = sum;

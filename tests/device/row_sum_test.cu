@@ -253,6 +253,30 @@ TEST_F(RowSumTest, AddsUpBools) {
     }
 }
 
+/// 3 for what is not there, too, if it were added.
+struct SquareAndThree {
+    __host__ __device__ int operator()(std::int8_t x) const { return x * x + 3; }
+};
+
+TEST_F(RowSumTest, AddsUpAFunctionOfEachElement) {
+    for (const MatrixSize size : oneOfEachMapping()) {
+        for (const std::size_t gap : {0, 5}) {
+            const std::size_t pitch = size.cols + gap;
+            const auto elements = hostArray(size.rows * pitch, ExactSummand<std::int8_t>{7});
+            std::vector<int> expected(size.rows);
+            for (std::size_t i = 0; i < elements.size(); ++i) {
+                expected[i / pitch] += i % pitch < size.cols ? SquareAndThree{}(elements[i]) : 0;
+            }
+            const DeviceBuffer<std::int8_t> matrix{std::span<const std::int8_t>(elements)};
+            const auto in = transformed(matrix.data(), SquareAndThree{});
+            GuardedArray<int> out(size.rows);
+            auto scratch = usedScratch(Adaptive{}.scratchBytes(in, out.data(), size.rows, size.cols, pitch));
+            Adaptive{}(in, out.data(), size.rows, size.cols, pitch, scratch.bytes(), nullptr);
+            ASSERT_EQ(out.read(size.rows), expected) << size.rows << " x " << size.cols << ", pitch " << pitch;
+        }
+    }
+}
+
 /// A sum to compare with, and the sum of the absolute values: in the widest type, keeping what each addition rounds
 /// away (Neumaier, 1974).
 struct Reference {
