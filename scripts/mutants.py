@@ -134,7 +134,7 @@ MUTANTS = [
     Mutant("packed too early", "barrier before a tile is packed in its own place", "single_pass/compact.cuh",
            "        rows[row] = loader.row(row);\n    }\n" + SYNC, "        rows[row] = loader.row(row);\n    }\n",
            "SeededCompactTest.ByTickets"),
-    Mutant("tile loaded by threads", "barrier behind the loads of a tile", "primitives/tile.cuh",
+    Mutant("tile loaded by threads", "barrier behind the loads of a tile", "primitives/tile_loader.cuh",
            "                elements[i] = tile.elements[min(i, tile.size - 1)];\n            }\n        }\n    " + SYNC,
            "                elements[i] = tile.elements[min(i, tile.size - 1)];\n            }\n        }\n",
            "SeededScanTest.ByLookBack"),
@@ -175,7 +175,7 @@ MUTANTS = [
            "    " + SYNC + "        return shared;", "        return shared;",
            "SeededEncodeTest.ByLookBack"),
     Mutant("runs of text", "barrier behind the list of runs", "utf8/decode.cuh",
-           "    " + SYNC + "        const int endRun", "        const int endRun",
+           "    " + SYNC + "        convertPart<errors>", "        convertPart<errors>",
            "SeededDecodeTest.Together"),
 
     # Lanes of a warp.
@@ -192,7 +192,7 @@ MUTANTS = [
            "            counts_[digit] = rank + 1;\n        }\n",
            "SeededRadixTest.ByBlock", "races", 4),
     Mutant("bytes of text", "__syncwarp between the bytes of elements", "utf8/encode.cuh",
-           "                    __syncwarp();\n", "",
+           "            __syncwarp();\n", "",
            "SeededEncodeTest.Together"),
 
     # Fences, and copies that nobody waits for.
@@ -202,7 +202,7 @@ MUTANTS = [
     Mutant("plan without fence", "fence before the last block reads the counts", "radix_sort/onesweep.cuh",
            "        __threadfence();\n        makePlan", "        makePlan",
            "SeededRadixTest.PlannedByTheLastBlock", "races", 10),
-    Mutant("bulk copy not awaited", "wait for the copy engine", "primitives/tile.cuh",
+    Mutant("bulk copy not awaited", "wait for the copy engine", "primitives/tile_loader.cuh",
            "            storage_.copy.wait(0);\n", "",
            "SeededScanTest.ByLookBack"),
     Mutant("element copies not awaited", "wait for copies of elements", "radix_sort/onesweep.cuh",
@@ -213,7 +213,7 @@ MUTANTS = [
     Mutant("tile too large", "end of the last tile", "primitives/tile.cuh",
            "min(n - begin(tile), std::size_t{elements})", "min(n + 1 - begin(tile), std::size_t{elements})",
            "SeededScanTest.ByLookBack"),
-    Mutant("run too long", "end of a run that is copied", "primitives/tile.cuh",
+    Mutant("run too long", "end of a run that is copied", "primitives/run_copy.cuh",
            "if (at >= lead && at + width <= end) {", "if (at >= lead && at + width <= end + 4) {",
            "SeededCompactTest.ByLookBack"),
     Mutant("last step left out", "number of the steps", "naive.cuh",

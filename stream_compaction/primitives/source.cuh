@@ -6,7 +6,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_loader.cuh"
 #include "stream_compaction/runtime/arguments.h"
 
 /// What an operation reads: an array, a function of an array's elements, or a function of the index. The function runs

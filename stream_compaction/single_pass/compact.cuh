@@ -5,6 +5,7 @@
 #include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"

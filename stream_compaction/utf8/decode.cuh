@@ -13,7 +13,7 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// A count for each row of a warp's, scanned over its lanes: all rows share a word and a scan.
+/// A count for each row of a warp, scanned over its lanes. All rows share a word and a scan.
 template <int rows>
 class RowCounts {
     // A lane counts 32 at most, so that the lanes before it fit into 10 bits, and a row into 11.
@@ -48,21 +48,169 @@ class RowCounts {
     std::uint32_t totals_ = 0;  // but of the last row, which nobody asks for
 };
 
+/// What a thread finds in its groups of a tile, row by row.
+template <typename Shape>
+struct FoundUnits {
+    std::uint32_t emits[Shape::rows];         ///< the bytes that an element comes from, a bit per byte
+    std::uint32_t illFormed[Shape::rows];     ///< the first bytes of ill-formed units
+    std::uint32_t anyIllFormed = 0;           ///< in any row
+    int firstIllFormed = Shape::Tile::bytes;  ///< its position
+    std::uint32_t count = 0;                  ///< elements in all rows
+    RowCounts<Shape::rows> counts;            ///< elements in each row
+    std::uint32_t before = 0;                 ///< elements of the tile that the warps before this one emit
+
+    /// The rank, among the elements of the tile, of the first element that a row of this lane emits.
+    [[nodiscard]] __device__ std::uint32_t rankOf(int row) const { return before + counts.before(row); }
+};
+
+/// Finds the units of a thread's groups, and writes where they begin to shared memory.
+template <Errors errors, typename To, typename Shape>
+__device__ FoundUnits<Shape> findUnitsOfThread(UnitFinder<To, Shape>& finder, DecodeMemory<To, Shape>& shared) {
+    FoundUnits<Shape> found;
+#pragma unroll
+    for (int row = 0; row < Shape::rows; ++row) {
+        const GroupMasks group = finder.next(row, errors);
+        found.emits[row] = group.emits;
+        found.illFormed[row] = group.illFormed;
+        found.anyIllFormed |= group.illFormed;
+        shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
+        found.counts.set(row, __popc(group.emits));
+        found.count += __popc(group.emits);
+    }
+    if (threadIdx.x == Shape::threads - Warp::lanes) {
+        shared.unitBegins[Shape::Tile::bytes / Shape::groupBytes] = ~finder.inside();
+    }
+    return found;
+}
+
+/// Tells the block what the thread knows of the tile: its first ill-formed unit, whether all is ASCII, whether
+/// surrogates come out.
+template <typename To, typename Shape>
+__device__ void shareWhatIsFound(const UnitFinder<To, Shape>& finder, FoundUnits<Shape>& found,
+                                 DecodeMemory<To, Shape>& shared) {
+    if (found.anyIllFormed != 0) {
+        found.firstIllFormed = firstOf<Shape>(found.illFormed);
+        atomicMin(&shared.firstIllFormed, found.firstIllFormed);
+    }
+    // Whoever stores one of these stores the same, but several threads do.
+    using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
+    if (!finder.isAscii()) {
+        Flag(shared.isAscii).store(0, cuda::std::memory_order_relaxed);
+    }
+    if (finder.hasPairs()) {
+        Flag(shared.hasPairs).store(1, cuda::std::memory_order_relaxed);
+    }
+}
+
+/// Reports the tile's first error, by the thread that has found it, and from the last tile the number of elements.
+/// `before` is the number of elements that the tiles before this one emit, `emitted` that of this one.
+template <Errors errors, typename To, typename Shape>
+__device__ void reportTile(const TextInMemory& text, const typename Shape::Tile& tile, const FoundUnits<Shape>& found,
+                           const DecodeMemory<To, Shape>& shared, std::uint64_t before, int emitted, Result* result) {
+    const int first = found.firstIllFormed;
+    if (first < Shape::Tile::bytes && first == shared.firstIllFormed && !shared.isBehindError) {
+        const std::size_t offset = tile.offsetOf(first);
+        // In the tile it may have been marked.
+        reportError(result, offset, [&] { return errorIn(text.windowAt(offset)); });
+        if constexpr (errors == Errors::Strict) {
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                const int i = first - Shape::groupAt(row);
+                if (i >= 0 && i < Shape::groupBytes) {
+                    reportCount(result, before + found.rankOf(row) + __popc(found.emits[row] & ((1u << i) - 1)));
+                }
+            }
+        }
+    }
+    if (tile.isLast() && threadIdx.x == 0) {
+        reportEnd<errors>(result, before + emitted);
+    }
+}
+
+/// The list, in shared memory, of where the runs of a tile begin. A tile of more runs than the list holds is listed and
+/// converted in two parts, what one half of the warps has found and then the other.
+template <typename To, typename Shape>
+class RunList {
+  public:
+    static constexpr bool holdsAnyTile = listedRuns<To, Shape> >= mostRuns<To, Shape>;
+
+    __device__ RunList(DecodeMemory<To, Shape>& memory, const TileOutput<To>& out)
+        : memory_(memory),
+          out_(out),
+          runs_(out.runsBefore(out.elements)),
+          middleRun_(holdsAnyTile ? runs_ : out.runsBefore(memory.middleRank)),
+          parts_(holdsAnyTile || runs_ <= listedRuns<To, Shape> ? 1 : 2) {}
+
+    [[nodiscard]] __device__ int parts() const { return parts_; }
+    [[nodiscard]] __device__ int firstRun(int part) const { return part == 0 ? 0 : middleRun_; }
+    [[nodiscard]] __device__ int endRun(int part) const { return part + 1 == parts_ ? runs_ : middleRun_; }
+
+    /// Lists the runs of a part that begin in the thread's groups. All threads call it; a barrier must follow.
+    __device__ void list(int part, const FoundUnits<Shape>& found) {
+        if (parts_ == 2 && Warp::index() / (Shape::warps / 2) != part) {
+            return;
+        }
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            listRuns(memory_, out_, firstRun(part), Shape::groupAt(row), found.emits[row], found.rankOf(row));
+        }
+        if (found.before == 0) {
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+                if (found.rankOf(row) == 0 && found.emits[row] != 0) {
+                    listFirstRun(memory_, Shape::groupAt(row), found.emits[row]);
+                }
+            }
+        }
+    }
+
+  private:
+    DecodeMemory<To, Shape>& memory_;
+    const TileOutput<To>& out_;
+    int runs_;
+    int middleRun_;
+    int parts_;
+};
+
+/// Converts the runs of a part, by the fastest reader that knows all that the tile holds.
+template <Errors errors, typename To, typename Shape>
+__device__ void convertPart(const DecodeMemory<To, Shape>& shared, const typename Shape::Tile& tile,
+                            const TileOutput<To>& out, int firstRun, int endRun) {
+    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
+    const auto convert = [&](auto reader) {
+        convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
+    };
+    if (shared.isWellFormed()) {
+        if (isUtf16 && shared.hasPairs != 0) {
+            convert(std::type_identity<TwoElementsReader<To, Shape, true, isUtf16>>{});
+        } else {
+            convert(std::type_identity<TwoElementsReader<To, Shape, true, false>>{});
+        }
+    } else if constexpr (errors != Errors::Skip) {
+        convert(std::type_identity<TwoElementsReader<To, Shape, false, isUtf16>>{});
+    } else {
+        convert(std::type_identity<SkippingReader<To, Shape>>{});
+    }
+}
+
 /// Few tiles that are decoded together are small, so that many multiprocessors have a part in them.
 template <typename Chain>
 using DecodeShape = std::conditional_t<std::is_same_v<Chain, TextGridChain>, GroupShape<128, 3>, GroupShape<256, 3>>;
 
 /// Decoding of UTF-8 in one pass (docs/utf8.md).
 ///
-/// A tile's bytes come into shared memory. Every thread takes groups of 32, turns them into bit planes and finds with a
-/// few dozen instructions where units begin; their number, scanned within the block and by look-back over the tiles,
-/// says where each goes. Then the output is shared out among the threads in aligned runs of 16 bytes: the threads that
-/// found the units list where the runs begin, and each is converted from there on, two elements at a time
-/// (utf8_two_elements.h), or one where ill-formed units are skipped.
+/// 1. Load: the tile's bytes come into shared memory. A tile of sequences that all have one length leaves here and goes
+///    a shorter way (decode_uniform.cuh).
+/// 2. Find: each thread takes groups of 32 bytes, turns them into bit planes and finds with a few dozen instructions
+///    where units begin.
+/// 3. Publish: the number of elements that the tile emits, for the tiles behind it.
+/// 4. Wait for the elements of the tiles before. Meanwhile ill-formed units are marked.
+/// 5. Report the first error, and the count.
+/// 6. Convert: the output is cut into aligned runs of 16 bytes. The threads that found the units list where the runs
+///    begin. Then each run is converted by one thread, two elements at a time (gather_table.h), or one where ill-formed
+///    units are skipped.
 ///
-/// A tile of sequences that all have one length goes a shorter way (decode_uniform.cuh).
-///
-/// Work O(n), steps O(n / resident bytes). A byte read, and 4 bytes a code point (2 an element of UTF-16) written.
+/// Work O(n), steps O(n / resident bytes). Reads 1 byte, and writes 4 bytes per code point, or 2 per element of UTF-16.
 /// ASCII and text of one length run near the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles
 /// before.
 template <typename To, Errors errors, typename Chain>
@@ -72,8 +220,9 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     using Shape = DecodeShape<Chain>;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To, Shape> shared;
+
+    // 1. Load. Tables and flags are set up meanwhile.
     Tile tile(shared.tile, text, chain.takeTile());
-    // While it loads:
     static_assert(Shape::threads >= GatherTable<To>::count);
     shared.gatherTable.fill();
     if constexpr (errors == Errors::Skip) {
@@ -81,13 +230,10 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     }
     chain.begin(countAtBegin(errors));
     if (threadIdx.x == 0) {
-        shared.firstIllFormed = Tile::bytes;
-        shared.isAscii = 1;
-        shared.hasPairs = 0;
+        shared.beginFlags();
     }
     tile.finish();
-
-    // Sequences of one length are told at once. A mark that is to be dropped is for the general way.
+    // A mark that is to be dropped is for the general way.
     if (bom == Bom::Keep || !tile.isFirst()) {
         const UniformTile<Shape> uniform(tile);
         switch (uniform.length()) {
@@ -102,139 +248,57 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         }
     }
 
-    // Find the units, and count what they emit.
+    // 2. Find.
     UnitFinder<To, Shape> finder(tile, bom);
-    std::uint32_t emits[Shape::rows];
-    RowCounts<Shape::rows> counts;
-    std::uint32_t count = 0;
-    std::uint32_t illFormed[Shape::rows];
-    std::uint32_t anyIllFormed = 0;
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        const GroupMasks group = finder.next(row, errors);
-        emits[row] = group.emits;
-        illFormed[row] = group.illFormed;
-        anyIllFormed |= group.illFormed;
-        shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
-        counts.set(row, __popc(group.emits));
-        count += __popc(group.emits);
-    }
-    int illFormedAt = Tile::bytes;
-    if (anyIllFormed != 0) {
-        illFormedAt = firstOf<Shape>(illFormed);
-        atomicMin(&shared.firstIllFormed, illFormedAt);
-    }
-    // Whoever stores one of these stores the same, but several threads do.
-    using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
-    if (!finder.isAscii()) {
-        Flag(shared.isAscii).store(0, cuda::std::memory_order_relaxed);
-    }
-    if (finder.hasPairs()) {
-        Flag(shared.hasPairs).store(1, cuda::std::memory_order_relaxed);
-    }
-    if (threadIdx.x == Shape::threads - Warp::lanes) {
-        shared.unitBegins[Tile::bytes / Shape::groupBytes] = ~finder.inside();
-    }
-    const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(count, Sum{}), shared.warpCounts, Sum{});
+    FoundUnits<Shape> found = findUnitsOfThread<errors>(finder, shared);
+    shareWhatIsFound(finder, found, shared);
+
+    // 3. Publish.
+    const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(found.count, Sum{}), shared.warpCounts, Sum{});
     const auto emitted = static_cast<int>(place.all);
-    constexpr bool isListedAtOnce = listedRuns<To, Shape> >= mostRuns<To, Shape>;
-    if (!isListedAtOnce && threadIdx.x == Shape::threads / 2) {
+    found.before = place.before;
+    if (!RunList<To, Shape>::holdsAnyTile && threadIdx.x == Shape::threads / 2) {
         shared.middleRank = static_cast<int>(place.before);
     }
     if (Warp::index() == 0) {
         chain.publish(emitted);
     }
 
-    // Mark ill-formed units for those who read two elements at a time.
-    const auto isWellFormed = [&] { return shared.firstIllFormed == Tile::bytes; };
-    if (errors != Errors::Skip && anyIllFormed != 0) {
+    // 4. Wait. Those who read two elements at a time know ill-formed units by their mark.
+    if (errors != Errors::Skip && found.anyIllFormed != 0) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
-            markLongUnits(tile, shared, Shape::groupAt(row), illFormed[row]);
+            markLongUnits(tile, shared, Shape::groupAt(row), found.illFormed[row]);
         }
     }
-
-    // Behind an error that is known there is none to report. By a warp that has time, for another looks back.
-    if (threadIdx.x == Shape::threads - 1 && !isWellFormed()) {
+    // An error behind a known one is not reported. The last warp asks, because the first one looks back.
+    if (threadIdx.x == Shape::threads - 1 && !shared.isWellFormed()) {
         shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
     }
-
-    counts.scan();  // not before others may know the sum
+    found.counts.scan();  // not earlier, because others wait for the sum
     const std::uint64_t before = chain.before(emitted);
 
-    const auto rankOf = [&](int row) { return place.before + counts.before(row); };
+    // 5. Report.
+    reportTile<errors>(text, tile, found, shared, before, emitted, chain.result);
 
-    // Report: the first error of the tile, and by the last tile the number of elements.
-    if (illFormedAt < Tile::bytes && illFormedAt == shared.firstIllFormed && !shared.isBehindError) {
-        const std::size_t offset = tile.offsetOf(illFormedAt);
-        // In the tile it may have been marked.
-        reportError(chain.result, offset, [&] { return errorIn(text.windowAt(offset)); });
-        if constexpr (errors == Errors::Strict) {
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-                const int i = illFormedAt - Shape::groupAt(row);
-                if (i >= 0 && i < Shape::groupBytes) {
-                    reportCount(chain.result, before + rankOf(row) + __popc(emits[row] & ((1u << i) - 1)));
-                }
-            }
-        }
-    }
-    if (tile.isLast() && threadIdx.x == 0) {
-        reportEnd<errors>(chain.result, before + emitted);
-    }
-
+    // 6. Convert.
     if (emitted == 0) {
         return;
     }
     const TileOutput<To> out(odata + before, emitted);
-
-    // Convert ASCII: an element a byte.
     if (shared.isAscii != 0) {
         widenAscii<Shape>(tile, out);
         return;
     }
-
-    // List where the runs begin, and convert them.
-    const int runs = out.runsBefore(emitted);
-    const int middleRun = isListedAtOnce ? runs : out.runsBefore(shared.middleRank);
-    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
-    const int parts = isListedAtOnce || runs <= listedRuns<To, Shape> ? 1 : 2;
+    RunList<To, Shape> runs(shared, out);
 #pragma unroll 1
-    for (int part = 0; part < parts; ++part) {
+    for (int part = 0; part < runs.parts(); ++part) {
         if (part > 0) {
             __syncthreads();
         }
-        const int firstRun = part == 0 ? 0 : middleRun;
-        if (parts == 1 || Warp::index() / (Shape::warps / 2) == part) {
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-                listRuns(shared, out, firstRun, Shape::groupAt(row), emits[row], rankOf(row));
-            }
-            if (place.before == 0) {
-#pragma unroll
-                for (int row = 0; row < Shape::rows; ++row) {
-                    if (rankOf(row) == 0 && emits[row] != 0) {
-                        listFirstRun(shared, Shape::groupAt(row), emits[row]);
-                    }
-                }
-            }
-        }
+        runs.list(part, found);
         __syncthreads();
-        const int endRun = part + 1 == parts ? runs : middleRun;
-        const auto convert = [&](auto reader) {
-            convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
-        };
-        if (isWellFormed()) {
-            if (isUtf16 && shared.hasPairs != 0) {
-                convert(std::type_identity<TwoElementsReader<To, Shape, true, isUtf16>>{});
-            } else {
-                convert(std::type_identity<TwoElementsReader<To, Shape, true, false>>{});
-            }
-        } else if constexpr (errors != Errors::Skip) {
-            convert(std::type_identity<TwoElementsReader<To, Shape, false, isUtf16>>{});
-        } else {
-            convert(std::type_identity<SkippingReader<To, Shape>>{});
-        }
+        convertPart<errors>(shared, tile, out, runs.firstRun(part), runs.endRun(part));
     }
 }
 

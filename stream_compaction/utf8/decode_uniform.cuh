@@ -3,6 +3,7 @@
 #include <array>
 #include <type_traits>
 
+#include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/text_tile.cuh"

@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/utf8/byte_planes.h"
 #include "stream_compaction/utf8/chain.cuh"
@@ -69,8 +70,8 @@ struct EncodedGroup {
 [[nodiscard]] __device__ inline bool anyLane(bool isSo) { return __any_sync(Warp::allLanes, isSo) != 0; }
 
 /// Encodes the groups of a part, one after the other. A call takes a lane's words of a group and the position of the
-/// group's end, and calls `work` with an EncodedGroup: of quad i the elements number i of the words. `isText(i)` flags
-/// those of a quad that are text, `onErrors(i, flags)` is called where a lane has ill-formed ones.
+/// group's end, and gives the packer an EncodedGroup: quad i has element number i of each word. The packer says which
+/// elements are text, and is told which are ill-formed.
 template <typename From, typename Text>
 class GroupEncoder;
 
@@ -79,15 +80,14 @@ class GroupEncoder<char32_t, Text> {
   public:
     __device__ explicit GroupEncoder(const Text&) {}
 
-    template <typename IsText, typename OnErrors, typename Work>
-    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int, const IsText& isText,
-                               const OnErrors& onErrors, const Work& work) const {
+    template <typename Packer>
+    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int, Packer& packer) const {
         const auto [low, high, above, top] = planesOf(words);
         CodePointQuad quad{low, high};
         const std::uint32_t largest = max(max(words[0], words[1]), max(words[2], words[3]));
         const auto replace = [&](std::uint32_t illFormed) {
-            illFormed &= isText(0);
-            onErrors(0, illFormed);
+            illFormed &= packer.isText(0);
+            packer.noteErrors(0, illFormed);
             quad.replace(illFormed);
         };
         if (anyLane(largest > 0xFFFF)) {
@@ -96,19 +96,19 @@ class GroupEncoder<char32_t, Text> {
             if (anyLane(surrogates != 0 || largest > lastCodePoint)) {
                 replace(surrogates | atLeast(above, (lastCodePoint >> 16) + 1) | atLeast(top, 1));
             }
-            return work(EncodedGroup<1, 4>{encodeQuad<4>(quad)});
+            return packer.pack(EncodedGroup<1, 4>{encodeQuad<4>(quad)});
         }
         if (anyLane(largest > 0x7FF)) {
             const std::uint32_t surrogates = surrogatesIn(high);
             if (anyLane(surrogates != 0)) {
                 replace(surrogates);
             }
-            return work(EncodedGroup<1, 3>{encodeQuad<3>(quad)});
+            return packer.pack(EncodedGroup<1, 3>{encodeQuad<3>(quad)});
         }
         if (anyLane(largest > 0x7F)) {
-            return work(EncodedGroup<1, 2>{encodeQuad<2>(quad)});
+            return packer.pack(EncodedGroup<1, 2>{encodeQuad<2>(quad)});
         }
-        work(EncodedGroup<1, 1>{encodeQuad<1>(quad)});
+        packer.pack(EncodedGroup<1, 1>{encodeQuad<1>(quad)});
     }
 };
 
@@ -120,24 +120,23 @@ class GroupEncoder<char16_t, Text> {
         before_ = linkOf(isFirstSurrogate(before) ? highBits : 0, static_cast<std::uint32_t>(before) << 24);
     }
 
-    template <typename IsText, typename OnErrors, typename Work>
-    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int end, const IsText& isText,
-                               const OnErrors& onErrors, const Work& work) {
+    template <typename Packer>
+    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int end, Packer& packer) {
         const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words);
         if (anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
-            return work(encodeSurrogates({frontLow, frontHigh}, {backLow, backHigh}, end, isText, onErrors));
+            return packer.pack(encodeSurrogates({frontLow, frontHigh}, {backLow, backHigh}, end, packer));
         }
         before_ = 0;
         const CodePointQuad front{frontLow, frontHigh};
         const CodePointQuad back{backLow, backHigh};
         const std::uint32_t any = words[0] | words[1] | words[2] | words[3];
         if (anyLane((any & 0xF800F800) != 0)) {
-            return work(EncodedGroup<2, 3>{encodeQuad<3>(front), encodeQuad<3>(back)});
+            return packer.pack(EncodedGroup<2, 3>{encodeQuad<3>(front), encodeQuad<3>(back)});
         }
         if (anyLane((any & 0xFF80FF80) != 0)) {
-            return work(EncodedGroup<2, 2>{encodeQuad<2>(front), encodeQuad<2>(back)});
+            return packer.pack(EncodedGroup<2, 2>{encodeQuad<2>(front), encodeQuad<2>(back)});
         }
-        work(EncodedGroup<2, 1>{encodeQuad<1>(front), encodeQuad<1>(back)});
+        packer.pack(EncodedGroup<2, 1>{encodeQuad<1>(front), encodeQuad<1>(back)});
     }
 
   private:
@@ -148,9 +147,9 @@ class GroupEncoder<char16_t, Text> {
     }
 
     /// Encodes the lower and the upper elements of the words, of which some in some lane are surrogates.
-    template <typename IsText, typename OnErrors>
+    template <typename Packer>
     [[nodiscard]] __device__ EncodedGroup<2, 3> encodeSurrogates(Utf16Quad front, Utf16Quad back, int end,
-                                                                 const IsText& isText, const OnErrors& onErrors) {
+                                                                 Packer& packer) {
         // What is before the lower and behind the upper ones is another lane's; to either side of a row, another row's.
         const std::uint32_t link = __shfl_sync(Warp::allLanes, linkOf(back.first, back.low), Warp::lane() - 1);
         const std::uint32_t before = Warp::lane() == 0 ? __funnelshift_l(before_, link, 8) : link;
@@ -163,10 +162,10 @@ class GroupEncoder<char16_t, Text> {
         std::uint32_t frontIllFormed = (front.first & ~back.second) | (front.second & ~before);
         std::uint32_t backIllFormed = (back.first & ~behind) | (back.second & ~front.first);
         if (anyLane((frontIllFormed | backIllFormed) != 0)) {
-            frontIllFormed &= isText(0);
-            backIllFormed &= isText(1);
-            onErrors(0, frontIllFormed);
-            onErrors(1, backIllFormed);
+            frontIllFormed &= packer.isText(0);
+            backIllFormed &= packer.isText(1);
+            packer.noteErrors(0, frontIllFormed);
+            packer.noteErrors(1, backIllFormed);
             front.replace(frontIllFormed);
             back.replace(backIllFormed);
         }
@@ -184,120 +183,188 @@ struct Packed {
     std::uint32_t bytesBeforeError = 0;  ///< for strict mode
 };
 
+/// Packs the elements of a part, group by group, into consecutive bytes of shared memory. By a warp.
+///
+/// First a scan of the lengths says where each element ends. Then the bytes are stored in rounds, from the first byte
+/// of an element to its last; a round is byte `place` from the end. A shorter element has no such byte. What is stored
+/// in its stead lies among the bytes before it, which a later round overwrites. So no lane needs to ask for lengths:
+///
+///     elements, lengths     a: 1    ü: 2          中: 3
+///     ends                  1       3             6
+///     bytes                 0       1      2      3      4      5
+///     round, place 2        (ü)                   E4                  a: byte -2, guarded
+///     round, place 1                C3                   B8           a: byte -1, guarded
+///     round, place 0        61             BC                   AD
+///
+/// Before the group's first bytes lies what has been packed. So the elements of row 0 are guarded, of which the first
+/// ones may reach there. Where elements are left out, every element is: that is the exact way.
+template <typename From, Errors errors>
+class GroupPacker {
+    using Shape = EncodeShape<From>;
+    using Text = typename Shape::Text;
+    static constexpr int elements = 4 * Shape::quads;  // of a lane in a group
+
+  public:
+    __device__ GroupPacker(const Text& tile, std::uint8_t* packed)
+        : tile_(tile),
+          isWhole_(__all_sync(Warp::allLanes, tile.isWhole())),
+          begin_(SharedAddress::of(packed)),
+          end_(begin_) {}
+
+    /// `position` is that of the lane's first element in the group.
+    __device__ void beginGroup(int position) {
+        position_ = position;
+        isExact_ = !isWhole_;
+#pragma unroll
+        for (int quad = 0; quad < Shape::quads; ++quad) {
+            skipped_[quad] = 0;
+        }
+    }
+
+    /// Flags those of a quad that are text.
+    [[nodiscard]] __device__ std::uint32_t isText(int quad) const {
+        std::uint32_t flags = isWhole_ ? highBits : 0;
+#pragma unroll
+        for (int i = 0; i < 4 && !isWhole_; ++i) {
+            const int at = position_ + Shape::offsetOf(4 * quad + i);
+            flags |= static_cast<std::uint32_t>(at >= tile_.first() && at < tile_.end()) << (8 * i + 7);
+        }
+        return flags;
+    }
+
+    /// Takes note of the ill-formed ones of a quad.
+    __device__ void noteErrors(int quad, std::uint32_t illFormed) {
+        if (illFormed != 0 && packed_.illFormedAt > position_) {
+            const int row = (__ffs(static_cast<int>(illFormed)) - 1) / 8;
+            packed_.illFormedAt = min(packed_.illFormedAt, position_ + Shape::offsetOf(Shape::rows * quad + row));
+        }
+        if constexpr (errors == Errors::Skip) {
+            skipped_[quad] = illFormed;
+            isExact_ = true;
+        }
+    }
+
+    /// Packs an EncodedGroup behind those before.
+    template <typename Group>
+    __device__ void pack(Group group) {
+        if (isExact_) {
+            leaveOut(group);
+        }
+        std::uint32_t ends[elements];
+        const std::uint32_t groupEnd = findEnds(group, ends);
+        if constexpr (errors == Errors::Strict) {
+#pragma unroll
+            for (int i = 0; i < elements; ++i) {
+                if (position_ + Shape::offsetOf(i) == packed_.illFormedAt) {
+                    packed_.bytesBeforeError = ends[i] - group.length(i) - begin_;
+                }
+            }
+        }
+        if (isExact_) {
+            storeBytes<true>(group, ends);
+        } else {
+            storeBytes<false>(group, ends);
+        }
+        end_ = groupEnd;
+    }
+
+    /// After the last group.
+    [[nodiscard]] __device__ Packed packed() const {
+        Packed packed = packed_;
+        packed.bytes = static_cast<int>(end_ - begin_);
+        return packed;
+    }
+
+  private:
+    /// What is not text, and what is skipped, takes no bytes.
+    template <typename Group>
+    __device__ void leaveOut(Group& group) const {
+#pragma unroll
+        for (int quad = 0; quad < Shape::quads; ++quad) {
+            group.quads[quad].lengths &= wholeBytes(isText(quad) & ~skipped_[quad]);
+        }
+    }
+
+    /// The address behind each of the lane's elements; returns the one behind the group. The text goes through a group
+    /// row by row. The counts of four rows share a word.
+    template <typename Group>
+    [[nodiscard]] __device__ std::uint32_t findEnds(const Group& group, std::uint32_t (&ends)[elements]) const {
+        // What the elements of a row take, up to each quad's element of this lane.
+        std::uint32_t counts = 0;
+#pragma unroll
+        for (int quad = 0; quad < Shape::quads; ++quad) {
+            counts += group.quads[quad].lengths;
+        }
+        std::uint32_t upTo[Shape::quads];
+        std::uint32_t& upToLast = upTo[Shape::quads - 1];
+        upToLast = fourTimes(Shape::perWord) * (Warp::lane() + 1);
+        std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
+        if (Group::most > 1 || isExact_) {
+            upToLast = Warp::inclusiveScan(counts, Sum{});
+            totals = Warp::broadcast(upToLast, Warp::lanes - 1);
+        }
+#pragma unroll
+        for (int quad = Shape::quads - 1; quad > 0; --quad) {
+            upTo[quad - 1] = upTo[quad] - group.quads[quad].lengths;
+        }
+        std::uint32_t rowBegin = end_;
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+            for (int quad = 0; quad < Shape::quads; ++quad) {
+                ends[Shape::rows * quad + row] = addByte(upTo[quad], row, rowBegin);
+            }
+            rowBegin = addByte(totals, row, rowBegin);
+        }
+        return rowBegin;
+    }
+
+    template <bool exact, typename Group>
+    __device__ void storeBytes(const Group& group, const std::uint32_t (&ends)[elements]) const {
+#pragma unroll
+        for (int place = Group::most - 1; place >= 0; --place) {
+            __syncwarp();
+#pragma unroll
+            for (int i = 0; i < elements; ++i) {
+                const bool isGuarded = exact || (i % Shape::rows == 0 && place > 0);
+                if (!isGuarded) {
+                    SharedAddress::storeByte(ends[i] - 1 - place, group.byteBySum(i, place));
+                } else if (exact ? place < group.length(i) : static_cast<int>(ends[i] - end_) > place) {
+                    SharedAddress::storeByte(ends[i] - 1 - place, group.byte(i, place));
+                }
+            }
+        }
+    }
+
+    const Text& tile_;
+    bool isWhole_;
+    std::uint32_t begin_;  // where packed bytes begin and end, as addresses in shared memory
+    std::uint32_t end_;
+    Packed packed_;
+    // Of the group:
+    int position_ = 0;
+    bool isExact_ = false;
+    std::uint32_t skipped_[Shape::quads] = {};
+};
+
 /// Encodes a part of any text to `packed`, by its warp, group by group.
 template <typename From, Errors errors>
 [[nodiscard]] __device__ Packed encodePart(const typename EncodeShape<From>::Text& tile, std::uint8_t* packed) {
     using Shape = EncodeShape<From>;
-    const bool isWhole = __all_sync(Warp::allLanes, tile.isWhole());
-    const std::uint32_t packedBegin = SharedAddress::of(packed);
-    std::uint32_t packedEnd = packedBegin;
-    Packed result;
+    GroupPacker<From, errors> packer(tile, packed);
     GroupEncoder<From, typename Shape::Text> encodeGroup(tile);
 #pragma unroll 1
     for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
-        constexpr int elements = 4 * Shape::quads;
         const int position = groupBegin + Warp::lane() * static_cast<int>(sizeof(std::uint32_t));
-        const auto isText = [&](int quad) {
-            std::uint32_t flags = isWhole ? highBits : 0;
-#pragma unroll
-            for (int i = 0; i < 4 && !isWhole; ++i) {
-                const int at = position + Shape::offsetOf(4 * quad + i);
-                flags |= static_cast<std::uint32_t>(at >= tile.first() && at < tile.end()) << (8 * i + 7);
-            }
-            return flags;
-        };
-        std::uint32_t skipped[Shape::quads] = {};
-        bool isExact = !isWhole;
-        const auto onErrors = [&](int quad, std::uint32_t illFormed) {
-            if (illFormed != 0 && result.illFormedAt > position) {
-                const int row = (__ffs(static_cast<int>(illFormed)) - 1) / 8;
-                result.illFormedAt = min(result.illFormedAt, position + Shape::offsetOf(Shape::rows * quad + row));
-            }
-            if constexpr (errors == Errors::Skip) {
-                skipped[quad] = illFormed;
-                isExact = true;
-            }
-        };
-        const auto packGroup = [&](auto group) {
-            if (isExact) {
-#pragma unroll
-                for (int quad = 0; quad < Shape::quads; ++quad) {
-                    group.quads[quad].lengths &= wholeBytes(isText(quad) & ~skipped[quad]);
-                }
-            }
-
-            // What the elements of a row take, up to each quad's element of this lane.
-            std::uint32_t counts = 0;
-#pragma unroll
-            for (int quad = 0; quad < Shape::quads; ++quad) {
-                counts += group.quads[quad].lengths;
-            }
-            std::uint32_t upTo[Shape::quads];
-            std::uint32_t& upToLast = upTo[Shape::quads - 1];
-            upToLast = fourTimes(Shape::perWord) * (Warp::lane() + 1);
-            std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
-            if (group.most > 1 || isExact) {
-                upToLast = Warp::inclusiveScan(counts, Sum{});
-                totals = Warp::broadcast(upToLast, Warp::lanes - 1);
-            }
-#pragma unroll
-            for (int quad = Shape::quads - 1; quad > 0; --quad) {
-                upTo[quad - 1] = upTo[quad] - group.quads[quad].lengths;
-            }
-
-            // Where each element ends.
-            std::uint32_t ends[elements];
-            std::uint32_t rowBegin = packedEnd;
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-#pragma unroll
-                for (int quad = 0; quad < Shape::quads; ++quad) {
-                    ends[Shape::rows * quad + row] = addByte(upTo[quad], row, rowBegin);
-                }
-                rowBegin = addByte(totals, row, rowBegin);
-            }
-            if constexpr (errors == Errors::Strict) {
-#pragma unroll
-                for (int i = 0; i < elements; ++i) {
-                    if (position + Shape::offsetOf(i) == result.illFormedAt) {
-                        result.bytesBeforeError = ends[i] - group.length(i) - packedBegin;
-                    }
-                }
-            }
-
-            // From the foremost bytes to the last: where an element has no such byte, what is stored in its place lies
-            // among the bytes before it, which come later; not before those of the group, which have been.
-            const auto pack = [&](auto exact) {
-#pragma unroll
-                for (int place = group.most - 1; place >= 0; --place) {
-                    __syncwarp();
-#pragma unroll
-                    for (int i = 0; i < elements; ++i) {
-                        const bool isGuarded = exact || (i % Shape::rows == 0 && place > 0);
-                        if (!isGuarded) {
-                            SharedAddress::storeByte(ends[i] - 1 - place, group.byteBySum(i, place));
-                        } else if (exact ? place < group.length(i) : static_cast<int>(ends[i] - packedEnd) > place) {
-                            SharedAddress::storeByte(ends[i] - 1 - place, group.byte(i, place));
-                        }
-                    }
-                }
-            };
-            if (isExact) {
-                pack(std::true_type{});
-            } else {
-                pack(std::false_type{});
-            }
-            packedEnd = rowBegin;
-        };
         std::array<std::uint32_t, Shape::rows> words;
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
             words[row] = tile.template at<std::uint32_t>(position + row * Shape::rowBytes);
         }
-        encodeGroup(words, groupBegin + Shape::groupBytes, isText, onErrors, packGroup);
+        packer.beginGroup(position);
+        encodeGroup(words, groupBegin + Shape::groupBytes, packer);
     }
-    result.bytes = static_cast<int>(packedEnd - packedBegin);
-    return result;
+    return packer.packed();
 }
 
 /// Encoding into UTF-8 in one pass.

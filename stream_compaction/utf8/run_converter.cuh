@@ -108,6 +108,14 @@ struct DecodeMemory {
     int isBehindError;
     int middleRank;  ///< of the first element of the tile's second half
 
+    /// By one thread, before anything is known of the tile.
+    __device__ void beginFlags() {
+        firstIllFormed = Tile::bytes;
+        isAscii = 1;
+        hasPairs = 0;
+    }
+    [[nodiscard]] __device__ bool isWellFormed() const { return firstIllFormed == Tile::bytes; }
+
     /// Where units begin from a position on.
     [[nodiscard]] __device__ std::uint32_t beginsFrom(int position) const {
         const std::uint32_t* const words = unitBegins + (position >> 5);

@@ -12,7 +12,7 @@
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/utf8/unit.h"
 
-/// Tiles of text in shared memory, with what stands around them, and the way from there to global memory.
+/// Tiles of text in shared memory, with what stands around them.
 namespace StreamCompaction::Utf8 {
 
 /// Text as tiles see it: from an aligned address on, of which the first `lead` bytes are not text. So the copy engine
@@ -183,73 +183,5 @@ class TextTile : public TextRange<tileBytes> {
     std::byte* place_;
     BulkCopy& copy_;
 };
-
-/// The vectors of 16 bytes in global memory that are a run's alone: behind `head` elements so many.
-struct WholeVectors {
-    int head;
-    int count;
-};
-
-/// Stores the ends of a run, whose vectors other runs have a part in, by a warp.
-template <typename To, typename From>
-__device__ WholeVectors storeEndsByWarp(To* to, const From* shared, int count) {
-    constexpr int width = sizeof(uint4) / sizeof(To);
-    const int head = min(static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(To)) % width), count);
-    const int vectors = (count - head) / width;
-    const int lane = Warp::lane();
-    const int i = lane < width ? lane : head + vectors * width + lane - width;
-    if (i < (lane < width ? head : count)) {
-        to[i] = shared[i];
-    }
-    return {head, vectors};
-}
-
-/// Copies a run of bytes from shared memory, aligned to 16 bytes, to global memory, by a warp.
-__device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* shared, int count) {
-    const WholeVectors whole = storeEndsByWarp(to, shared, count);
-    const auto copy = [&](auto firstWord) {
-        const int bits = whole.head % 4 * 8;
-        const auto* from = reinterpret_cast<const uint4*>(shared);
-        auto* out = reinterpret_cast<uint4*>(to + whole.head);
-#pragma unroll 2
-        for (int v = Warp::lane(); v < whole.count; v += Warp::lanes) {
-            const uint4 a = from[v];
-            const uint4 b = from[v + 1];
-            const std::uint32_t words[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-            constexpr int k = firstWord();
-            out[v] = {__funnelshift_r(words[k], words[k + 1], bits), __funnelshift_r(words[k + 1], words[k + 2], bits),
-                      __funnelshift_r(words[k + 2], words[k + 3], bits),
-                      __funnelshift_r(words[k + 3], words[k + 4], bits)};
-        }
-    };
-    switch (whole.head / 4) {
-        case 0:
-            copy(std::integral_constant<int, 0>{});
-            break;
-        case 1:
-            copy(std::integral_constant<int, 1>{});
-            break;
-        case 2:
-            copy(std::integral_constant<int, 2>{});
-            break;
-        default:
-            copy(std::integral_constant<int, 3>{});
-            break;
-    }
-}
-
-/// The same of elements of 16 bits, which become 32.
-__device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int count) {
-    const WholeVectors whole = storeEndsByWarp(to, shared, count);
-    const auto* const from = reinterpret_cast<const std::uint32_t*>(shared) + whole.head / 2;
-    auto* const out = reinterpret_cast<uint4*>(to + whole.head);
-    const int bits = whole.head % 2 * 16;
-#pragma unroll 2
-    for (int v = Warp::lane(); v < whole.count; v += Warp::lanes) {
-        const std::uint32_t front = __funnelshift_r(from[2 * v], from[2 * v + 1], bits);
-        const std::uint32_t back = __funnelshift_r(from[2 * v + 1], from[2 * v + 2], bits);
-        __stcg(out + v, {front & 0xFFFF, front >> 16, back & 0xFFFF, back >> 16});
-    }
-}
 
 }  // namespace StreamCompaction::Utf8

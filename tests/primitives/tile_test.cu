@@ -1,6 +1,7 @@
 #include "../device/device_fixture.cuh"
 #include "noncommutative.cuh"
-#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/run_copy.cuh"
+#include "stream_compaction/primitives/tile_loader.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

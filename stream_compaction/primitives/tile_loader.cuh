@@ -1,0 +1,91 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/primitives/bulk_copy.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+
+namespace StreamCompaction {
+
+/// A block's tile on its way into shared memory. One thread starts the copy, all threads finish it. Where the card has
+/// a copy engine, and the array is aligned to 16 bytes, the engine moves all but the last few bytes. The rest goes
+/// through registers, in `finish`.
+///
+/// `room` is the shared memory to reserve, if more than the tile is put there later.
+template <typename T, typename Shape, std::size_t room = Shape::elements * sizeof(T)>
+class TileLoader {
+  public:
+    using Row = Vector<T, Shape::vectorLength>;
+
+    struct Storage {
+        alignas(128) std::byte elements[std::max(room, Shape::elements * sizeof(T))];
+        BulkCopy copy;
+    };
+
+    /// By all threads of the block, because there is a barrier in it.
+    __device__ TileLoader(Storage& storage, const T* in, std::size_t n) : storage_(storage), in_(in), n_(n) {
+        if (threadIdx.x == 0) {
+            storage_.copy.initialize();
+        }
+        __syncthreads();
+    }
+
+    /// By one thread.
+    __device__ void start(int tile) {
+        if (const unsigned bytes = bytesInBulk(tile); bytes > 0) {
+            storage_.copy.start(storage_.elements, in_ + Shape::begin(tile), bytes);
+        }
+    }
+
+    /// By all threads, after a barrier behind `start`; returns once all of the tile is there.
+    __device__ void finish(int tile) {
+        const unsigned bytes = bytesInBulk(tile);
+        if (bytes > 0) {
+            storage_.copy.wait(0);
+        }
+        if (bytes < Shape::elements * sizeof(T)) {
+            loadByThreads(Shape::tileOf(in_, tile, n_), static_cast<int>(bytes / sizeof(T)));
+        }
+    }
+
+    [[nodiscard]] __device__ Row row(int row) const {
+        Row vector;
+        copyVector(&vector, reinterpret_cast<const Row*>(storage_.elements) + Shape::vector(row));
+        return vector;
+    }
+
+    /// The tile's memory, free for other use once it has been read.
+    [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
+
+  private:
+    [[nodiscard]] __device__ unsigned bytesInBulk(int tile) const {
+        const bool isAligned = reinterpret_cast<std::uintptr_t>(in_) % BulkCopy::alignment == 0;
+        const auto bytes = static_cast<unsigned>(Shape::tileOf(in_, tile, n_).size * sizeof(T));
+        return BulkCopy::isAvailable() && isAligned ? bytes / BulkCopy::alignment * BulkCopy::alignment : 0;
+    }
+
+    /// From element `first` of the tile on; in place of elements past the end of the array the last one.
+    __device__ void loadByThreads(const TileOf<const T>& tile, int first) {
+        if (tile.isWhole && !BulkCopy::isAvailable()) {
+            auto* const rows = reinterpret_cast<Row*>(storage_.elements);
+            for (int i = static_cast<int>(threadIdx.x); i < Shape::vectors; i += Shape::threads) {
+                copyVector(rows + i, reinterpret_cast<const Row*>(tile.elements) + i);
+            }
+        } else {
+            auto* const elements = reinterpret_cast<T*>(storage_.elements);
+#pragma unroll 4
+            for (int i = first + static_cast<int>(threadIdx.x); i < Shape::elements; i += Shape::threads) {
+                elements[i] = tile.elements[min(i, tile.size - 1)];
+            }
+        }
+        __syncthreads();
+    }
+
+    Storage& storage_;
+    const T* in_;
+    std::size_t n_;
+};
+
+}  // namespace StreamCompaction
