@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/card_table.h"
 
 /// How the adaptive row sum divides a matrix among threads. The plan is a pure function of the matrix's shape and the
 /// card, so that it can be tested without one. The thresholds are measured (scripts/tune.sh, data/tune_row_sums.csv).
@@ -94,15 +95,9 @@ inline constexpr Thresholds measuredThresholds[] = {
      .readOnceCaches = 4},
 };
 
-/// The last row of the table that holds for the card.
+/// The row of the table that holds for a card.
 [[nodiscard]] constexpr const Thresholds& thresholdsOf(const Card& card) {
-    const Thresholds* found = measuredThresholds;
-    for (const Thresholds& row : measuredThresholds) {
-        if (row.multiprocessors <= card.multiprocessors) {
-            found = &row;
-        }
-    }
-    return *found;
+    return rowFor(card.multiprocessors, measuredThresholds);
 }
 
 /// The fewest vectors per part that rows of `vectors` vectors are split into.

@@ -291,7 +291,7 @@ struct CompactLauncher {
             return;
         }
         const bool isDone = withResidentShape(
-            Common::divideRoundUp(n, vectorLength<Element, T>), cardOf(currentDevice()).compact, false,
+            Common::divideRoundUp(n, vectorLength<Element, T>), currentCard().compact, false,
             [&](auto block) { return compactResident(block, in, out, rejected, count, n, keep, arena, stream); });
         if (!isDone) {
             compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);

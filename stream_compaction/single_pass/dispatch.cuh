@@ -5,6 +5,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/runtime/card_table.h"
 #include "stream_compaction/runtime/device.h"
 
 /// What a scan or a compaction launches for which size, on which card. The card is a row of `cards`.
@@ -47,14 +48,8 @@ inline constexpr Card cards[] = {
      .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 17}},
 };
 
-/// The row of a card.
-[[nodiscard]] constexpr const Card& cardOf(const DeviceProperties& device) {
-    const Card* found = &cards[0];
-    for (const Card& card : cards) {
-        found = card.multiprocessors <= device.multiprocessors ? &card : found;
-    }
-    return *found;
-}
+/// The row of the current device.
+[[nodiscard]] inline const Card& currentCard() { return rowFor(currentDevice().multiprocessors, cards); }
 
 /// Registers that hold a vector. What has no access of its size is moved in pieces of its alignment, one per register.
 template <typename T>

@@ -170,7 +170,7 @@ struct Scan {
             return;
         }
         const bool isDone = withResidentShape(
-            Common::divideRoundUp(n, vectorLength<Element, T>), cardOf(currentDevice()).scan, false,
+            Common::divideRoundUp(n, vectorLength<Element, T>), currentCard().scan, false,
             [&](auto block) { return scanResident(block, source, out, n, op, initial, arena, stream); });
         if (!isDone) {
             scanByLookBack(ScanBlock{}, source, out, n, op, initial, arena, stream);
