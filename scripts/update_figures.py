@@ -561,6 +561,46 @@ def sample():
     return "\n".join(["```", *lines[:21], "...", "", *lines[start:end], "...", "", lines[-1], "```"])
 
 
+def build_costs(name):
+    """What scripts/build_times.py has measured, by (what, name)."""
+    with open(DATA / "house" / name, newline="", encoding="utf-8") as file:
+        return {(row["what"], row["name"]): row for row in csv.DictReader(file)}
+
+
+def build_objects(name):
+    """The files that take longest to compile, the rest in a line, and the program."""
+    costs = build_costs(name)
+    seconds = {row["name"]: float(row["cpu_s"]) for (what, _), row in costs.items() if what == "object"}
+    sizes = {row["name"]: int(row["bytes"]) for (what, _), row in costs.items() if what == "object"}
+    slow = [file for file in sorted(seconds, key=seconds.get, reverse=True) if seconds[file] >= SLOW_TO_COMPILE]
+    rest = seconds.keys() - set(slow)
+    program = costs["program", "stream_compaction_test"]
+    lines = [[f"`{file}`", f"{seconds[file]:.0f}", megabytes(sizes[file])] for file in slow]
+    lines.append([f"{len(rest)} more files", f"{sum(seconds[file] for file in rest):.0f}",
+                  megabytes(sum(sizes[file] for file in rest))])
+    lines.append(["all, and the program", f"{sum(seconds.values()):.0f}", megabytes(int(program["bytes"]))])
+    return "\n".join([*table(["file", "CPU s", "MB"], lines), "", f"From {link('house/' + name, '../')}."])
+
+
+SLOW_TO_COMPILE = 5  # CPU seconds
+
+
+def megabytes(size):
+    return f"{size / 1e6:.1f}"
+
+
+def build_headers():
+    """What a user's file of one include costs, before the rooms and after."""
+    before, after = build_costs("build_before.csv"), build_costs("build_after.csv")
+    lines = []
+    for (what, name), row in after.items():
+        if what == "header":
+            earlier = before.get((what, name))
+            lines.append([f"`{name}`", f"{float(earlier['cpu_s']):.1f}" if earlier else "", f"{float(row['cpu_s']):.1f}"])
+    return "\n".join([*table(["header", "CPU s before", "CPU s now"], lines), "",
+                      f"From {link('house/build_before.csv', '../')} and {link('house/build_after.csv', '../')}."])
+
+
 BLOCKS = {
     "README.md": {"ladder": lambda: ladder(("scan", "compact"), FRONT_PAGE), "against-cub": lambda: against_cub(SIZES),
                   "sample": sample},
@@ -568,6 +608,8 @@ BLOCKS = {
         "growth": lambda: ladder(("scan",), SIZES, "../"), "crossover": crossover, "block-sizes": block_sizes,
         "levels": levels, "shared-memory": shared_memory, "thrust": thrust, "bounds": bounds, "odd-sizes": odd_sizes,
         "all": lambda: ladder(("compact", "sort"), SIZES, "../"), "all-against-cub": lambda: against_cub(prefix="../")},
+    "docs/building.md": {"build-before": lambda: build_objects("build_before.csv"),
+                         "build-now": lambda: build_objects("build_after.csv"), "build-headers": build_headers},
     "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                             "single-pass-designs": single_pass_designs},
     "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,

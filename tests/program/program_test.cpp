@@ -256,7 +256,7 @@ TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
     const Result result =
         run({"--type", "int8,int32,int64,float,double", "--variant", "cpu"}, machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n70 passed, 0 failed, 0 skipped\n"));
+    EXPECT_THAT(result.out, EndsWith("\n72 passed, 0 failed, 0 skipped\n"));
 }
 
 TEST(Program, LeavesOutASectionWithoutVariants) {

@@ -55,10 +55,10 @@ class TraceTest(unittest.TestCase):
                 self.assertTrue(step["kernelFile"].startswith("stream_compaction/"), step)
                 self.assertGreater(step["kernelLine"], 0, step)
 
-    def expect_code(self, steps, text):
+    def expect_code(self, steps, pattern):
         self.assertTrue(steps)
         for step in steps:
-            self.assertIn(text, code_of(step))
+            self.assertRegex(code_of(step), pattern)
 
     def expect_stored_once(self, stores, values, thread_of):
         """Every element once, by the thread whose it is, and with its value."""
@@ -95,7 +95,7 @@ class NaiveScanTest(TraceTest):
     def expect_launch(self, steps, launch, values):
         stores = of_launch(steps, launch, step="store", memory="global")
         self.expect_stored_once(stores, values, lambda i: (i // self.THREADS, i % self.THREADS))
-        self.expect_code(stores, "odata[i] = ")
+        self.expect_code(stores, r"odata\[i\] = ")
 
     def test_each_element_is_stored_once_in_each_step(self):
         self.expect_scan()
@@ -158,10 +158,11 @@ class SinglePassScanTest(TraceTest):
         self.assertEqual({(step["block"], step["values"][0] % 4, step["values"][0] // 4) for step in publications}, expected)
         self.assertEqual({(step["offset"] - word) // 8 - step["block"] for step in publications}, {0})
         self.assertEqual(len(publications), 2 * tiles)
-        self.expect_code(publications, "platform.store(")
+        # The compiler may merge the store of two calls, and then knows the line of the call alone.
+        self.expect_code(publications, r"platform\.store\(|publish\(Platform\{\}, tile, LookBack::State::")
 
         looks = of_launch(steps, launch, step="look-back")
-        self.expect_code(looks, "statuses.read(")
+        self.expect_code(looks, r"statuses\.read\(")
         for look in looks:
             seen = (look["offset"] - word) // 8
             self.assertLess(seen, look["block"])
@@ -170,7 +171,10 @@ class SinglePassScanTest(TraceTest):
             self.assertTrue(status == 0 or (seen, status % 4, status // 4) in expected, look)
         self.assertEqual({step["block"] for step in looks}, set(range(1, tiles)))
         self.assertEqual({code_of(step, "kernelFile", "kernelLine").strip() for step in looks},
-                         {"prefix = LookBack::lookBack(Platform{}, statuses, tile, op);"})
+                         {
+                             "const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : "
+                             "chain.before(tile, place.all, op);"
+                         })
 
     def test_look_back(self):
         self.expect_look_back()
