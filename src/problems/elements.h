@@ -35,6 +35,9 @@ struct Types {};
 
 /// The same as C++ types.
 using AllTypes = Types<std::int8_t, std::int32_t, std::int64_t, float, double>;
+/// Those of the textbook's rungs and of Thrust, which nobody sweeps over types: each more takes long to compile.
+using IntsAlone = Types<std::int32_t>;
+using IntsAndFloats = Types<std::int32_t, float>;
 
 /// As `--type` and the CSV call it.
 [[nodiscard]] std::string_view name(ElementType type);

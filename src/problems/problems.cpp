@@ -5,10 +5,10 @@
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 #include <tbb/parallel_reduce.h>
+#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <cmath>
-#include <execution>
 #include <functional>
 #include <iterator>
 #include <limits>
@@ -171,8 +171,11 @@ class Partition final : public Shown<PartitionProblem<T>> {
 /// A number that two arrays have in common if they hold the same elements in any order, and practically only then.
 template <typename T>
 [[nodiscard]] std::uint64_t fingerprint(std::span<const T> elements) {
-    return std::transform_reduce(std::execution::par, elements.begin(), elements.end(), std::uint64_t{0}, std::plus<>{},
-                                 [](T x) { return randomAt(0, std::hash<T>{}(x)); });
+    const auto sumOfHashes = [elements](std::size_t begin, std::size_t end) {
+        return std::transform_reduce(&elements[begin], &elements[begin] + (end - begin), std::uint64_t{0},
+                                     std::plus<>{}, [](T x) { return randomAt(0, std::hash<T>{}(x)); });
+    };
+    return totalsBefore<std::uint64_t>(elements.size(), sumOfHashes).back();
 }
 
 template <typename T>
@@ -190,12 +193,17 @@ class Sort final : public Shown<SortProblem<T>> {
         if (auto wrong = wrongCount(this->size(), got.size())) {
             return wrong;
         }
-        const bool ascending = std::is_sorted(std::execution::par, got.begin(), got.end());
-        if (ascending && fingerprint(std::span<const T>(got)) == fingerprint_) {
+        const Finding descent =
+            firstFinding(got.size(), [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+                const auto first = got.begin() + static_cast<std::ptrdiff_t>(begin > 0 ? begin - 1 : 0);
+                const bool ascending = std::is_sorted(first, got.begin() + static_cast<std::ptrdiff_t>(end));
+                return ascending ? std::nullopt : Finding("a smaller element follows a larger one");
+            });
+        if (!descent && fingerprint(std::span<const T>(got)) == fingerprint_) {
             return std::nullopt;
         }
         Array<T> expected(this->input().begin(), this->input().end());
-        std::sort(std::execution::par, expected.begin(), expected.end());
+        tbb::parallel_sort(expected.begin(), expected.end());
         const auto [e, g] = std::ranges::mismatch(expected, got);
         return e != expected.end() ? Finding(mismatchAt(e - expected.begin(), *e, *g)) : std::nullopt;
     }

@@ -18,9 +18,9 @@ class CompactMemory : public CountedMemory<T> {
     void fetchTo(Array<T>& result) const { fetch(this->output(), result, this->fetchCount()); }
 };
 
-template <typename MakeOp>
-[[nodiscard]] Implementations compaction(std::string_view variant, MakeOp makeOp) {
-    return implementEach<CompactMemory>(AllTypes{}, Operation::Compact, variant, makeOp);
+template <typename MakeOp, typename Elements = AllTypes>
+[[nodiscard]] Implementations compaction(std::string_view variant, MakeOp makeOp, Elements types = {}) {
+    return implementEach<CompactMemory>(types, Operation::Compact, variant, makeOp);
 }
 
 /// Map-scan-scatter compaction over a scan.
@@ -36,12 +36,12 @@ template <typename MakeScan>
 Implementations gpuCompactions() {
     using namespace StreamCompaction;
     return joined({
-        compaction("naive", over(naiveScan)),
-        compaction("efficient", over(textbookScan)),
-        compaction("efficient-optimized", over(optimizedScan)),
-        compaction("shared", over(sharedScan)),
+        compaction("naive", over(naiveScan), IntsAlone{}),
+        compaction("efficient", over(textbookScan), IntsAlone{}),
+        compaction("efficient-optimized", over(optimizedScan), IntsAlone{}),
+        compaction("shared", over(sharedScan), IntsAlone{}),
         compaction("single-pass", fixed<SinglePass::Compact>),
-        compaction("thrust", fixed<Thrust::Compact>),
+        compaction("thrust", fixed<Thrust::Compact>, IntsAlone{}),
         compaction("cub", fixed<Cub::Compact>),
     });
 }
@@ -114,9 +114,9 @@ class ApartMemory {
     KeptCount count_;
 };
 
-template <template <typename> typename MemoryOf, typename MakeOp>
-[[nodiscard]] Implementations partition(std::string_view variant, MakeOp makeOp) {
-    return implementEach<MemoryOf>(AllTypes{}, Operation::Partition, variant, makeOp);
+template <template <typename> typename MemoryOf, typename MakeOp, typename Elements = AllTypes>
+[[nodiscard]] Implementations partition(std::string_view variant, MakeOp makeOp, Elements types = {}) {
+    return implementEach<MemoryOf>(types, Operation::Partition, variant, makeOp);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Implementations gpuPartitions() {
     return joined({
         partition<JoinedMemory>("single-pass", fixed<SinglePass::Partition>),
         partition<ApartMemory>("single-pass-apart", fixed<SinglePass::Partition>),
-        partition<ApartMemory>("thrust", fixed<Thrust::Partition>),
+        partition<ApartMemory>("thrust", fixed<Thrust::Partition>, IntsAlone{}),
         partition<ReversedMemory>("cub", fixed<Cub::Partition>),
     });
 }

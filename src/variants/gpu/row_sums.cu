@@ -90,11 +90,6 @@ template <typename Op, typename... Ts>
     return {rowSumOf<Op, Ts>(variant)...};
 }
 
-template <typename Op>
-[[nodiscard]] Implementations rowSum(std::string_view variant) {
-    return rowSum<Op>(AllTypes{}, variant);
-}
-
 [[nodiscard]] std::optional<std::string> wantsShorterRows(const Problem& problem) {
     constexpr std::size_t mostCols = std::size_t{1} << 16;
     return problem.shape()->cols > mostCols
@@ -105,7 +100,7 @@ template <typename Op>
 /// A step of the study, for rows that a block can be expected to add up.
 template <typename Op>
 [[nodiscard]] Implementations step(std::string_view variant) {
-    Implementations implementations = rowSum<Op>(variant);
+    Implementations implementations = rowSum<Op>(IntsAndFloats{}, variant);
     for (Implementation& implementation : implementations) {
         implementation.runner.reasonToSkip = wantsShorterRows;
     }
@@ -132,7 +127,7 @@ struct CompiledForTheseColumns {
 };
 
 [[nodiscard]] Implementations compiledForTheseColumns(std::string_view variant) {
-    Implementations implementations = rowSum<CompiledForTheseColumns>(variant);
+    Implementations implementations = rowSum<CompiledForTheseColumns>(IntsAndFloats{}, variant);
     for (Implementation& implementation : implementations) {
         implementation.runner.reasonToSkip = [](const Problem& problem) -> std::optional<std::string> {
             const std::size_t cols = problem.shape()->cols;
@@ -225,9 +220,9 @@ Implementations gpuRowSums() {
         step<RowSum::Ilp<10>>("ilp-10"),
         step<RowSum::ShuffleFinish>("shuffle"),
         step<RowSum::VectorLoads>("vectors"),
-        rowSum<RowSum::Adaptive>("adaptive"),
-        rowSum<Thrust::RowSum>("thrust"),
-        rowSum<Cub::RowSum>("cub"),
+        rowSum<RowSum::Adaptive>(AllTypes{}, "adaptive"),
+        rowSum<Thrust::RowSum>(IntsAndFloats{}, "thrust"),
+        rowSum<Cub::RowSum>(AllTypes{}, "cub"),
         productsWithOnes(),
     });
 }

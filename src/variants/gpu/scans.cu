@@ -11,9 +11,9 @@ namespace {
 template <typename T>
 using ScanMemory = TransformMemory<T, SumOf<T>>;
 
-template <typename MakeOp>
-[[nodiscard]] Implementations scan(std::string_view variant, MakeOp makeOp) {
-    return implementEach<ScanMemory>(AllTypes{}, Operation::Scan, variant, makeOp);
+template <typename MakeOp, typename Elements = AllTypes>
+[[nodiscard]] Implementations scan(std::string_view variant, MakeOp makeOp, Elements types = {}) {
+    return implementEach<ScanMemory>(types, Operation::Scan, variant, makeOp);
 }
 
 [[nodiscard]] StreamCompaction::SinglePass::Scan byTicket(int /*blockSize*/) {
@@ -37,11 +37,11 @@ struct ScanOfSquares {
 Implementations gpuScans() {
     using namespace StreamCompaction;
     return joined({
-        scan("naive", naiveScan),
-        scan("efficient", textbookScan),
-        scan("efficient-optimized", optimizedScan),
-        scan("shared", sharedScan),
-        scan("shared-conflicts", sharedScanWithConflicts),
+        scan("naive", naiveScan, IntsAlone{}),
+        scan("efficient", textbookScan, IntsAlone{}),
+        scan("efficient-optimized", optimizedScan, IntsAlone{}),
+        scan("shared", sharedScan, IntsAlone{}),
+        scan("shared-conflicts", sharedScanWithConflicts, IntsAlone{}),
         scan("single-pass", fixed<SinglePass::Scan>),
         scan("single-pass-tickets", byTicket),
         scan("single-pass-reproducible", reproducible),

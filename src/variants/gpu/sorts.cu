@@ -13,9 +13,9 @@ namespace {
 template <typename T>
 using SortMemory = TransformMemory<T, T>;
 
-template <typename MakeOp>
-[[nodiscard]] Implementations sort(std::string_view variant, MakeOp makeOp) {
-    return implementEach<SortMemory>(AllTypes{}, Operation::Sort, variant, makeOp);
+template <typename MakeOp, typename Elements = AllTypes>
+[[nodiscard]] Implementations sort(std::string_view variant, MakeOp makeOp, Elements types = {}) {
+    return implementEach<SortMemory>(types, Operation::Sort, variant, makeOp);
 }
 
 /// The one-bit split sort over a scan.
@@ -30,11 +30,11 @@ template <typename MakeScan>
 Implementations gpuSorts() {
     using namespace StreamCompaction;
     return joined({
-        sort("naive", over(naiveScan)),
-        sort("efficient", over(optimizedScan)),
-        sort("radix-split", over(sharedScan)),
+        sort("naive", over(naiveScan), IntsAlone{}),
+        sort("efficient", over(optimizedScan), IntsAlone{}),
+        sort("radix-split", over(sharedScan), IntsAlone{}),
         sort("radix", fixed<Radix::Sort>),
-        sort("thrust", fixed<Thrust::Sort>),
+        sort("thrust", fixed<Thrust::Sort>, IntsAlone{}),
         sort("cub", fixed<Cub::Sort>),
     });
 }
@@ -120,9 +120,9 @@ class ArgSortMemory {
     StreamCompaction::DeviceBuffer<PairValue> indices_;
 };
 
-template <typename MakeOp>
-[[nodiscard]] Implementations sortPairs(std::string_view variant, MakeOp makeOp) {
-    return implementEach<PairsMemory>(AllTypes{}, Operation::SortPairs, variant, makeOp);
+template <typename MakeOp, typename Elements = AllTypes>
+[[nodiscard]] Implementations sortPairs(std::string_view variant, MakeOp makeOp, Elements types = {}) {
+    return implementEach<PairsMemory>(types, Operation::SortPairs, variant, makeOp);
 }
 
 }  // namespace
@@ -132,7 +132,7 @@ Implementations gpuPairSorts() {
     return joined({
         sortPairs("radix", fixed<Radix::Sort>),
         {implement<ArgSortMemory<std::int32_t>>(Operation::SortPairs, "radix-argsort", fixed<Radix::ArgSort>)},
-        sortPairs("thrust", fixed<Thrust::SortPairs>),
+        sortPairs("thrust", fixed<Thrust::SortPairs>, IntsAlone{}),
         sortPairs("cub", fixed<Cub::SortPairs>),
     });
 }
