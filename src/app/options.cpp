@@ -70,7 +70,7 @@ void requireConsistent(const Options& options) {
     for (const auto& file : files) {
         const auto isSame = [&file](const auto& other) { return other && isSameFile(*other, *file); };
         if (file && isSame(options.utf8File)) {
-            throw UsageError(fmt::format("--utf8-file: {} is to be read and cannot be written to", file->string()));
+            throw UsageError(fmt::format("--utf8-file: {} is an input and cannot be written to", file->string()));
         }
         if (file && std::ranges::count_if(files, isSame) > 1) {
             throw UsageError(fmt::format("only one of --csv, --json and --markdown can go to {}",
@@ -78,7 +78,7 @@ void requireConsistent(const Options& options) {
         }
     }
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
-        throw UsageError("--resume: needs --csv FILE, which tells what has been measured");
+        throw UsageError("--resume: needs --csv FILE, the measurements to skip");
     }
     if (options.profile && writesFiles(options)) {
         throw UsageError(
@@ -112,7 +112,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks\n"
         "each result and prints how long it took.\n",
         "stream_compaction_test");
-    app.footer("`stream_compaction_test compare OLD.csv NEW.csv` compares two runs; compare --help tells more.");
+    app.footer("`stream_compaction_test compare OLD.csv NEW.csv` compares two runs; see compare --help.");
     CLI::Option* const size = addTextOption(
         app, "--size", "N",
         [&options](const std::string& text) {
@@ -123,26 +123,26 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     CLI::Option* const sweep = addListOption(
         app, "--sweep", "SIZES",
         [&options](const std::vector<std::string>& items) { options.sizes = parseSweep(items); },
-        "Many sizes: 2^10:2^28 (each twice the one before), 2^10:2^28:x4, 1M:4M:1M\n"
-        "(so many more each time), 1000,2000; npot among them adds N - 3 of each");
+        "Several sizes: 2^10:2^28 (doubling), 2^10:2^28:x4 (factor 4), 1M:4M:1M (step 1M),\n"
+        "1000,2000; npot adds N - 3 for each size N");
     addListOption(
         app, "--shape", "SHAPE",
         [&options](const std::vector<std::string>& shapes) {
             options.shapes.clear();
             std::ranges::transform(shapes, std::back_inserter(options.shapes), parseShape);
         },
-        "Matrices of row-sum, for example 3000x2048,2^22x128 [nearly square ones of the sizes]");
+        "Matrices of row-sum, for example 3000x2048,2^22x128 [nearly square, of each size]");
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these of scan, compact, partition, sort, sort-pairs, row-sum,\n"
+        "Only these operations: scan, compact, partition, sort, sort-pairs, row-sum,\n"
         "utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
-        "Elements, or keys of pairs: int8, int32, int64, float, double; bytes are\n"
-        "added up in int32, the values of pairs are int32; operations on text, which\n"
-        "have none to choose, are run with int32 [int32]");
+        "Element type, or key type of pairs: int8, int32, int64, float, double. Bytes are\n"
+        "added up in int32; the values of pairs are int32. Operations on text have no\n"
+        "choice of type and run if int32 is chosen [int32]");
     addListOption(
         app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub");
@@ -150,60 +150,61 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     CLI::Option* const mode = addListOption(
         app, "--mode", "NAME",
         [&options](const std::vector<std::string>& names) { options.modes = parseEach(names, parseMode); },
-        "How the GPU is timed: cold (caches emptied before each run), batched (runs\n"
-        "back to back) [cold]");
+        "Timing of the GPU: cold (caches emptied before each run), batched (runs back to\n"
+        "back) [cold]");
     addNumberOption(app, "--trials", options.plan.trials, 1, largestCount,
-                    "Timed runs or batches, of which the median is shown; at least so many with\n"
-                    "--max-noise [15]");
-    addNumberOption(app, "--warmup", options.plan.warmup, 1, largestCount, "Untimed runs before them [1]");
+                    "Timed runs or batches; the median is shown. With --max-noise this is the minimum\n"
+                    "[15]");
+    addNumberOption(app, "--warmup", options.plan.warmup, 1, largestCount, "Untimed runs before the trials [1]");
     addTextOption(
         app, "--max-noise", "PERCENT",
         [&options](const std::string& text) { options.plan.maxNoise = parsePercentage(text); },
-        "More of them until the median is known to within this, for example 1%");
+        "Keep adding trials until the median's 95 % interval is within ± this, e.g. 1%");
     addTextOption(
         app, "--time-budget", "TIME",
         [&options](const std::string& text) { options.plan.budgetUs = parseDuration(text); },
-        "No further one after this time, for example 500ms [2s]");
+        "Begin no trial after this time, for example 500ms [2s]");
     CLI::Option* const seed =
         addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
-                        simulated ? "Seed of the random inputs [42] and, where it is given and not 0, of the order in\n"
-                                    "which threads run and writes become visible"
+                        simulated ? "Seed of the random inputs [42]; if given and not 0, also of the order in which\n"
+                                    "threads run and writes become visible"
                                   : "Seed of the random inputs [42]");
     addListOption(
         app, "--input", "PATTERN",
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
         "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K\n"
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K\n"
-        "(the bits K uniform values share) [scan and row-sum mod:50, compact and\n"
-        "partition mod:4, sorts uniform]; sums of uniform and and:K as float or double\n"
-        "overflow and cancel, so that scan and row-sum, which could not be checked, do\n"
-        "not take them;\n"
-        "of text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
-        "(the same, K of a hundred characters ill-formed) [mixed]");
+        "(bitwise and of K uniform values) [scan and row-sum mod:50, compact and\n"
+        "partition mod:4, sorts uniform]. scan and row-sum refuse uniform and and:K as\n"
+        "float or double: their sums overflow and cancel, so no result could be checked.\n"
+        "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
+        "(mixed, with K % of the characters ill-formed) [mixed]");
     addTextOption(
         app, "--utf8-file", "FILE", [&options](const std::string& path) { options.utf8File = path; },
         "Text for utf8-to-utf32, utf8-to-utf16, utf8-validate, repeated to --size bytes");
     addListOption(
         app, "--block-size", "N",
         [&options](const std::vector<std::string>& texts) { options.blockSizes = parseList(texts, parseBlockSize); },
-        "Threads a block, one or more, for the variants that have a choice");
+        "Threads per block, one or more values, for the variants that have a choice");
     CLI::Option* const device =
         addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
     CLI::Option* const card = addTextOption(
         app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
-        "What the simulated card is like, for example capability=7.5,multiprocessors=2;\n"
-        "with order=any blocks begin in any order [capability=9.0,multiprocessors=4]");
+        "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2;\n"
+        "with order=any, blocks begin in any order [capability=9.0,multiprocessors=4]");
     CLI::Option* const trace = addTextOption(
         app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
-        "Write what the kernels do to this file, a line of JSON for each event");
-    addFileOption(app, "--csv", options.csv, "Append a row for each measurement to this file; - is standard output");
-    addFileOption(app, "--json", options.json, "Write the measurements and where they were made to this file, or -");
+        "Write each step of the kernels to this file, one line of JSON per step");
+    addFileOption(app, "--csv", options.csv, "Append one row per measurement to this file; - is standard output");
+    addFileOption(app, "--json", options.json,
+                  "Write the measurements and a description of the machine to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
-    app.add_flag("--resume", options.resume, "Leave out what --csv FILE has of this card and commit, of whatever seed");
+    app.add_flag("--resume", options.resume,
+                 "Skip measurements already in the CSV (same GPU and commit; the seed is ignored)");
     CLI::Option* const profile =
         app.add_flag("--profile", options.profile,
-                     "For ncu --profile-from-start off and the like: one run of each, which alone is\n"
-                     "collected; its NVTX range is OPERATION/VARIANT/N");
+                     "For profilers (ncu --profile-from-start off): collect one run of each variant, in\n"
+                     "an NVTX range OPERATION/VARIANT/N");
     app.add_flag("--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
     app.add_flag("--version", version, "Print the version and stop");
 

@@ -21,7 +21,7 @@ int main(int argc, char* argv[]) {
         const auto isChosen = [only](const auto& sweep) { return only.empty() || only == sweep.first; };
         if (argc < 2 || argc > 3 || std::ranges::none_of(sweeps, isChosen)) {
             throw UsageError(
-                "expected the CSV file to write and, if not all, the operation to try: scan, compact, sort or row-sum");
+                "expected the CSV file to write and, optionally, one operation: scan, compact, sort or row-sum");
         }
         const GpuAccess access = openGpu({});
         if (!access.gpu) {
