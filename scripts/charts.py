@@ -121,7 +121,7 @@ def bars(rows, name_of, title=""):
 
 
 ELEMENTS = {"label": "elements", "scale": "log2"}
-THREADS = {"label": "threads a block", "scale": "log2", "plain": True}
+THREADS = {"label": "threads per block", "scale": "log2", "plain": True}
 TIME = {"label": "median time", "scale": "log", "unit": "us"}
 BANDWIDTH = {"label": "GB/s", "scale": "linear"}
 

@@ -73,7 +73,7 @@ def exclusive_scan(numbers):
 def naive_scan():
     step = 1.9
     axes = canvas(8.4, 5 * step - 0.6, "Naive scan",
-                  "Every step adds the sum that ends so many places before: n additions a step, log₂ n steps")
+                  "Each step adds the element one distance to the left: n additions per step, log₂ n steps")
     row(axes, 0, NUMBERS)
     name(axes, 0, "input")
     values = [0, *NUMBERS[:-1]]
@@ -219,7 +219,7 @@ def onesweep():
     radix, tile_size = 4, 4
     keys = [int(text, radix) for text in ("21", "30", "02", "11", "33", "12", "20", "01", "13", "32", "10", "03")]
     place = [5.1 * t for t in range(3)]
-    axes = canvas(14.6, 14.2, "Radix sort in one sweep a digit",
+    axes = canvas(14.6, 14.2, "Radix sort: one sweep per digit",
                   "All digits are counted in one read; then each pass reads and writes the keys once, its tiles chained "
                   "by look-back")
 
@@ -244,7 +244,7 @@ def onesweep():
             cell(axes, x, 2.9, starts[index][value], HUES[value], strong=True)
         axes.text(place[index] + 2, 1.4, title, fontsize=8, ha="center", va="center")
     name(axes, 1.9, "kernCountDigits", "keys with each digit")
-    name(axes, 2.9, "makePlan", "keys with a lesser digit")
+    name(axes, 2.9, "makePlan", "keys with a smaller digit")
 
     y = 4.5
     for index in range(2):
@@ -268,7 +268,7 @@ def onesweep():
         assert output == sorted(keys, key=lambda key, index=index: key // radix**index % radix)
         keys = output
         name(axes, y + 1.3, "publish", "the tile's digits, counted")
-        name(axes, y + 2.3, "lookBackInColumn", "how many earlier tiles have")
+        name(axes, y + 2.3, "lookBackInColumn", "counts of earlier tiles")
         y += 4.2
     assert keys == sorted(keys)
     draw_keys(y, keys, 1)
@@ -281,7 +281,7 @@ def utf8_decode():
     encoded = text.encode()
     step = 1.5
     axes = canvas(len(encoded) + 0.4, 3 * step + 2.1, "UTF-8 decoding",
-                  "Where a character begins, an element of the output comes from; a scan says which")
+                  "Each byte that begins a character becomes one element of the output; a scan gives its position")
     emits = [int(byte & 0xC0 != 0x80) for byte in encoded]
     owner = [count - 1 for count in itertools.accumulate(emits)]
     hues = [HUES[i % len(HUES)] for i in owner]

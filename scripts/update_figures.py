@@ -247,7 +247,7 @@ def radix_ways():
                 row = best(same, kernel=way)
                 cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
             lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
-    return "\n".join([*lines, "", f"Threads x elements a thread. From {link('tune_sorts.csv', '../')}."])
+    return "\n".join([*lines, "", f"Threads x elements per thread. From {link('tune_sorts.csv', '../')}."])
 
 
 def radix_shapes():
@@ -522,9 +522,9 @@ def block_sizes():
     for threads in sizes:
         row = best(rows, n=largest, variant="efficient", block_size=threads)
         starts.append(f"{1000 * float(row['median_us']) * threads / (levels * largest):.2f} ns with {threads}")
-    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "", "Threads a block, the fastest in bold. Time of "
-                      f"`efficient` at {power(largest)} over the blocks that its {levels} launches start, by threads a block: "
-                      f"{', '.join(starts)}. " + source(rows, "../")])
+    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "",
+                      f"Threads per block, the fastest in bold. Time of `efficient` at {power(largest)} over the blocks that "
+                      f"its {levels} launches start, by threads per block: {', '.join(starts)}. " + source(rows, "../")])
 
 
 def crossover():
