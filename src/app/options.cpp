@@ -135,8 +135,8 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these operations: scan, compact, partition, sort, sort-pairs, row-sum,\n"
-        "utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
+        "Only these operations: scan, scan-squares, compact, partition, sort, sort-pairs,\n"
+        "row-sum, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
