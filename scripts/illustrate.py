@@ -313,12 +313,12 @@ def utf8_decode():
 
 
 def rooms():
-    """The rooms of the library and of the program, each above those that it includes."""
+    """The folders of the library and of the program, each above those that it includes."""
     floors = [
-        [("examples", "what users write")],
+        [("examples", "what users write"), ("tools/tune", "shapes for a card")],
         [("src/app", "runs, plans, compares")],
         [("src/output", "tables, CSV, terminal")],
-        [("src/variants", "each operation's ladder"), ("tools/tune", "shapes for a card")],
+        [("src/variants", "each operation's variants")],
         [("src/problems", "inputs and checks"), ("src/measure", "clocks and cards")],
         [("src/cli", "sizes, sweeps, names")],
         [("X.h  X.cuh", "what users include: the course layer, the device API")],
@@ -328,7 +328,7 @@ def rooms():
     ]
     floors[0] += floors.pop(1)
     width, step = 22, 1.5
-    axes = canvas(width - LABELS, len(floors) * step + 0.3, "The house", "Includes go downwards only")
+    axes = canvas(width - LABELS, len(floors) * step + 0.3, "Layers", "Includes go downwards")
     library = next(i for i, floor in enumerate(floors) if floor[0][0].startswith("X.h"))
     for i, floor in enumerate(floors):
         size = (width - 1.2) / len(floor)
