@@ -337,10 +337,10 @@ def main():
     print(f"{len(mutants)} mutants, {survivors} of which survive; {time.monotonic() - begin:.0f} s")
     if options.markdown:
         options.markdown.write_text(
-            "# Planted bugs, and what finds them\n\n"
-            "Written by `scripts/mutants.py --markdown docs/mutants.md`, which CI runs: each line is a bug planted in one\n"
-            "place of the library that synchronises, the test in the simulator that finds it, and the first seed under\n"
-            "which it does.\n\n" + "\n".join(lines) + "\n")
+            "# Planted bugs and the tests that find them\n\n"
+            "`scripts/mutants.py --markdown docs/mutants.md` writes this page; CI runs it. Each row is one bug, planted in a\n"
+            "place of the library where threads synchronise. The row names the test in the simulator that finds the bug and\n"
+            "the first seed with which it does.\n\n" + "\n".join(lines) + "\n")
     sys.exit(1 if survivors else 0)
 
 
