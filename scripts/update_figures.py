@@ -375,14 +375,14 @@ def row_sum_designs():
                         for order in ("", "plain", "once") if (row := measured.get((shape, mapping, order)))]
             cells.append(" / ".join(times_of))
         lines.append(f"| {power_shape(shape)} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", f"Microseconds, by plain loads / by loads that tell the cache that they will not come again; "
+    return "\n".join([*lines, "", f"Microseconds with plain loads / with loads marked as read once (`__ldcs`); "
                       f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../../')}."])
 
 
 def row_sum_lessons():
-    """The shapes at which the first version was slower, beside what it became."""
+    """The shapes at which the first version was slower, beside the present one."""
     first, now = row_sum_rows("designs/row_sums_first.csv"), row_sum_rows("row_sums.csv")
-    lines = ["| rows × columns | first | as it is |", "| --- | ---: | ---: |"]
+    lines = ["| rows × columns | first | now |", "| --- | ---: | ---: |"]
     for key in (("float", shape, "adaptive") for shape in ("16777216x32", "67108864x7", "268435456x1", "64x4194304",
                                                              "7x38347922", "1x268435456", "3000x2047")):
         lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
