@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws in img/ how the algorithms work, by running each of them on a few numbers.
+"""Draws in img/ how the algorithms work. Each algorithm runs on a few numbers.
 
     scripts/illustrate.py [--images FOLDER]
 
-What is drawn is what the steps came to, and each result is checked before. The names are those of the kernels.
+The drawings show the results of the steps, and each final result is checked. The names are those of the kernels.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from measurements import ROOT
 
 NUMBERS = [3, 1, 7, 0, 4, 1, 6, 3]
 HUES = ("blue", "red", "green", "purple", "orange")
-CELL = 0.86  # of the unit from one cell to the next
-INCHES = 0.5  # a unit
+CELL = 0.86  # of a cell, relative to the distance between cells
+INCHES = 0.5  # per unit
 LABELS = 5.6  # units for the names of the rows
 
 
@@ -34,7 +34,7 @@ def canvas(width, height, title, subtitle):
 
 
 def name(axes, y, kernel, what=""):
-    """Names a row: the kernel, and below it what it does."""
+    """Names a row: the kernel, and below it its purpose."""
     axes.text(-0.5, y + (0.3 if what else 0.5), kernel, fontsize=9, family="monospace", ha="right", va="center")
     axes.text(-0.5, y + 0.72, what, fontsize=8, ha="right", va="center")
 
@@ -51,7 +51,7 @@ def cell(axes, x, y, value, hue="ink", strong=False, size=10, width=1.0):
 
 
 def row(axes, y, values, hues=None, strong=lambda i: False, first=0, size=10):
-    """A row of cells; `hues` has one for each, `strong` tells which stand out."""
+    """A row of cells. `hues` has one hue per cell; `strong` tells which cells stand out."""
     for i, value in enumerate(values):
         cell(axes, first + i, y, value, hues[i] if hues else "ink", strong(i), size)
 
@@ -62,7 +62,7 @@ def arrow(axes, start, end, hue="ink", width=1.0):
 
 
 def down(axes, i, j, y, step, hue="ink", width=1.0):
-    """An arrow from cell i of the row at y to cell j of the next."""
+    """An arrow from cell i of the row at y to cell j of the next row."""
     arrow(axes, (i + 0.5, y + CELL + 0.1), (j + 0.5, y + step + 0.04), hue, width)
 
 
@@ -97,7 +97,7 @@ def naive_scan():
 
 
 def up_sweep():
-    """Returns the axes, and the tree that the downsweep begins with."""
+    """Returns the axes and the tree with which the downsweep begins."""
     step = 1.9
     axes = canvas(8.4, 4 * step - 0.6, "Work-efficient scan: upsweep",
                   "A tree of sums in place: each node adds its left child to its right")
@@ -148,7 +148,7 @@ def down_sweep():
 
 
 def look_back():
-    """The moment when tile 5 looks back: tiles 0 and 1 know their prefixes, the others their own sums only."""
+    """The moment when tile 5 looks back: tiles 0 and 1 know their prefixes, the others only their own sums."""
     tiles = [[3, 1], [7, 0], [4, 1], [6, 3], [2, 5], [8, 1]]
     known = 2
     axes = canvas(15.4, 8.6, "Single-pass scan: decoupled look-back",
@@ -215,7 +215,7 @@ def split():
 
 
 def onesweep():
-    """Twelve keys of two digits, of two bits each, in tiles of four."""
+    """Twelve keys of two digits with two bits each, in tiles of four."""
     radix, tile_size = 4, 4
     keys = [int(text, radix) for text in ("21", "30", "02", "11", "33", "12", "20", "01", "13", "32", "10", "03")]
     place = [5.1 * t for t in range(3)]
@@ -292,7 +292,7 @@ def utf8_decode():
         row(axes, y, values, hues, lambda i, y=y: y == 0 or emits[i] == 1, size=9)
         name(axes, y, kernel, what)
 
-    # Of a first byte the bits behind the leading ones, of the others the last six.
+    # A first byte gives the bits behind its leading ones, other bytes their last six.
     points = []
     for byte, first in zip(encoded, emits):
         if first:
