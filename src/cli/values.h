@@ -48,7 +48,7 @@ struct Shape {
 /// As `3000x2048`.
 [[nodiscard]] std::string toString(Shape shape);
 
-/// A matrix of at most `n` elements. The number of rows is a power of two, and there are about as many columns:
+/// A matrix of at most `n` elements. The number of rows is a power of two, and the number of columns is similar:
 /// `1024x1024` for 2^20 elements, `1024x1023` for three elements less.
 [[nodiscard]] Shape nearSquare(std::size_t n);
 

@@ -71,8 +71,8 @@ class Scan final : public Shown<ScanProblem<T>> {
     [[nodiscard]] static Wrapping wrapping(T x) { return static_cast<Wrapping>(static_cast<Exact>(Function{}(x))); }
 
     /// Floating-point sums of whole numbers are exact while they fit into the mantissa. A larger sum may be off by half
-    /// a unit in the last place per dependent addition. There are at most as many of these as the array has tiles, plus
-    /// a few within a tile.
+    /// a unit in the last place per dependent addition. Their number is at most the number of tiles plus a few within a
+    /// tile.
     [[nodiscard]] bool agrees(Exact expected, Sum got) const {
         if constexpr (std::is_floating_point_v<Sum>) {
             constexpr std::size_t smallestTile = 1024;

@@ -81,7 +81,7 @@ template <typename Op>
             underTest<double, Op>(name + "_double", kind, abilities)};
 }
 
-/// The operations of each variant.
+/// The operations of each library or method.
 [[nodiscard]] std::vector<AnyOperation> naiveOperations();
 [[nodiscard]] std::vector<AnyOperation> efficientOperations();
 [[nodiscard]] std::vector<AnyOperation> sharedMemOperations();

@@ -186,7 +186,7 @@ TEST_F(Utf8Test, MegabytesOfOneByte) {
     }
 }
 
-// Tiles have so many elements that their runs are listed in two halves; few tiles and many.
+// The tiles have too many elements for one list of runs, so each is listed in two halves. Few tiles, and many.
 TEST_F(Utf8Test, MostlyAscii) {
     for (const std::size_t n : {std::size_t{100'000}, fewBytes + 3 * tileOfMany}) {
         if (quick() && n > fewBytes) {

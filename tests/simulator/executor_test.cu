@@ -37,7 +37,7 @@ class ExecutorTest : public SeededTest {
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
 
-    /// Of 100 seeds, those under which run() returns something else than 0.
+    /// The number of seeds, out of 100, with which run() does not return 0.
     template <typename Run>
     static int seedsThatFind(Run run) {
         int found = 0;
@@ -48,7 +48,7 @@ class ExecutorTest : public SeededTest {
         return found;
     }
 
-    /// Runs enqueue(result) and returns the number that it leaves there, which is 0 at first.
+    /// Runs enqueue(result) and returns `*result`, which is 0 at first.
     template <typename Enqueue>
     static unsigned resultOf(const Enqueue& enqueue) {
         const unsigned zero = 0;
