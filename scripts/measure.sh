@@ -41,7 +41,7 @@ measure() {
     ${cores:+taskset -c "$cores"} "$program" --no-color --csv "$folder/$file" "${resume[@]}" "$@" | tail -n 1 >&2
 }
 
-# All variants, from the size of a launch to that of DRAM bandwidth; CPU sorts up to sizes that take seconds.
+# All variants, at sizes from launch latency to DRAM bandwidth. CPU sorts only at sizes where they take seconds at most.
 sweep() {
     local gpu=naive,efficient,efficient-optimized,shared-conflicts,shared,single-pass,single-pass-tickets
     gpu+=,single-pass-reproducible,radix-split,radix,thrust,cub

@@ -17,8 +17,7 @@ struct Grid {
     unsigned blocks;
     unsigned threads;
     std::size_t sharedBytes = 0;
-    bool isTogether = false;  ///< all blocks are resident, and the grid (or the cluster, which is a grid of its own
-                              ///< here) has a barrier
+    bool isTogether = false;  ///< all blocks are resident, so the grid (or cluster) has a barrier
     bool isEarly = false;     ///< may begin once all blocks of the previous grid have begun and allow it
     std::function<void()> thread;
     const char* name = "a kernel";

@@ -51,8 +51,7 @@ class StoreBuffer {
     struct Write {
         std::byte* address;
         std::uint8_t bytes;
-        std::array<std::byte, place>
-            other;  ///< the old contents while the block runs, the new contents while it is parked
+        std::array<std::byte, place> other;  ///< old contents while the block runs, new ones while it is parked
     };
     static void exchange(Write& write);
     [[nodiscard]] static std::uintptr_t placeOf(const void* address) {

@@ -31,9 +31,10 @@ struct Comparison {
     [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
-/// Pairs the rows of two files. Rows of one file with the same subject and the file's last commit count as one row: the
-/// median of their medians, the minimum and the maximum of all trials. A change counts if it exceeds both the noise and
-/// `threshold` (a fraction), or if a right result became wrong or a wrong one right.
+/// Pairs the rows of two files. Rows of one file with the same subject count as one row: the median of their medians,
+/// the minimum and the maximum of all trials. If several commits measured a subject, only the last one counts. A change
+/// counts if it exceeds both the noise and `threshold` (a fraction), or if a right result became wrong or a wrong one
+/// right.
 [[nodiscard]] Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold);
 
 /// The command `compare`; `arguments` do not contain that word. Returns the exit status, 1 if there is a regression.

@@ -186,8 +186,8 @@ class Sort final : public Shown<SortProblem<T>> {
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
-    /// A result is right if it is ascending and has the elements of the input. Only for a wrong result the input is
-    /// sorted for comparison, because that takes seconds.
+    /// A result is right if it is ascending and has the elements of the input. The input is sorted for comparison only
+    /// if the result is wrong, because that takes seconds.
     [[nodiscard]] Finding mismatch() const override {
         const Array<T>& got = this->result();
         if (auto wrong = wrongCount(this->size(), got.size())) {
