@@ -13,7 +13,7 @@ if(PROJECT_IS_TOP_LEVEL)
     endif()
 endif()
 
-# Warnings and the standards for a target of this project; a user's own targets are left alone.
+# Warnings and language standards for a target of this project. Targets of users are not affected.
 function(stream_compaction_target_settings target)
     target_compile_features(${target} PUBLIC cxx_std_20)
     set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
@@ -24,7 +24,7 @@ function(stream_compaction_target_settings target)
         if(STREAM_COMPACTION_WARNINGS_AS_ERRORS)
             list(APPEND warnings -Werror)
         endif()
-        # At -O1 GCC takes variables of Thrust for uninitialised.
+        # At -O1 GCC warns of uninitialised variables in Thrust.
         string(JOIN "," hostWarnings ${warnings} $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
         target_compile_options(${target} PRIVATE
             $<$<COMPILE_LANGUAGE:CXX>:${warnings}>
@@ -37,7 +37,7 @@ function(stream_compaction_target_settings target)
         stream_compaction_simulate(${target})
         return()
     endif()
-    # Machine code is stored in a fifth of its size. The driver unpacks what is used, once.
+    # Machine code takes a fifth of its size. The driver decompresses the kernels that are used, once.
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:--compress-mode=size>)
     if(STREAM_COMPACTION_LINE_INFO)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CUDA>:-lineinfo>)

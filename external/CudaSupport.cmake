@@ -1,5 +1,5 @@
-# Decides whether the GPU variants are built and for which cards; sets STREAM_COMPACTION_HAS_CUDA, and
-# STREAM_COMPACTION_SIMULATED where the card is the simulator's.
+# Decides whether the GPU variants are built and for which cards. Sets STREAM_COMPACTION_HAS_CUDA, and
+# STREAM_COMPACTION_SIMULATED if the card is simulated.
 
 set(STREAM_COMPACTION_HAS_CUDA OFF)
 set(STREAM_COMPACTION_SIMULATED OFF)
@@ -8,7 +8,7 @@ if(STREAM_COMPACTION_CUDA STREQUAL "SIMULATED")
     set(STREAM_COMPACTION_SIMULATED ON)
     include(simulator/LaunchSyntax.cmake)
 elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
-    # A compiler that was missing when this build was first configured may be there by now.
+    # A compiler that was missing in the first configuration may have been installed since.
     if(DEFINED CMAKE_CUDA_COMPILER AND NOT CMAKE_CUDA_COMPILER)
         unset(CMAKE_CUDA_COMPILER CACHE)
     endif()
@@ -16,8 +16,8 @@ elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
         if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-            # The card in this machine, or else machine code for Turing and Hopper, and code that the driver compiles
-            # for what lies between and beyond.
+            # For the card in this machine; if there is none, machine code for Turing and Hopper, and PTX that the
+            # driver compiles for others.
             execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE cards ERROR_QUIET RESULT_VARIABLE status)
             if(status EQUAL 0 AND cards MATCHES "GPU 0")
                 set(CMAKE_CUDA_ARCHITECTURES native)
@@ -25,8 +25,8 @@ elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
                 set(CMAKE_CUDA_ARCHITECTURES 75 90)
             endif()
         endif()
-        # nvcc optimises kernels whatever the level, which is the host code's: calls of kernels, which take two thirds
-        # of the time to compile this way.
+        # The level concerns host code only; nvcc always optimises kernels. Host code only calls kernels, and compiles
+        # in two thirds of the time this way.
         if(PROJECT_IS_TOP_LEVEL)
             set(CMAKE_CUDA_FLAGS_RELEASE "-O1 -DNDEBUG" CACHE STRING "Flags of nvcc in a release build")
         endif()
@@ -44,7 +44,7 @@ elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
         if(STREAM_COMPACTION_CUDA STREQUAL "ON")
             message(FATAL_ERROR "STREAM_COMPACTION_CUDA is ON, but ${unusable}")
         endif()
-        # scripts/setup.sh repeats this line to the user.
+        # scripts/setup.sh prints this line for the user.
         message(STATUS "Building the CPU part only: ${unusable}")
     endif()
 endif()

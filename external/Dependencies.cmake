@@ -1,4 +1,4 @@
-# Third-party libraries: an installed one first, otherwise its source by FetchContent.
+# Third-party libraries: an installed copy if there is one, otherwise the source by FetchContent.
 
 include(FetchContent)
 
@@ -32,7 +32,7 @@ if(STREAM_COMPACTION_PROGRAM)
     set(JSON_Install OFF)
     stream_compaction_dependency(nlohmann_json v3.11.3 https://github.com/nlohmann/json.git FIND_PACKAGE_ARGS 3)
     FetchContent_MakeAvailable(fmt nlohmann_json)
-    # Peers of the conversions of text.
+    # Peers of the text conversions.
     find_package(Iconv)
     find_package(simdutf QUIET)
 endif()

@@ -3,11 +3,11 @@
 
 build_times.py [--tree TREE] [--out FILE]
 
-Configures TREE for one architecture (sm_90) in a temporary folder, runs the commands of `scripts/run.sh`'s build one
-after another and writes a row for each: its CPU time (user and system, of the compiler and all its children; the load
-of the machine hardly matters), the bytes that it wrote and the kernels in them. Then each public header of the device
-layer is compiled alone, to machine code for the same card, as a user's file of one line would be. ccache is not used.
-Needs nvcc and ninja, and no card.
+Configures TREE for one architecture (sm_90) in a temporary folder and runs the commands of `scripts/run.sh`'s build one
+after another. Writes one row per command: its CPU time (user and system, with all child processes; the load of the
+machine hardly matters), the bytes that it wrote and the number of kernels in them. Then it compiles a file of one line
+for each public header of the device layer, to machine code for the same card. ccache is not used. Needs nvcc and
+ninja, but no card.
 """
 
 import argparse
@@ -28,7 +28,7 @@ COLUMNS = ["what", "name", "cpu_s", "bytes", "kernels"]
 
 
 def cpu_seconds(command, folder):
-    """Runs a shell command and returns the CPU seconds of it and its children."""
+    """Runs a shell command. Returns the CPU seconds of the command and its children."""
     process = subprocess.Popen(["bash", "-c", command], cwd=folder, stdout=subprocess.DEVNULL,
                                stderr=subprocess.PIPE, text=True)
     errors = process.stderr.read()
@@ -39,7 +39,7 @@ def cpu_seconds(command, folder):
 
 
 def kernels_in(path):
-    """The kernels of an object file: the host's stub of each keeps a guard."""
+    """The number of kernels in an object file. The host's stub of each kernel has one guard variable."""
     symbols = subprocess.run(["nm", path], capture_output=True, text=True).stdout
     return len(re.findall(r" _ZGVZL?\d+__device_stub_", symbols))
 

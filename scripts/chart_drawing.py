@@ -36,7 +36,7 @@ def scale_x(axis, scale, points):
 
 
 def scale_y(axis, scale, points):
-    """The label stands on top of the axis, where it can be read without turning the head."""
+    """Puts the label horizontally on top of the axis."""
     axis.axes.annotate(scale["label"], (0, 1), xytext=(-48, 8), xycoords="axes fraction", textcoords="offset points")
     if scale["scale"] == "log":
         axis.axes.set_yscale("log")
@@ -61,7 +61,7 @@ def draw_line(axes, line):
 
 
 def label_ends(axes, series):
-    """Names the lines beyond the right edge, each as near to its line's end as the others allow."""
+    """Names the lines at the right edge, each as near to its line's end as the other names allow."""
     axes.figure.canvas.draw()
     point_size = axes.figure.dpi / 72
     ends = [axes.transData.transform((line["points"][-1]["x"], line["points"][-1]["y"])) for line in series]
@@ -94,7 +94,7 @@ def draw_lines(axes, panel):
 
 
 def placed_bars(panel):
-    """(series, point, centre, thickness) of each bar: those of a category share the space that it has."""
+    """(series, point, centre, thickness) of each bar. The bars of a category share its space."""
     for row, category in enumerate(panel["categories"]):
         here = [(line, point) for line in panel["series"] for point in line["points"] if point["at"] == category]
         for i, (line, point) in enumerate(here):
@@ -112,7 +112,7 @@ def draw_bars(axes, panel, limit):
         if point["copy"]:
             axes.plot([point["copy"]] * 2, [centre - thickness / 2, centre + thickness / 2], color=INK, linewidth=1,
                       linestyle=(0, (2, 1)))
-            # A label that would lie on the mark goes behind it.
+            # A label that would overlap the mark goes behind it.
             end = max(end, point["copy"]) if end + 0.18 * limit > point["copy"] else end
         axes.annotate(bar_label(point), (end, centre), xytext=(4, 0), textcoords="offset points", color=colour(line),
                       fontsize=8, va="center")
@@ -124,7 +124,7 @@ def draw_bars(axes, panel, limit):
 
 
 def name_bars(axes, panel):
-    """The names of the bars above them; where each category is a variant it names itself."""
+    """Names above the bars. If each category is a variant, its name is at the axis already."""
     names = [line for line in panel["series"] if line["label"] not in panel["categories"]]
     for i, line in enumerate(names if len(names) > 1 else []):
         axes.text(1 - 0.12 * (len(names) - 1 - i), 1.01, line["label"], color=colour(line), fontsize=LABEL_SIZE,
@@ -132,7 +132,7 @@ def name_bars(axes, panel):
 
 
 def bar_limit(panels):
-    """The end of the axis: room for the labels, and for the copy's mark unless it is far away."""
+    """The end of the axis, with room for the labels and, if it is near enough, the mark of the copy."""
     points = [point for panel in panels for point in points_of(panel)]
     longest = max(point["y"] for point in points)
     marks = [point["copy"] for point in points if point["copy"] and point["copy"] < 1.5 * longest]
@@ -140,12 +140,12 @@ def bar_limit(panels):
 
 
 def height_of(panel):
-    """In inches."""
+    """Height in inches."""
     return 4.2 if panel["kind"] == "lines" else 0.1 * len(panel["categories"]) + 0.16 * len(points_of(panel))
 
 
 def lay_out(panels):
-    """A figure with axes for the panels: of lines side by side, of bars below one another."""
+    """A figure with axes for the panels: lines side by side, bars one below the other."""
     above, below, between = 0.95, 0.75, 0.62
     heights = [height_of(panel) for panel in panels]
     if panels[0]["kind"] == "lines":

@@ -1,8 +1,8 @@
-"""What the charts show: plain data made from the CSVs in data/, for whoever draws it.
+"""The data of the charts, made from the CSVs in data/. Other scripts draw it.
 
-A chart is a dict: `title`, `subtitle`, `source` and `panels`. A panel has a `kind`: of "lines" the points lie over a
-number, of "bars" over a name, one of the panel's `categories`. Its `series` each have a `label`, a `style` and `points`
-(x, y, `at`: x in words, `odd`: not of a power of two, and what the CSV says of the point).
+A chart is a dict: `title`, `subtitle`, `source` and `panels`. A panel has a `kind`. The x of its points is a number for
+"lines", and one of the panel's `categories` for "bars". Each of its `series` has a `label`, a `style` and `points` (x,
+y, `at`: x as text, `odd`: whether the size is not a power of two, and the fields of the CSV).
 """
 
 import math
@@ -13,7 +13,7 @@ from measurements import TEXT_OPERATIONS, is_power, of_powers, power_shape, read
 COLUMNS = ("gpu", "toolkit", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us",
            "gbps", "percent_of_copy")
 
-# Hue by family, dashes by member, so that a variant looks the same in every chart.
+# One hue per family and one dash pattern per member, so that a variant looks the same in every chart.
 STYLES = {
     "cpu": ("grey", "solid"),
     "cpu-parallel": ("grey", "dashed"),
@@ -39,7 +39,7 @@ OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction", "sort": 
 
 
 class NothingToShow(Exception):
-    """None of the rows is what the chart is of."""
+    """No row belongs to the chart."""
 
 
 def size(n):
@@ -53,7 +53,7 @@ def style(variant):
 
 
 def copy_speed(row):
-    """At which the card copied as many bytes, in GB/s; nothing where the row is of the CPU."""
+    """The speed of a copy of the same number of bytes, in GB/s; None for rows of the CPU."""
     return float(row["gbps"]) * 100 / float(row["percent_of_copy"]) if row["percent_of_copy"] else None
 
 
@@ -83,7 +83,7 @@ def having(rows, **wanted):
 
 
 def by_number(rows, x_of, y_of, at=size):
-    """A series for each variant, its points from left to right."""
+    """One series per variant, with points from left to right."""
     series = []
     for variant in unique(row["variant"] for row in rows):
         points = {x_of(row): point(row, x_of(row), y_of(row), at(x_of(row))) for row in having(rows, variant=variant)}
@@ -92,7 +92,7 @@ def by_number(rows, x_of, y_of, at=size):
 
 
 def by_name(rows, name_of):
-    """A series of bars for each variant."""
+    """One series of bars per variant."""
     series = []
     for variant in unique(row["variant"] for row in rows):
         points = {name_of(row): point(row, name_of(row), bandwidth_of(row), name_of(row)) | {"copy": copy_speed(row)}
@@ -102,7 +102,7 @@ def by_name(rows, name_of):
 
 
 def ceiling(rows, x_of, at=size):
-    """The copy speed over x: the median of what the variants were compared with."""
+    """The speed of the copy over x: the median of the copies that the variants were compared with."""
     speeds = {}
     for row in rows:
         if row["percent_of_copy"]:
@@ -121,7 +121,7 @@ def bars(rows, name_of, title=""):
 
 
 ELEMENTS = {"label": "elements", "scale": "log2"}
-THREADS = {"label": "threads a block", "scale": "log2", "plain": True}
+THREADS = {"label": "threads per block", "scale": "log2", "plain": True}
 TIME = {"label": "median time", "scale": "log", "unit": "us"}
 BANDWIDTH = {"label": "GB/s", "scale": "linear"}
 
@@ -143,7 +143,7 @@ def chart(rows, title, subtitle, panels):
 
 
 def ladder(rows):
-    """The scans at the largest size, from the CPU's loop up."""
+    """All scans at the largest size."""
     rows, largest = largest_size(of_powers(having(rows, operation="scan", type="int32")))
     return chart(rows, f"Exclusive scan of {size(largest)} ints: each rung against the speed of a copy",
                  "Bytes read and written in a second, cold; the dashes mark cudaMemcpyAsync of as many bytes",
@@ -160,7 +160,7 @@ def time_by_size(operation):
 
 
 def bandwidth_by_size(operation):
-    """Beside the copy, but for sorts, which move each element many times."""
+    """With the copy, except for sorts, which move each element many times."""
     def build(rows):
         rows = of_powers(having(rows, operation=operation, type="int32"))
         series = by_number(rows, elements, bandwidth_of)
@@ -174,7 +174,7 @@ def bandwidth_by_size(operation):
 
 
 def crossover(rows):
-    """How many times as fast as the fastest CPU variant the top rung of each ladder is."""
+    """How many times as fast our GPU variants are as the fastest CPU variant."""
     rows = of_powers(having(rows, type="int32"))
     series, crossings = [], []
     for operation, variant, hue in (("scan", "single-pass", "blue"), ("compact", "single-pass", "green"),
@@ -196,7 +196,7 @@ def crossover(rows):
 
 
 def crossing(points, level):
-    """Where points on logarithmic axes last come up through a level; nothing where they do not."""
+    """The last crossing of a level from below, on logarithmic axes; None if there is none."""
     found = None
     for left, right in zip(points, points[1:]):
         if left["y"] < level <= right["y"]:
@@ -206,7 +206,7 @@ def crossing(points, level):
 
 
 def round_number(x):
-    """To two digits, as `12,000`."""
+    """Rounded to two digits, as `12,000`."""
     return f"{round(x, 1 - math.floor(math.log10(x))):,.0f}"
 
 
@@ -258,7 +258,7 @@ def utf8(rows):
                  "Bytes read and written by the single pass; the dashes mark cudaMemcpyAsync of as many bytes", panels)
 
 
-# Each chart: the file it is made from, and by what.
+# The input file of each chart, and the function that builds it.
 CHARTS = {
     "ladder": ("sweep.csv", ladder),
     "scan_time": ("sweep.csv", time_by_size("scan")),
@@ -277,13 +277,13 @@ CHARTS = {
 
 
 def measurements_of(path):
-    """Of the card those with cold caches: what it does in a row out of a warm one is another subject."""
+    """Of the GPU variants only those with cold caches. Runs with warm caches are another topic."""
     rows = read(path.name, folder=path.parent, columns=COLUMNS)
     return [row for row in rows if row["mode"] == "cold" or not row["percent_of_copy"]]
 
 
 def build_charts(folder):
-    """The charts by name, and of those that cannot be drawn the reason."""
+    """The charts by name, and the reasons for charts that cannot be drawn."""
     built, missing = {}, {}
     for name, (file, build) in CHARTS.items():
         if not (folder / file).exists():

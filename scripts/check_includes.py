@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Checks that includes go one way: from a room to the rooms below it.
+"""Checks that each folder includes only the folders that the list below allows.
 
-  scripts/check_includes.py [--root FOLDER]           names each include that the list below does not allow
-  scripts/check_includes.py [--root FOLDER] --table   prints the rooms with their files, lines and what they include
+  scripts/check_includes.py [--root FOLDER]           names each include that the list does not allow
+  scripts/check_includes.py [--root FOLDER] --table   prints the files, lines and includes of each folder
 """
 import argparse
 import collections
@@ -12,7 +12,8 @@ import sys
 
 FOUNDATION = "common.h common.cuh timer.h device_buffer.h pinned_array.h cuda_stream.h".split()
 
-# Each room, and the rooms whose files it may include. A room may include itself.
+# Each folder ("room"), and the rooms whose files it may include. A room may include itself. The headers at the top of
+# stream_compaction/ are the room "api", and those of FOUNDATION belong to "runtime".
 LIBRARY = {
     "runtime": "",
     "primitives": "runtime",
@@ -39,7 +40,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s+["<]([^">]+)[">]')
 
 
 def room_of(path):
-    """The room of a file, given its path from the root; None for what belongs to no room."""
+    """The room of a file, given its path from the root."""
     parts = path.parts
     if parts[0] == "stream_compaction":
         if len(parts) > 2:
@@ -58,7 +59,7 @@ def sources(root):
 
 
 def included_file(root, includer, name):
-    """The file of this tree that an include means; None for one of another library."""
+    """The file of this tree that an include names; None if it belongs to another library."""
     for folder in (includer.parent, pathlib.Path(), pathlib.Path("src"), pathlib.Path("tools")):
         if (root / folder / name).is_file():
             return folder / name
@@ -66,7 +67,7 @@ def included_file(root, includer, name):
 
 
 def includes(root):
-    """Every include of one room's file by another's: (from, to, file, line)."""
+    """Every include that crosses rooms: (from, to, file, line)."""
     for path in sources(root):
         for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
             match = INCLUDE.match(line)
@@ -90,7 +91,7 @@ def table(root):
         lines[room_of(path)] += len((root / path).read_text(encoding="utf-8").splitlines())
     for room, target, _, _ in includes(root):
         below[room].add(target)
-    print("| room | files | lines | includes |\n| --- | ---: | ---: | --- |")
+    print("| folder | files | lines | includes |\n| --- | ---: | ---: | --- |")
     for room in [*LIBRARY, *PROGRAM]:
         print(f"| `{room}` | {files[room]} | {lines[room]} | {', '.join(sorted(below[room])) or '–'} |")
 
@@ -98,7 +99,7 @@ def table(root):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--root", type=pathlib.Path, default=pathlib.Path(__file__).resolve().parent.parent)
-    parser.add_argument("--table", action="store_true", help="print the rooms")
+    parser.add_argument("--table", action="store_true", help="print a table of the folders")
     arguments = parser.parse_args()
     if arguments.table:
         table(arguments.root)

@@ -1,7 +1,7 @@
-"""How the images in img/ look, and how they are written: shared by plot.py and illustrate.py.
+"""The style of the images in img/ and the function that writes them, shared by plot.py and illustrate.py.
 
-The ground is transparent and every colour stands out from white as well as from the dark ground of a page at night
-(contrast 3.5 or more to both). Hues are those of Okabe and Ito, told apart by colour-blind readers too.
+The background is transparent. Every colour has a contrast of 3.5 or more to a white page and to a dark one. The hues
+are those of Okabe and Ito, which colour-blind readers can tell apart.
 """
 
 import sys
@@ -39,16 +39,16 @@ plt.rcParams.update({
 
 
 def save(figure, path, description=""):
-    """Writes PATH.svg and PATH.png, the same bytes whenever the figure is the same."""
+    """Writes PATH.svg and PATH.png. The same figure gives the same bytes."""
     figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None, "Description": description})
     figure.savefig(path.with_suffix(".png"), dpi=144, metadata={"Software": None})
     plt.close(figure)
 
 
 def spread(wanted, gap):
-    """Positions as near to the wanted ones as they can be in the same order, at least `gap` apart."""
+    """Positions as near as possible to the wanted ones, in the same order and at least `gap` apart."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
-    groups = []  # of labels that touch: [sum of where their first would go, how many]
+    groups = []  # of labels that touch: [sum of the positions of the first label, number of labels]
     for i in order:
         groups.append([wanted[i], 1])
         while len(groups) > 1 and start(groups[-2]) + gap * groups[-2][1] > start(groups[-1]):

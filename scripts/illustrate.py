@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Draws in img/ how the algorithms work, by running each of them on a few numbers.
+"""Draws in img/ how the algorithms work. Each algorithm runs on a few numbers.
 
     scripts/illustrate.py [--images FOLDER]
 
-What is drawn is what the steps came to, and each result is checked before. The names are those of the kernels.
+The drawings show the results of the steps, and each final result is checked. The names are those of the kernels.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from measurements import ROOT
 
 NUMBERS = [3, 1, 7, 0, 4, 1, 6, 3]
 HUES = ("blue", "red", "green", "purple", "orange")
-CELL = 0.86  # of the unit from one cell to the next
-INCHES = 0.5  # a unit
+CELL = 0.86  # of a cell, relative to the distance between cells
+INCHES = 0.5  # per unit
 LABELS = 5.6  # units for the names of the rows
 
 
@@ -34,7 +34,7 @@ def canvas(width, height, title, subtitle):
 
 
 def name(axes, y, kernel, what=""):
-    """Names a row: the kernel, and below it what it does."""
+    """Names a row: the kernel, and below it its purpose."""
     axes.text(-0.5, y + (0.3 if what else 0.5), kernel, fontsize=9, family="monospace", ha="right", va="center")
     axes.text(-0.5, y + 0.72, what, fontsize=8, ha="right", va="center")
 
@@ -51,7 +51,7 @@ def cell(axes, x, y, value, hue="ink", strong=False, size=10, width=1.0):
 
 
 def row(axes, y, values, hues=None, strong=lambda i: False, first=0, size=10):
-    """A row of cells; `hues` has one for each, `strong` tells which stand out."""
+    """A row of cells. `hues` has one hue per cell; `strong` tells which cells stand out."""
     for i, value in enumerate(values):
         cell(axes, first + i, y, value, hues[i] if hues else "ink", strong(i), size)
 
@@ -62,7 +62,7 @@ def arrow(axes, start, end, hue="ink", width=1.0):
 
 
 def down(axes, i, j, y, step, hue="ink", width=1.0):
-    """An arrow from cell i of the row at y to cell j of the next."""
+    """An arrow from cell i of the row at y to cell j of the next row."""
     arrow(axes, (i + 0.5, y + CELL + 0.1), (j + 0.5, y + step + 0.04), hue, width)
 
 
@@ -73,7 +73,7 @@ def exclusive_scan(numbers):
 def naive_scan():
     step = 1.9
     axes = canvas(8.4, 5 * step - 0.6, "Naive scan",
-                  "Every step adds the sum that ends so many places before: n additions a step, log₂ n steps")
+                  "Each step adds the element one distance to the left: n additions per step, log₂ n steps")
     row(axes, 0, NUMBERS)
     name(axes, 0, "input")
     values = [0, *NUMBERS[:-1]]
@@ -97,7 +97,7 @@ def naive_scan():
 
 
 def up_sweep():
-    """Returns the axes, and the tree that the downsweep begins with."""
+    """Returns the axes and the tree with which the downsweep begins."""
     step = 1.9
     axes = canvas(8.4, 4 * step - 0.6, "Work-efficient scan: upsweep",
                   "A tree of sums in place: each node adds its left child to its right")
@@ -148,7 +148,7 @@ def down_sweep():
 
 
 def look_back():
-    """The moment when tile 5 looks back: tiles 0 and 1 know their prefixes, the others their own sums only."""
+    """The moment when tile 5 looks back: tiles 0 and 1 know their prefixes, the others only their own sums."""
     tiles = [[3, 1], [7, 0], [4, 1], [6, 3], [2, 5], [8, 1]]
     known = 2
     axes = canvas(15.4, 8.6, "Single-pass scan: decoupled look-back",
@@ -215,11 +215,11 @@ def split():
 
 
 def onesweep():
-    """Twelve keys of two digits, of two bits each, in tiles of four."""
+    """Twelve keys of two digits with two bits each, in tiles of four."""
     radix, tile_size = 4, 4
     keys = [int(text, radix) for text in ("21", "30", "02", "11", "33", "12", "20", "01", "13", "32", "10", "03")]
     place = [5.1 * t for t in range(3)]
-    axes = canvas(14.6, 14.2, "Radix sort in one sweep a digit",
+    axes = canvas(14.6, 14.2, "Radix sort: one sweep per digit",
                   "All digits are counted in one read; then each pass reads and writes the keys once, its tiles chained "
                   "by look-back")
 
@@ -244,7 +244,7 @@ def onesweep():
             cell(axes, x, 2.9, starts[index][value], HUES[value], strong=True)
         axes.text(place[index] + 2, 1.4, title, fontsize=8, ha="center", va="center")
     name(axes, 1.9, "kernCountDigits", "keys with each digit")
-    name(axes, 2.9, "makePlan", "keys with a lesser digit")
+    name(axes, 2.9, "makePlan", "keys with a smaller digit")
 
     y = 4.5
     for index in range(2):
@@ -268,7 +268,7 @@ def onesweep():
         assert output == sorted(keys, key=lambda key, index=index: key // radix**index % radix)
         keys = output
         name(axes, y + 1.3, "publish", "the tile's digits, counted")
-        name(axes, y + 2.3, "lookBackInColumn", "how many earlier tiles have")
+        name(axes, y + 2.3, "lookBackInColumn", "counts of earlier tiles")
         y += 4.2
     assert keys == sorted(keys)
     draw_keys(y, keys, 1)
@@ -281,7 +281,7 @@ def utf8_decode():
     encoded = text.encode()
     step = 1.5
     axes = canvas(len(encoded) + 0.4, 3 * step + 2.1, "UTF-8 decoding",
-                  "Where a character begins, an element of the output comes from; a scan says which")
+                  "Each byte that begins a character becomes one element of the output; a scan gives its position")
     emits = [int(byte & 0xC0 != 0x80) for byte in encoded]
     owner = [count - 1 for count in itertools.accumulate(emits)]
     hues = [HUES[i % len(HUES)] for i in owner]
@@ -292,7 +292,7 @@ def utf8_decode():
         row(axes, y, values, hues, lambda i, y=y: y == 0 or emits[i] == 1, size=9)
         name(axes, y, kernel, what)
 
-    # Of a first byte the bits behind the leading ones, of the others the last six.
+    # A first byte gives the bits behind its leading ones, other bytes their last six.
     points = []
     for byte, first in zip(encoded, emits):
         if first:
@@ -313,12 +313,12 @@ def utf8_decode():
 
 
 def rooms():
-    """The rooms of the library and of the program, each above those that it includes."""
+    """The folders of the library and of the program, each above those that it includes."""
     floors = [
-        [("examples", "what users write")],
+        [("examples", "what users write"), ("tools/tune", "shapes for a card")],
         [("src/app", "runs, plans, compares")],
         [("src/output", "tables, CSV, terminal")],
-        [("src/variants", "each operation's ladder"), ("tools/tune", "shapes for a card")],
+        [("src/variants", "each operation's variants")],
         [("src/problems", "inputs and checks"), ("src/measure", "clocks and cards")],
         [("src/cli", "sizes, sweeps, names")],
         [("X.h  X.cuh", "what users include: the course layer, the device API")],
@@ -328,7 +328,7 @@ def rooms():
     ]
     floors[0] += floors.pop(1)
     width, step = 22, 1.5
-    axes = canvas(width - LABELS, len(floors) * step + 0.3, "The house", "Includes go downwards only")
+    axes = canvas(width - LABELS, len(floors) * step + 0.3, "Layers", "Includes go downwards")
     library = next(i for i, floor in enumerate(floors) if floor[0][0].startswith("X.h"))
     for i, floor in enumerate(floors):
         size = (width - 1.2) / len(floor)

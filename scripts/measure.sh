@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# Measures what the tables and charts are made of, a topic at a time, into CSVs.
+# Measures the data of the tables and charts, topic by topic, into CSVs.
 #   scripts/measure.sh --list
 #   scripts/measure.sh [--resume] FOLDER PROGRAM [TOPIC...]
-# A topic makes its files anew; with --resume it keeps what the program wrote there on this card at this commit, and
-# measures the rest. tune is expected beside the program. scripts/reproduce.sh does all that and draws the charts, too.
+# A topic replaces its files. With --resume it keeps the program's rows of this card and commit, and measures the rest.
+# tune must be beside the program. scripts/reproduce.sh runs all topics and also draws the charts.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 
-# The files of each topic and, where it has been measured, how long it takes on an H200.
+# The files of each topic and, if known, its time on an H200.
 declare -A files=(
     [sweep]=sweep.csv                                # 182 s
     [types]=types.csv                                # 18 s
@@ -34,14 +34,14 @@ order=(sweep types kept_fractions partitions orders sorts distributions block_si
     row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts
     tune_row_sums)
 
-# measure FILE [options of the program]; on some cores alone where `cores` says so.
+# measure FILE [options of the program]. If `cores` is set, only on those cores.
 measure() {
     local file=$1
     shift
     ${cores:+taskset -c "$cores"} "$program" --no-color --csv "$folder/$file" "${resume[@]}" "$@" | tail -n 1 >&2
 }
 
-# The ladder, from launch latency to DRAM bandwidth; the CPU's sorts as far as they take seconds at most.
+# All variants, at sizes from launch latency to DRAM bandwidth. CPU sorts only at sizes where they take seconds at most.
 sweep() {
     local gpu=naive,efficient,efficient-optimized,shared-conflicts,shared,single-pass,single-pass-tickets
     gpu+=,single-pass-reproducible,radix-split,radix,thrust,cub
@@ -92,7 +92,7 @@ block_sizes() {
 row_sums() {
     local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922
     measure row_sums.csv --op row-sum --type float --shape "$shapes" --variant adaptive,cub,cublas
-    # Of one row CUB adds up too many elements one after the other for the check.
+    # For a single row CUB adds too many elements in sequence to pass the check.
     measure row_sums.csv --op row-sum --type float --shape 1x2^28 --variant adaptive,cublas
     measure row_sum_types.csv --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,64x2^21 \
         --variant adaptive,cub,cublas
@@ -102,7 +102,7 @@ row_sum_study() {
     measure row_sum_study.csv --op row-sum --type float --shape 3000x2048,3000x2047,24000x2048,24000x2047
 }
 
-# A GiB of text in: so many bytes of UTF-8, half as many elements of UTF-16, a quarter of UTF-32.
+# A GiB of input text: 2^30 bytes of UTF-8, 2^29 elements of UTF-16 or 2^28 of UTF-32.
 utf8() {
     local texts=ascii,cyrillic,cjk,emoji,mixed,ill-formed:10
     measure utf8.csv --size 2^30 --op utf8-to-utf32,utf8-to-utf16,utf8-validate --variant single-pass --input "$texts"
@@ -118,7 +118,7 @@ utf8_small() {
 utf8_variants() {
     measure utf8_variants.csv --size 2^24 --input mixed \
         --op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
-    # Over the bus, where it is long enough to overlap.
+    # Over the bus, with enough text for copies to overlap.
     measure utf8_variants.csv --size 2^28 --input mixed --op utf8-to-utf32 --variant single-pass-from-host
 }
 
@@ -128,14 +128,14 @@ reports() {
     done
 }
 
-# What the CPU of a small machine does; taskset is of Linux.
+# The CPU variants on two cores; taskset exists only on Linux.
 two_cores() {
     for k in 22 26; do
         cores=0,1 measure two_cores.csv --size "2^$k" --op scan,compact --variant cpu,cpu-parallel
     done
 }
 
-# Needs ncu of the CUDA toolkit.
+# Needs ncu from the CUDA toolkit.
 profile() {
     local into=$1
     shift
@@ -144,7 +144,7 @@ profile() {
 
 profiles() {
     local size=2^26
-    # One by one: some share the names of their kernels.
+    # One variant at a time, because some share the names of their kernels.
     for variant in naive efficient efficient-optimized shared-conflicts shared thrust; do
         profile profile.csv --sweep "$size" --op scan --variant "$variant"
     done
@@ -166,7 +166,7 @@ row_sum_profiles() {
     done
 }
 
-# Every shape of the kernels.
+# All shapes of the kernels.
 try_shapes() {
     "$(dirname "$program")/tune" "$folder/$1" "$2" >/dev/null
 }
@@ -204,7 +204,7 @@ for topic in "${topics[@]}"; do
     [ -n "${files[$topic]:-}" ] || { echo "measure.sh: there is no topic '$topic'; --list names them" >&2; exit 2; }
 done
 for topic in "${topics[@]}"; do
-    # Only the program finds its own rows again.
+    # Only the program can resume its own files.
     if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* ]]; then
         for file in ${files[$topic]}; do
             rm -f "$folder/$file"

@@ -1,4 +1,4 @@
-"""The measurements in data/, as the program wrote them, and how numbers of theirs are put into words."""
+"""The measurements in data/, as the program wrote them, and the formatting of their numbers."""
 
 import csv
 import pathlib
@@ -11,7 +11,7 @@ TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 t
 
 
 def read(*names, folder=DATA, columns=()):
-    """The verified measurements of files in a folder, in their order. Raises KeyError where a file lacks columns."""
+    """The verified measurements of files in a folder, in order. Raises KeyError if a file lacks columns."""
     rows = []
     for name in names:
         with (folder / name).open(newline="") as file:

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Plants bugs in the library, one in each place that synchronises, and checks that a test in the simulator finds each.
+"""Plants bugs in the library, one per place that synchronises, and checks that a test in the simulator finds each.
 
     scripts/mutants.py [--markdown FILE] [NAME ...]
 
-A mutant is a header with one text replaced. Of the tests only the file that is to find it is compiled, against that
-header, and linked to what has been built (targets `synchronising_tests` of the presets simulated and simulated-races).
-Prints a table; exits with 1 if a mutant survives or a test fails without one.
+A mutant is a header with one text replaced. Only the test file that should find it is compiled with that header. It is
+linked to existing builds (targets `synchronising_tests` of the presets simulated and simulated-races). Prints a table.
+Exit status 1 if a mutant survives or if a test fails without a mutant.
 """
 
 import argparse
@@ -23,10 +23,10 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = "stream_compaction/"
 
-# The builds that find bugs, by what they watch.
+# The builds that find bugs, by what they detect.
 BUILDS = {"seeds": "build/simulated", "races": "build/simulated-races"}
 
-# The file of each group of tests.
+# The source file of each test suite.
 FILES = {
     "SeededScanTest": "scan_test",
     "SeededCompactTest": "compact_test",
@@ -41,9 +41,9 @@ FILES = {
 @dataclass(frozen=True)
 class Mutant:
     name: str
-    place: str  # what it breaks
-    file: str  # below LIBRARY
-    old: str  # occurs there once
+    place: str  # the code that it breaks
+    file: str  # relative to LIBRARY
+    old: str  # occurs once in the file
     new: str
     test: str
     build: str = "seeds"
@@ -113,7 +113,7 @@ MUTANTS = [
            "            blocks.sync();\n", "",
            "SeededRadixTest.ByGrid"),
 
-    # Barriers of a block.
+    # Barriers of the block.
     Mutant("scan of warps", "barrier in Block::scanWarps", "primitives/block.cuh",
            "        slots[Warp::index()] = value;\n    }\n" + SYNC, "        slots[Warp::index()] = value;\n    }\n",
            "SeededScanTest.ByLookBackOfSixWarps"),
@@ -178,7 +178,7 @@ MUTANTS = [
            "    " + SYNC + "        convertPart<errors>", "        convertPart<errors>",
            "SeededDecodeTest.Together"),
 
-    # Lanes of a warp.
+    # Lanes of the warp.
     Mutant("tables of the warps", "__syncwarp in DigitRank's constructor", "primitives/digit_rank.cuh",
            "            counts_[digit + Warp::lane()] = 0;\n        }\n        __syncwarp();\n",
            "            counts_[digit + Warp::lane()] = 0;\n        }\n",
@@ -195,7 +195,7 @@ MUTANTS = [
            "            __syncwarp();\n", "",
            "SeededEncodeTest.Together"),
 
-    # Fences, and copies that nobody waits for.
+    # Fences, and asynchronous copies.
     Mutant("counts without fence", "fence before a block says that it is done", "radix_sort/onesweep.cuh",
            "    __threadfence();\n    __syncthreads();\n", "    __syncthreads();\n",
            "SeededRadixTest.PlannedByTheLastBlock", "races", 10),
@@ -227,7 +227,7 @@ MUTANTS = [
 
 
 class Build:
-    """What has been built, and how more of it is compiled."""
+    """A build, and the commands that compile and link one more test of it."""
 
     def __init__(self, folder):
         self.folder = ROOT / folder
@@ -241,7 +241,7 @@ class Build:
         self.program = self.folder / "tests/synchronising_tests"
 
     def compile(self, mutant, folder):
-        """Returns the program with the mutant in it."""
+        """Returns the test program with the mutant in it."""
         original = (ROOT / LIBRARY / mutant.file).read_text()
         if original.count(mutant.old) != 1:
             raise ValueError(f"{mutant.name}: the text occurs {original.count(mutant.old)} times in {mutant.file}")
@@ -274,7 +274,7 @@ class Build:
 
 
 def test(program, name, seeds):
-    """Returns how the test failed, and under which seed; nothing if it passed."""
+    """Returns how the test failed and with which seed; None if it passed."""
     environment = os.environ | {"STREAM_COMPACTION_SEEDS": str(seeds), "STREAM_COMPACTION_PRINT_SEEDS": "1",
                                 "TSAN_OPTIONS": "halt_on_error=1"}
     try:
@@ -337,10 +337,10 @@ def main():
     print(f"{len(mutants)} mutants, {survivors} of which survive; {time.monotonic() - begin:.0f} s")
     if options.markdown:
         options.markdown.write_text(
-            "# Planted bugs, and what finds them\n\n"
-            "Written by `scripts/mutants.py --markdown docs/mutants.md`, which CI runs: each line is a bug planted in one\n"
-            "place of the library that synchronises, the test in the simulator that finds it, and the first seed under\n"
-            "which it does.\n\n" + "\n".join(lines) + "\n")
+            "# Planted bugs and the tests that find them\n\n"
+            "`scripts/mutants.py --markdown docs/mutants.md` writes this page; CI runs it. Each row is one bug, planted in a\n"
+            "place of the library where threads synchronise. The row names the test in the simulator that finds the bug and\n"
+            "the first seed with which it does.\n\n" + "\n".join(lines) + "\n")
     sys.exit(1 if survivors else 0)
 
 

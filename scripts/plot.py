@@ -3,9 +3,9 @@
 
     scripts/plot.py                        every chart as SVG and PNG
     scripts/plot.py --html report.html     all of them in one page that opens offline, with the numbers
-    scripts/plot.py --check                writes nothing; exit status 1 when an image is missing or out of date
+    scripts/plot.py --check                writes nothing; exit status 1 if an image is missing or out of date
 
-A chart whose CSV is not there is named and left out. Only the images need matplotlib.
+If a CSV is missing, its chart is left out with a message. Only the images need matplotlib.
 """
 
 import argparse
@@ -26,7 +26,7 @@ def as_json(data):
 
 
 def digest(chart):
-    """What an SVG carries to tell which data it was drawn from."""
+    """The digest that an SVG carries of the data from which it was drawn."""
     return "data " + hashlib.sha256(as_json(chart).encode()).hexdigest()[:16]
 
 
@@ -36,7 +36,7 @@ def is_current(name, chart, folder):
 
 
 def page(charts):
-    """The report, with nothing to fetch."""
+    """The report as one page, which loads nothing."""
     embedded = as_json(charts).replace("<", "\\u003c")
     return TEMPLATE.read_text(encoding="utf-8").replace("@CHARTS@", embedded)
 
@@ -63,7 +63,7 @@ def main():
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
         arguments.html.write_text(page(charts), encoding="utf-8")
     else:
-        from drawing import save  # first, since it says so where matplotlib is missing
+        from drawing import save  # first, because it reports a missing matplotlib
         from chart_drawing import draw
 
         arguments.images.mkdir(exist_ok=True)

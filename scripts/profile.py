@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Profiles variants with Nsight Compute and says what each of their kernels waits for.
+"""Profiles variants with Nsight Compute and prints why their kernels wait.
 
     scripts/profile.py --csv FILE.csv -- --op scan --variant single-pass,cub --sweep 2^26
 
-What follows `--` goes to the program, which runs each variant once under the profiler. One row a kernel, of its longest
-launch: duration, throughput of DRAM and of the L2 cache, occupancy, registers, bank conflicts, cycles between two
-instructions of a warp and, of those, the three reasons that take most of them.
+The arguments after `--` go to the program, which runs each variant once under the profiler. One row per kernel, for its
+longest launch: duration, throughput of DRAM and of the L2 cache, occupancy, registers, bank conflicts, cycles between
+two instructions of a warp, and the three most frequent reasons for these cycles.
 """
 
 import argparse
@@ -41,7 +41,7 @@ STALLS = ["stall_1", "stall_2", "stall_3"]
 COLUMNS = ["gpu", "commit", "arguments", "kernel", "launches", *METRICS.values(), *STALLS]
 
 
-# What the table shows of a row: its heading, and how.
+# The columns of the table: title and value of a row.
 TABLE = {
     "kernel": lambda row: row["kernel"],
     "launches": lambda row: str(row["launches"]),
@@ -70,8 +70,8 @@ def run(command):
 
 
 def profile(program, arguments, kernels, report):
-    """What Nsight Compute prints of the program's kernels, and what the program prints. With a report, a file that the
-    GUI opens keeps all that there is to know."""
+    """The output of Nsight Compute on the program's kernels, and the program's own. With `report`, all counters are
+    also written to a file for the GUI."""
     metrics = ["--metrics", ",".join(METRICS) + ",regex:" + STALL.pattern.replace(r"(\w+)", ".*")]
     raw = ["--csv", "--page", "raw", "--print-units", "base"]
     keep = ["--set", "full", "--import-source", "yes", "--force-overwrite", "--export", report] if report else raw
@@ -89,7 +89,7 @@ def number(text):
 
 
 def stalls(kernel):
-    """The reasons why its warps wait, longest first, in cycles per instruction."""
+    """The reasons for which its warps wait, longest first, in cycles per instruction."""
     found = {match[1]: number(value) for name, value in kernel.items() if (match := STALL.fullmatch(name))}
     found.pop("selected", None)
     return [f"{reason} {cycles:.1f}" for reason, cycles in sorted(found.items(), key=lambda item: -item[1])[:3]]
@@ -101,7 +101,7 @@ def short_name(name):
 
 
 def rows(kernels, output, arguments):
-    """A row for each kernel and grid, of the launch that took longest."""
+    """One row per kernel and grid, for the launch that took longest."""
     setting = {line.split()[0]: line.split(maxsplit=1)[1] for line in output.splitlines()
                if line.startswith(("GPU ", "Commit "))}
     launches = {}

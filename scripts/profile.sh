@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs Nsight Compute on one variant alone, prints what its kernels wait for and keeps the report for the GUI.
+# Runs Nsight Compute on one variant, prints why its kernels wait, and keeps the report for the GUI.
 #   scripts/profile.sh OPERATION/VARIANT [N or ROWSxCOLUMNS [options of the program]]
 #   scripts/profile.sh scan/naive 2^24
 #   scripts/profile.sh row-sum/adaptive 24000x2048 --type float

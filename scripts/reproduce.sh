@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Makes every CSV in data/, every image in img/ and every table in README.md and docs/ anew, on a machine with a GPU.
-# Without one only what the CPU can measure is made, in build/reproduced or the folder that REPRODUCED names, and the
-# rest is named.
+# Without a GPU it makes only the measurements of the CPU, in build/reproduced or the folder in REPRODUCED, and lists
+# the rest.
 #   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE]
 #   scripts/reproduce.sh --list          the topics, with the files that each makes
-# Where a command may only take so long: --only for some of the topics at a time, and --resume to go on where the last
-# one was stopped. --program takes one that is built already, with tune beside it.
+# If a command has a time limit: --only runs some of the topics, and --resume continues where the last run stopped.
+# --program uses an existing program, with tune beside it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# What the CPU has a part in.
+# Topics that include CPU variants.
 of_cpu="sweep row_sum_study utf8_variants reports two_cores"
 
 list() {
@@ -17,7 +17,7 @@ list() {
     printf '%-16s %s\n' pages "README.md docs/*.md img/*"
 }
 
-# What is made from all the files.
+# Steps that need all the files.
 pages() {
     if [ "$folder" = data ]; then
         scripts/update_figures.py

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Runs the GPU tests, at small sizes, under the four tools of compute-sanitizer or some of them; exit status 0 when none
-# finds anything. The tests are dealt out to several processes of each tool, all at once, since a tool keeps one core of
-# the CPU busy.
+# Runs the GPU tests, at small sizes, under all or some of the four tools of compute-sanitizer. Exit status 0 if none
+# finds an error. Each tool runs several processes at once with a part of the tests each, because a process keeps one
+# CPU core busy.
 #   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_A_TOOL [TOOL...]]]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -11,11 +11,11 @@ processes=${3:-4}
 tools=("${@:4}")
 [ ${#tools[@]} -gt 0 ] || tools=(memcheck racecheck initcheck synccheck)
 mkdir -p "$logs"
-rm -f "$logs"/*.[0-9]*.log  # of a run that was broken off
+rm -f "$logs"/*.[0-9]*.log  # of an interrupted run
 
-# Every scan and compaction at small sizes and alignments, the single-pass kernels, the radix sort, the row sums and the
-# conversions of UTF-8 also at larger ones; the split sort over one scan, since its passes are the same over any and slow
-# here. The kernels of Thrust and CUB are theirs to check.
+# All scans and compactions at small sizes and alignments. The single-pass kernels, the radix sort, the row sums and the
+# conversions of UTF-8 also at larger sizes. The split sort with one scan only, because its passes are the same with
+# every scan and slow here. Kernels of Thrust and CUB are left out.
 export STREAM_COMPACTION_QUICK_TESTS=1
 filter='*EverySmallSize*:*UnalignedPointers*:*InPlace*:*SharedMemScanTest*:*SplitSortTest*:*BytesInWider*'
 filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:ElementCopy*:RadixSortTest*:DigitRank*:*RowSumTest*:Utf8Test*'

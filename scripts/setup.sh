@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Sourced by run.sh and test.sh: makes sure that what the build needs is there, then configures and builds a preset.
-# On Debian and Ubuntu missing packages are installed when that is possible without a password; elsewhere, and where it
-# is not, the script says what to install. It does nothing when all is there.
+# Sourced by run.sh and test.sh. Makes sure that the build's requirements are installed, then configures and builds a
+# preset. On Debian and Ubuntu it installs missing packages if that needs no password. Otherwise it says what to
+# install. It does nothing if everything is there.
 
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -9,7 +9,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 minimum_cmake=3.24
 packages=(g++ cmake ninja-build git ca-certificates libtbb-dev libhwy-dev libfmt-dev libcli11-dev nlohmann-json3-dev)
 
-# What the scripts say goes to stderr: the output of run.sh is the program's alone.
+# Messages go to stderr, because run.sh's stdout is for the program's output.
 say() {
     echo "$*" >&2
 }
@@ -31,7 +31,7 @@ missing_packages() {
     done
 }
 
-# install_packages NAME...: those of them that are missing.
+# install_packages NAME...: installs those of the packages that are missing.
 install_packages() {
     command -v apt-get >/dev/null || return 0
     local missing
@@ -49,7 +49,7 @@ install_packages() {
         die "could not install ${missing[*]}"
 }
 
-# An old distribution's CMake is replaced by a newer one in the build folder.
+# If the distribution's CMake is too old, a newer one is installed in the build folder.
 ensure_cmake() {
     local version
     version=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p' || true)
@@ -76,8 +76,8 @@ find_nvcc() {
     done
 }
 
-# choose_preset OPTION...: sets `preset` to the build to make, `release` for a card or `simulated`, where kernels run on
-# the CPU, and `options` to those that are not about this. Without --cuda or --simulate (or --simulated) a card decides.
+# choose_preset OPTION...: sets `preset` to `release` for a card or to `simulated`, and `options` to the remaining
+# options. Without --cuda, --simulate or --simulated it depends on whether there is a card.
 choose_preset() {
     preset=
     options=()
@@ -86,7 +86,7 @@ choose_preset() {
         case $option in
             --cuda)
                 preset=release
-                # Without nvcc there is nothing to build for a card.
+                # Without nvcc nothing can be built for a card.
                 STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_CUDA=ON"
                 ;;
             --simulate | --simulated) preset=simulated ;;
@@ -104,8 +104,8 @@ choose_preset() {
     [ $preset = release ] || install_packages libboost-context-dev libthrust-dev
 }
 
-# build PRESET [CMake options], besides those in STREAM_COMPACTION_CMAKE_OPTIONS: builds the target that `target` names,
-# by default all, into build/PRESET, with output only when something is wrong.
+# build PRESET [CMake options]: builds the target in `target` (default: all) into build/PRESET, also with the options in
+# STREAM_COMPACTION_CMAKE_OPTIONS. Prints output only if something fails.
 target=all
 build() {
     local preset=$1
@@ -118,7 +118,7 @@ build() {
         tail -n 40 "$log" >&2
         die "the build failed; the whole log is in $log"
     }
-    # Why there are no GPU variants, where that was not asked for.
+    # Say why there are no GPU variants, unless --simulate asked for it.
     sed -n 's/^-- \(Building the CPU part only\)/\1/p' "$log" >&2
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Tries kernels in many shapes on the card, prints the fastest for each size and writes all to a CSV.
+# Measures kernels with many shapes on the card, prints the fastest for each size and writes all to a CSV.
 #   scripts/tune.sh [FILE.csv [scan|compact|sort|row-sum]]
 source "$(dirname "$0")/setup.sh"
 target=stream_compaction_test

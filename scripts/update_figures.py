@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Writes the figures in README.md and docs/ from the files that the program wrote in data/.
 
-Each block of those pages between `<!-- NAME -->` and `<!-- end -->` is generated, by the function that BLOCKS names for
-it. With --check nothing is written; the exit status is 1 when a page is out of date.
+A function in BLOCKS generates each block of those pages between `<!-- NAME -->` and `<!-- end -->`. With --check nothing
+is written; the exit status is 1 if a page is out of date.
 """
 
 import argparse
@@ -22,7 +22,7 @@ SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
 
 @functools.cache
 def read_ladder():
-    """The measurements of ints that the ladder is made of, the newest of each (operation, variant, n)."""
+    """The measurements of ints for the tables of variants: the newest of each (operation, variant, n)."""
     return {(row["operation"], row["variant"], int(row["n"])): row for row in read("sweep.csv")}
 
 
@@ -43,25 +43,25 @@ def source(rows, prefix=""):
 
 
 def times(slow, fast):
-    """How many times as fast the one is as the other."""
+    """How many times as fast `fast` is as `slow`."""
     return f"{float(slow['median_us']) / float(fast['median_us']):.2f}"
 
 
 def table(titles, rows, left=1):
-    """The first so many columns are words, the others numbers."""
+    """A Markdown table. The first `left` columns are aligned to the left, the others to the right."""
     lines = ["| " + " | ".join(titles) + " |",
              "| " + " | ".join(["---"] * left + ["---:"] * (len(titles) - left)) + " |"]
     return lines + ["| " + " | ".join(row) + " |" for row in rows]
 
 
 def copy_time(rows):
-    """How long it took to copy as many bytes: the median of what the variants were compared with."""
+    """The time of a copy of the same number of bytes: the median over the variants."""
     copies = [float(row["median_us"]) * float(row["percent_of_copy"]) / 100 for row in rows if row["percent_of_copy"]]
     return format_time({"median_us": statistics.median(copies)}) if copies else ""
 
 
 def rungs(operation, sizes):
-    """A line for each variant of an operation, a column for each size, and what it is measured against."""
+    """One line per variant of an operation, one column per size, and a line for the copy."""
     measured = read_ladder()
     variants = dict.fromkeys(variant for op, variant, _ in measured if op == operation)
     lines = [[f"`{variant}`", *(format_cell(measured.get((operation, variant, n))) for n in sizes)]
@@ -81,7 +81,7 @@ def ladder(operations, sizes, prefix=""):
 
 
 def against_cub(sizes=None, prefix=""):
-    """Both measured in the same run, on the same input; at all powers of two where no sizes are given."""
+    """Ours and CUB, measured in the same run on the same input; without sizes at all powers of two."""
     measured = read_ladder()
     ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
     lines = []
@@ -98,7 +98,7 @@ def against_cub(sizes=None, prefix=""):
 
 
 def comparison(rows, peer="cub"):
-    """A line for each variant but the peer, beside the peer in the same run."""
+    """One line per variant other than the peer, beside the peer in the same run."""
     def case(row):
         return row["file"], row["operation"], row["type"], row["n"], row["input"]
 
@@ -129,7 +129,7 @@ def radix_results():
 
 
 def long_kernels(name):
-    """The kernels of a file of profile.py, but for the short ones."""
+    """The kernels in a file of profile.py, without the short ones."""
     with (DATA / name).open(newline="") as file:
         return [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
 
@@ -155,7 +155,7 @@ PROFILE = {
 
 
 def profile_lines(rows, what, columns, stalls):
-    """`what` names a run, by a function of its row for each title; `columns` are some of PROFILE."""
+    """`what` gives for each title a function of a row that names the run; `columns` are some of PROFILE."""
     lines = ["| " + " | ".join([*what, *columns]) + " | of which |",
              "| " + "--- | " * len(what) + "---: | " * len(columns) + "--- |"]
     for row in rows:
@@ -170,7 +170,7 @@ def profile_table(rows, name, what, columns, stalls):
 
 
 def option(row, name):
-    """What the program was told when it was profiled."""
+    """The options of the program when it was profiled."""
     words = row["arguments"].split()
     return words[words.index(name) + 1]
 
@@ -192,7 +192,7 @@ def radix_profile():
 
 
 def single_pass_designs():
-    """One line a design, from the sweeps of tune.sh and, of the oldest, from the program."""
+    """One line per design, from the sweeps of tune.sh and, for the oldest designs, from the program."""
     n = str(1 << 28)
     sweeps = {
         "tune.csv": ("as it is", "as it is, by tickets"),
@@ -224,7 +224,7 @@ def single_pass_designs():
 
 
 def best(rows, **wanted):
-    """The fastest of the rows with these values; nothing where there are none."""
+    """The fastest of the rows with these values; None if there are none."""
     found = [row for row in rows if all(row[column] == str(value) for column, value in wanted.items())]
     return min(found, key=lambda row: float(row["median_us"]), default=None)
 
@@ -234,7 +234,7 @@ def beside(cub, row):
 
 
 def radix_ways():
-    """The best shape of each way of sorting small arrays."""
+    """The best shape of each algorithm for small arrays."""
     rows = read("tune_sorts.csv")
     ways = ("block", "cluster", "grid", "passes")
     lines = ["| type | n | " + " | ".join(ways) + " | CUB |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
@@ -247,7 +247,7 @@ def radix_ways():
                 row = best(same, kernel=way)
                 cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
             lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
-    return "\n".join([*lines, "", f"Threads x elements a thread. From {link('tune_sorts.csv', '../')}."])
+    return "\n".join([*lines, "", f"Threads x elements per thread. From {link('tune_sorts.csv', '../')}."])
 
 
 def radix_shapes():
@@ -283,7 +283,7 @@ SORT_DESIGNS = {
 
 
 def radix_designs():
-    """The library as it is, and changed in one respect, with its own tiles where they fit."""
+    """The library, and versions of it with one change each, with tiles of their own if they need them."""
     tiles = {"int32": ("512", "40"), "int32,int32": ("512", "23")}
     cases = [(kind, n) for kind in tiles for n in (1 << 22, 1 << 28)]
     lines = ["| design | " + " | ".join(f"{kind}, {power(n)}" for kind, n in cases) + " |",
@@ -308,7 +308,7 @@ def row_sum_rows(name):
 
 
 def row_sum_comparison(name, with_type):
-    """A line for each shape, beside the faster of the peers in the same run."""
+    """One line per shape, beside the faster of the peers in the same run."""
     rows = row_sum_rows(name)
     lines = ["| " + ("type | " if with_type else "") + "rows × columns | `adaptive` | GB/s | of a copy | CUB | cuBLAS | "
              "of the faster peer's time |",
@@ -358,7 +358,7 @@ def row_sum_profile():
 
 
 def row_sum_designs():
-    """Each mapping at the shapes that decide between them, from the sweep of tune.sh."""
+    """Each mapping at the shapes that decide between the mappings, from the sweep of tune.sh."""
     rows = read("tune_row_sums.csv")
     measured = {}
     for row in rows:
@@ -375,14 +375,14 @@ def row_sum_designs():
                         for order in ("", "plain", "once") if (row := measured.get((shape, mapping, order)))]
             cells.append(" / ".join(times_of))
         lines.append(f"| {power_shape(shape)} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", f"Microseconds, by plain loads / by loads that tell the cache that they will not come again; "
+    return "\n".join([*lines, "", f"Microseconds with plain loads / with loads marked as read once (`__ldcs`); "
                       f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../../')}."])
 
 
 def row_sum_lessons():
-    """The shapes at which the first version was slower, beside what it became."""
+    """The shapes at which the first version was slower, beside the present one."""
     first, now = row_sum_rows("designs/row_sums_first.csv"), row_sum_rows("row_sums.csv")
-    lines = ["| rows × columns | first | as it is |", "| --- | ---: | ---: |"]
+    lines = ["| rows × columns | first | now |", "| --- | ---: | ---: |"]
     for key in (("float", shape, "adaptive") for shape in ("16777216x32", "67108864x7", "268435456x1", "64x4194304",
                                                              "7x38347922", "1x268435456", "3000x2047")):
         lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
@@ -391,7 +391,7 @@ def row_sum_lessons():
 
 
 def utf8_table(rows, columns, column_of, cell):
-    """A line for each operation, a column for each value of `column_of`."""
+    """One line per operation, one column per value of `column_of`."""
     cells = {(row["operation"], column_of(row)): cell(row) for row in rows}
     lines = ["| | " + " | ".join(columns.values()) + " |", "| --- |" + " ---: |" * len(columns)]
     for operation in dict.fromkeys(row["operation"] for row in rows):
@@ -427,20 +427,20 @@ SCANS = ("naive", "efficient", "efficient-optimized", "shared-conflicts", "share
 
 
 def profiled(operation):
-    """The longer kernels of the variants of an operation on ints, of each one row for every grid; and the size."""
+    """The longer kernels of the variants of an operation on ints, one row per kernel and grid, and the size."""
     rows = [row for row in long_kernels("profile.csv")
             if option(row, "--op") == operation and "--type" not in row["arguments"]]
     of = {}
     for row in rows:
         variants = option(row, "--variant").split(",")
-        # Of a run of ours and CUB, whose kernels all begin like this.
+        # Rows of a run of ours and CUB, whose kernels all begin like this.
         of.setdefault(variants[-1 if row["kernel"].startswith("Device") else 0], []).append(row)
     (size,) = {option(row, "--sweep") for row in rows}
     return of, 1 << int(size.removeprefix("2^"))
 
 
 def longest(rows):
-    """Of each kernel the launch that takes longest."""
+    """The longest launch of each kernel."""
     found = {}
     for row in sorted(rows, key=lambda row: float(row["duration_us"])):
         found[row["kernel"]] = row
@@ -448,7 +448,7 @@ def longest(rows):
 
 
 def levels():
-    """The scans that launch a kernel a level, of 2^k elements, and how long a launch takes on average."""
+    """The scans that launch one kernel per level, of 2^k elements, and the average time of a launch."""
     launches_of = {"naive": lambda k: 1 + k, "efficient": lambda k: 1 + 2 * k, "efficient-optimized": lambda k: 2 * k}
     measured = read_ladder()
     lines = []
@@ -465,7 +465,7 @@ def levels():
 
 
 def bounds():
-    """What the kernels of the rungs keep busy."""
+    """The use of the hardware by the kernels of the scans."""
     rows = []
     for operation in ("scan", "compact"):
         of, n = profiled(operation)
@@ -490,7 +490,7 @@ def shared_memory():
 
 
 def thrust():
-    """Beside CUB, on which it is built."""
+    """Thrust beside CUB, on which it is built."""
     measured = read_ladder()
     lines = []
     for n in SIZES:
@@ -522,13 +522,13 @@ def block_sizes():
     for threads in sizes:
         row = best(rows, n=largest, variant="efficient", block_size=threads)
         starts.append(f"{1000 * float(row['median_us']) * threads / (levels * largest):.2f} ns with {threads}")
-    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "", "Threads a block, the fastest in bold. Time of "
-                      f"`efficient` at {power(largest)} over the blocks that its {levels} launches start, by threads a block: "
-                      f"{', '.join(starts)}. " + source(rows, "../")])
+    return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "",
+                      f"Threads per block, the fastest in bold. Time of `efficient` at {power(largest)} over the blocks that "
+                      f"its {levels} launches start, by threads per block: {', '.join(starts)}. " + source(rows, "../")])
 
 
 def crossover():
-    """What the chart of that name shows."""
+    """The numbers of the chart of that name."""
     file, build = CHARTS["crossover"]
     (panel,) = build(measured := measurements_of(DATA / file))["panels"]
     lines = []
@@ -539,7 +539,7 @@ def crossover():
 
 
 def odd_sizes():
-    """How much longer arrays take that are three elements short of a power of two."""
+    """The ratio of the time for three elements fewer than a power of two to that for the power of two."""
     measured = read_ladder()
 
     def ratio(operation, variant, n):
@@ -562,13 +562,13 @@ def sample():
 
 
 def build_costs(name):
-    """What scripts/build_times.py has measured, by (what, name)."""
+    """The measurements of scripts/build_times.py, by (what, name)."""
     with open(DATA / "house" / name, newline="", encoding="utf-8") as file:
         return {(row["what"], row["name"]): row for row in csv.DictReader(file)}
 
 
 def build_objects(name):
-    """The files that take longest to compile, the rest in a line, and the program."""
+    """The files that take longest to compile, one line for the rest, and the program."""
     costs = build_costs(name)
     seconds = {row["name"]: float(row["cpu_s"]) for (what, _), row in costs.items() if what == "object"}
     sizes = {row["name"]: int(row["bytes"]) for (what, _), row in costs.items() if what == "object"}
@@ -590,7 +590,7 @@ def megabytes(size):
 
 
 def build_headers():
-    """What a user's file of one include costs, before the rooms and after."""
+    """The cost of a user's file with one include, before the code was divided into folders and after."""
     before, after = build_costs("build_before.csv"), build_costs("build_after.csv")
     lines = []
     for (what, name), row in after.items():

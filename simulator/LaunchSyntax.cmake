@@ -1,6 +1,6 @@
-# Kernels are launched by kernel<<<shape>>>(arguments), which g++ does not know. A source with such launches is copied
-# with each of them turned into Simulator::chevrons(name, [=](auto... a) { kernel(a...); }, shape)(arguments); lines keep
-# their numbers and their file.
+# g++ does not know the launch syntax kernel<<<shape>>>(arguments). So sources with launches are copied, and each launch
+# becomes Simulator::chevrons(name, [=](auto... a) { kernel(a...); }, shape)(arguments). Lines keep their numbers and
+# their file name.
 
 set(simulatedSources ${PROJECT_BINARY_DIR}/simulated_sources)
 
@@ -8,7 +8,7 @@ function(stream_compaction_rewrite_launches source)
     cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
     set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${source})
     file(READ ${source} text)
-    # A list of CMake ends elements at semicolons and counts brackets; the text is one string here, in quotes.
+    # A CMake list would split the text at semicolons and count brackets. Here the text is one quoted string.
     string(REGEX REPLACE "([A-Za-z_][A-Za-z_0-9:]*(<[A-Za-z_0-9:, ]*>)?)([ \n]*)<<<([^;]*)>>>[(]"
            "Simulator::chevrons(\"\\1\", [=](auto... a) { \\1(a...); },\\3\\4)(" text "${text}")
     set(copy ${simulatedSources}/${relative})
@@ -18,9 +18,9 @@ function(stream_compaction_rewrite_launches source)
     file(CONFIGURE OUTPUT ${copy} CONTENT "#line 1 \"${source}\"\n@text@" @ONLY)
 endfunction()
 
-# Kernels are compiled with as much optimisation as compile time allows, in a Debug build with none, so that a debugger
-# sees every variable. Before each access to memory g++ calls a function of the executor, or a sanitizer watches; kernels
-# store to arrays by wider types, as the card does.
+# Kernels are optimised as far as compile time allows, and not at all in a Debug build, so that a debugger sees every
+# variable. Before each access to memory g++ calls a function of the executor, unless a sanitizer watches. Kernels may
+# store to arrays by wider types, as on a real card.
 set(STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -O1 -g1 -Wno-unused-function)
 if(CMAKE_BUILD_TYPE STREQUAL "Debug")
     set(STREAM_COMPACTION_SIMULATED_KERNEL_OPTIONS -O0 -g -Wno-unused-function)
@@ -35,7 +35,7 @@ else()
          --param=asan-stack=0 --param=asan-globals=0)
 endif()
 
-# Every header and source that may have launches.
+# All headers and sources that may have launches.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stream_compaction/*.cu*
      ${PROJECT_SOURCE_DIR}/src/*.cu* ${PROJECT_SOURCE_DIR}/tests/*.cu* ${PROJECT_SOURCE_DIR}/examples/*.cu*)
 set(simulatedFolders "")
@@ -46,12 +46,12 @@ foreach(source IN LISTS sources)
 endforeach()
 list(REMOVE_DUPLICATES simulatedFolders)
 
-# Gives a target the copies in place of its sources in CUDA C++, and what these are compiled with.
+# Replaces the CUDA C++ sources of a target by the copies, and sets their compile options.
 function(stream_compaction_simulate target)
     get_target_property(sources ${target} SOURCES)
     get_target_property(folder ${target} SOURCE_DIR)
     cmake_path(RELATIVE_PATH folder BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE relative)
-    # Plain headers stay where they are, beside the originals.
+    # Plain headers stay beside the original sources.
     set(headers ${simulatedFolders})
     list(FILTER headers INCLUDE REGEX "^${folder}(/|$)")
     set(replaced "")

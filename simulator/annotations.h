@@ -2,8 +2,9 @@
 
 #include <cstddef>
 
-/// What ThreadSanitizer is told, if it watches: that each thread of a kernel is a thread, and what orders their
-/// accesses to memory; and what AddressSanitizer is told. The executor itself is compiled for neither.
+/// Tells the sanitizers about kernels. ThreadSanitizer learns that each thread of a kernel is a thread, and what orders
+/// their accesses to memory. AddressSanitizer learns which memory may be accessed. The executor itself is compiled
+/// without them.
 namespace Simulator {
 
 #if defined(STREAM_COMPACTION_SIMULATED_RACES)
@@ -18,13 +19,13 @@ void __tsan_release(void* address);
 
 inline constexpr bool watchesRaces = true;
 
-/// What has been released before is ordered before what comes after an acquisition.
+/// Accesses before release() are ordered before accesses after a later acquire().
 struct Order {
     void release() { __tsan_release(this); }
     void acquire() { __tsan_acquire(this); }
 };
 
-/// A thread in the eyes of the detector.
+/// A thread, as the race detector sees it.
 class Watched {
   public:
     static Watched current() { return Watched(__tsan_get_current_fiber()); }
@@ -61,7 +62,7 @@ void __asan_poison_memory_region(const volatile void* address, std::size_t size)
 void __asan_unpoison_memory_region(const volatile void* address, std::size_t size);
 }
 
-/// Of so many bytes from `begin` on only the first ones may be accessed.
+/// Only the first `bytes` bytes of the `of` bytes from `begin` may be accessed.
 inline void allowAccess(const std::byte* begin, std::size_t bytes, std::size_t of) {
     __asan_unpoison_memory_region(begin, bytes);
     __asan_poison_memory_region(begin + bytes, of - bytes);

@@ -33,7 +33,7 @@ using boost::context::fiber;
     std::abort();
 }
 
-/// What all that is free is drawn from; nothing is while the seed is 0.
+/// Draws every free choice from the seed. With seed 0 nothing is drawn.
 class Adversary {
   public:
     void begin() {
@@ -41,9 +41,9 @@ class Adversary {
         random_.seed(seed());
     }
     [[nodiscard]] bool isThere() const { return isThere_; }
-    /// One of `n` numbers, of equal chance.
+    /// One of `n` numbers, with equal probability.
     [[nodiscard]] unsigned draw(std::size_t n) { return static_cast<unsigned>(random_() % n); }
-    /// Once in `n` times.
+    /// True with probability 1 / n; false without a seed.
     [[nodiscard]] bool happens(unsigned n) { return isThere_ && draw(n) == 0; }
 
   private:
@@ -61,8 +61,8 @@ class Adversary {
     return static_cast<std::byte*>(memory);
 }
 
-/// Stacks of fibers, each behind a page that must not be touched. They are used in turn, so that the race detector,
-/// which takes each for a thread, does not take threads of different blocks for one.
+/// Stacks of fibers, each behind a guard page. They are used in turn: the race detector takes each stack for a thread,
+/// and must not take threads of different blocks for one.
 struct Stack {
     char* top;
     Watched watched;
@@ -77,7 +77,7 @@ class Stacks {
         if (free_.size() < fewest) {
             auto* const memory = reinterpret_cast<char*>(pages(bytes));
             mprotect(memory, guard, PROT_NONE);
-            // Where a stack begins differs, so that those of a block do not compete for the same lines of the cache.
+            // Stacks begin at different cache lines, so that those of a block do not compete for the same ones.
             constexpr std::size_t lines = 64;
             constexpr std::size_t spread = 3 * 64;
             return {memory + bytes - made_++ % lines * spread, Watched::create()};
@@ -94,7 +94,7 @@ class Stacks {
     std::deque<Stack> free_;
 };
 
-/// Lends a fiber its stack.
+/// The stack allocator of a fiber.
 struct LentStack {
     const Stack& stack;
     boost::context::stack_context allocate() const {
@@ -108,7 +108,7 @@ struct LentStack {
 
 class Block;
 
-/// A grid while it runs.
+/// A running grid.
 struct Run {
     Run(const Grid& grid, Run* before) : grid(grid), before(before), order(grid.blocks) {
         std::iota(order.begin(), order.end(), 0U);
@@ -117,14 +117,14 @@ struct Run {
     Grid grid;
     const unsigned long long number = ++launches;
     static inline unsigned long long launches = 0;
-    Run* before;                  ///< in the stream, if this one may begin early
-    std::vector<unsigned> order;  ///< in which blocks begin
+    Run* before;                  ///< the previous grid of the stream, or nullptr
+    std::vector<unsigned> order;  ///< order in which blocks begin
     unsigned begun = 0;
-    unsigned lettingLaterBegin = 0;  ///< blocks that have, by saying so or by ending
+    unsigned lettingLaterBegin = 0;  ///< blocks that let later grids begin, or have ended
     unsigned ended = 0;
-    unsigned arrivals = 0;  ///< of threads at the grid's barrier
+    unsigned arrivals = 0;  ///< threads that have arrived at the grid's barrier
     unsigned phase = 0;
-    std::vector<StoreBuffer> unseen;  ///< writes of blocks that have ended
+    std::vector<StoreBuffer> unseen;  ///< writes of ended blocks that are not visible to all yet
     Order launched, atBarrier[2], done;
 
     [[nodiscard]] bool hasEnded() const { return ended == grid.blocks; }
@@ -152,7 +152,7 @@ std::byte* dynamicSharedPages() {
     return begin + zone;
 }
 
-/// What threads of the host hand on to one another, so that one of them goes on at a time.
+/// The right to run, which one host thread at a time has and passes on.
 class Baton {
   public:
     void give() {
@@ -166,16 +166,17 @@ class Baton {
 
   private:
     std::binary_semaphore semaphore_{0};
-    Order order_;  // of the executor's own memory; threads of kernels are others
+    Order order_;  // orders the executor's own memory, not that of kernels
 };
 
-/// A thread of the host, on which one block after another runs.
+/// A host thread, which runs blocks one after another.
 struct Worker {
     Baton baton;
     Block* block = nullptr;
     unsigned blocks = 0;
     std::byte* const dynamicShared = dynamicSharedPages();
-    std::array<Order, 2> sharedMemory;  // of a block's threads behind those of the block before, which had it
+    std::array<Order, 2> sharedMemory;  // orders the threads of a block after those of the previous block, which used
+                                        // the same shared memory
 };
 
 struct Copy {
@@ -187,7 +188,8 @@ struct Copy {
     void operator()() const { std::memcpy(to, from, bytes); }
 };
 
-/// A fiber: it runs one thread of its block after another, until one waits. Then another fiber goes on with the rest.
+/// A fiber. It runs threads of its block one after another until one of them waits. Then another fiber runs the
+/// remaining threads.
 struct Runner {
     fiber context;
     fiber scheduler;
@@ -197,26 +199,26 @@ struct Runner {
     bool hasFenced = false;
 };
 
-/// What orders those who come by a place in memory.
+/// The order that goes with an address in memory.
 Order& orderAt(const void* address) { return *static_cast<Order*>(const_cast<void*>(address)); }
 
-/// The card at work: whose turn it is.
+/// The running card: decides which block runs.
 class Machine {
   public:
     void run(const std::vector<Grid>& grids);
 
-    /// Hands on the baton; returns when it has come back.
+    /// Lets other blocks run. Returns when it is this block's turn again.
     void yield(Block& block);
-    /// Notes that a worker's block has ended. Returns whether the worker has another one, which goes on at once.
+    /// Ends the worker's block. Returns whether the worker got another block, which it must run at once.
     bool end(Worker& worker);
 
     Stack takeStack() { return stacks_.take(); }
     void giveBack(const Stack& stack) { stacks_.giveBack(stack); }
 
-    /// Lets a block be late, once in `n` times.
+    /// Delays a block with probability 1 / n.
     void putToSleep(Block& block, unsigned n);
 
-    /// What an endless wait never gets to.
+    /// Called when something happens that an endless wait would never reach.
     void noteProgress() { pollsInVain_ = 0; }
     void notePoll();
 
@@ -244,8 +246,8 @@ class Machine {
     unsigned long long turns_ = 0;
 };
 
-constinit bool atWork = false;       // the hooks below are called before anything has been initialised
-Machine& theMachine = *new Machine;  // outlives its workers
+constinit bool atWork = false;       // constant, because the hooks below are called before anything is initialised
+Machine& theMachine = *new Machine;  // never destroyed, because its workers outlive main()
 Machine& machine() { return theMachine; }
 
 class Block {
@@ -283,7 +285,7 @@ class Block {
         }
     }
 
-    /// Runs the block to its end, with the baton in hand.
+    /// Runs the block to its end. The caller has the baton.
     void operator()() {
         self_ = Watched::current();
         takeOver();
@@ -301,10 +303,10 @@ class Block {
         }
     }
 
-    /// Whether a thread of it can go on by itself.
+    /// Whether one of its threads can run.
     [[nodiscard]] bool canGoOn() const { return !ready_.empty() || begun_ < run.grid.threads; }
 
-    /// Makes the card's registers this block's.
+    /// Sets the built-in variables to this block's.
     void takeOver() const {
         blockIdx = {index_, 0, 0};
         blockDim = {run.grid.threads};
@@ -364,7 +366,7 @@ class Block {
         return result;
     }
 
-    /// Lets others run; the block itself hands on the baton when all of its threads have come here in vain.
+    /// Lets other threads run. Once all threads of the block have polled in vain, other blocks run.
     void poll() {
         machine().notePoll();
         yields_ = ++polls_ > live_ || machine().adversary.happens(4);
@@ -382,7 +384,8 @@ class Block {
             goLast();
         }
     }
-    /// The same at an access to memory of the card, of which there are many.
+    /// The same at an access to global or shared memory. It calls step() only now and then, because there are many
+    /// accesses.
     void stepAtAccess() {
         if (stepsLeft_ == 0) {
             stepsLeft_ = 1 + machine().adversary.draw(64);
@@ -423,7 +426,8 @@ class Block {
         run.atBarrier[arrival % 2].acquire();
     }
 
-    /// Ended blocks of an earlier grid may not have been seen by one that begins early and does not wait.
+    /// A grid that begins early and does not wait need not see the writes of an earlier grid's ended blocks. This one
+    /// has waited.
     void showWritesOf(Run& earlier) {
         const InExecutor here(*this);
         earlier.showWrites();
@@ -432,7 +436,7 @@ class Block {
         if (!letsLaterBegin_) {
             letsLaterBegin_ = true;
             ++run.lettingLaterBegin;
-            machine().putToSleep(*this, 2);  // so that it is late for those who do not wait for it
+            machine().putToSleep(*this, 2);  // so that it is late for grids that do not wait for it
             yields_ = true;
             goLast();
         }
@@ -442,7 +446,7 @@ class Block {
         const InExecutor here(*this);
         bulkCopies_.push_back(copy);
     }
-    /// Carries out the copies that a barrier counts and calls `then(copy)` for each.
+    /// Carries out the copies that signal `barrier`, and calls `then(copy)` for each.
     template <typename Then>
     void finishBulkCopies(const std::uint64_t* barrier, const Then& then) {
         std::erase_if(bulkCopies_, [&](const Copy& copy) {
@@ -464,8 +468,8 @@ class Block {
         }
         runner_->copies.clear();
     }
-    // For the race detector: an atomic write behind a fence hands on what stands before the fence; whoever has read it
-    // atomically, and the other threads of its block, get that by a fence of their own.
+    // For the race detector. An atomic write after a fence publishes the accesses before the fence. A thread that has
+    // read the value atomically, or another thread of its block, is ordered after them once it executes a fence.
     void noteAtomicRead(const void* address) {
         if (watchesRaces) {
             const InExecutor here(*this);
@@ -483,7 +487,7 @@ class Block {
         }
         runner_->hasFenced = true;
     }
-    /// Notes what is about to be written to global memory.
+    /// Must be called before each write to global memory.
     void addWrite(void* address, std::size_t bytes) {
         const InExecutor here(*this);
         writes.add(address, bytes);
@@ -515,7 +519,7 @@ class Block {
     Run& run;
     Worker& worker;
     StoreBuffer writes;
-    unsigned long long asleepUntil = 0;  ///< a late block: the turn before which others go first
+    unsigned long long asleepUntil = 0;  ///< others run first until this turn
     bool letsLaterBegin() const { return letsLaterBegin_; }
 
   private:
@@ -527,7 +531,7 @@ class Block {
         Order order;
     };
 
-    /// While a thread is in the executor, the race detector takes it for the executor.
+    /// While a thread runs code of the executor, the race detector must take it for the executor.
     class InExecutor {
       public:
         explicit InExecutor(Block& block) : block_(block), runner_(*block.runner_) { enter(); }
@@ -595,7 +599,7 @@ class Block {
             }
         } while (begun_ < run.grid.threads && !machine().adversary.isThere() && !watchesRaces);
     }
-    /// Each thread is one of its own for the race detector.
+    /// For the race detector each thread needs a fiber of its own.
     void isFree(Runner& runner) {
         if (!watchesRaces) {
             free_.push_back(&runner);
@@ -652,7 +656,7 @@ class Block {
     unsigned live_;
     unsigned begun_ = 0;
     std::vector<std::deque<WarpMeeting>> warps_;
-    std::vector<unsigned> order_;  // in which threads begin
+    std::vector<unsigned> order_;  // order in which threads begin
     std::vector<Copy> bulkCopies_;
     std::set<const void*> readAtomically_;
 
@@ -666,7 +670,7 @@ class Block {
     bool yields_ = false;
     unsigned polls_ = 0;
     unsigned stepsLeft_ = 0;
-    std::size_t lateWarp_ = ~std::size_t{0};  // whose threads others pass
+    std::size_t lateWarp_ = ~std::size_t{0};  // a warp whose threads run after the others
 
     std::vector<Runner*> atBarrier_;
     std::vector<Runner*> atGrid_;
@@ -700,7 +704,7 @@ void Machine::run(const std::vector<Grid>& grids) {
     }
 }
 
-/// A grid that may begin a block now.
+/// A grid of which a block may begin now.
 Run* Machine::beginnable() {
     double occupied = 0;
     for (const auto& run : runs_) {
@@ -729,13 +733,14 @@ void Machine::putToSleep(Block& block, unsigned n) {
 }
 
 Worker& Machine::idleWorker() {
-    // In turn where races are watched, because the blocks of one worker are ordered, as they have the same memory.
+    // Blocks of one worker are ordered, because they use the same memory. To find races between blocks, workers are
+    // used in turn.
     constexpr std::size_t fewest = watchesRaces ? 16 : 1;
     if (idle_.size() < fewest) {
         Worker& worker = workers_.emplace_back();
         pthread_attr_t attributes;
         pthread_attr_init(&attributes);
-        pthread_attr_setstacksize(&attributes, std::size_t{256} << 20);  // the shared arrays of all kernels are in it
+        pthread_attr_setstacksize(&attributes, std::size_t{256} << 20);  // holds the shared arrays of all kernels
         pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
         pthread_t thread{};
         const int status = pthread_create(
@@ -756,7 +761,7 @@ Worker& Machine::idleWorker() {
 }
 
 void Machine::serve(Worker& self) {
-    self.sharedMemory[0].release();  // which was made with this thread
+    self.sharedMemory[0].release();  // initialised with this thread
     for (;;) {
         self.baton.await();
         findSharedMemory();
@@ -766,8 +771,8 @@ void Machine::serve(Worker& self) {
     }
 }
 
-/// Another block that can go on, or one that begins; `from` itself if there is no other; nullptr if nothing can be
-/// done.
+/// Another block that can run, or one that begins now. `from` itself if there is no other block; nullptr if no block
+/// can run.
 Block* Machine::chooseOther(Block* from) {
     ++turns_;
     Run* const next = beginnable();
@@ -780,7 +785,7 @@ Block* Machine::chooseOther(Block* from) {
     if (adversary.isThere()) {
         std::vector<Block*> awake;
         std::ranges::copy_if(able, std::back_inserter(awake), [&](Block* b) { return b->asleepUntil <= turns_; });
-        // While the others only poll they may be waiting for who is late.
+        // If the others have only polled for a while, they may be waiting for a late block.
         constexpr unsigned long long patience = 256;
         if (!awake.empty() && pollsInVain_ < patience) {
             able = awake;
@@ -791,7 +796,7 @@ Block* Machine::chooseOther(Block* from) {
     if (next != nullptr) {
         return begin(*next, idleWorker());
     }
-    // In turn, beginning behind `from`.
+    // Round robin, beginning after `from`.
     const auto behind = std::ranges::find(able, from);
     return able.empty() ? nullptr : behind == able.end() || behind + 1 == able.end() ? able.front() : *(behind + 1);
 }
@@ -849,7 +854,7 @@ bool Machine::end(Worker& worker) {
     return false;
 }
 
-/// Some of the writes that nobody but their block has seen come to be seen.
+/// Makes some writes visible that only their block has seen so far.
 void Machine::commitSomeWrites() {
     if (!adversary.isThere()) {
         return;
@@ -936,13 +941,13 @@ void beforeRelaxedStore(void* address, std::size_t bytes) {
 
 namespace {
 
-/// What a barrier of the copy engine keeps in its word.
+/// The contents of a barrier of the copy engine.
 struct CopyBarrier {
     std::int32_t missingBytes;
-    std::uint8_t arrivals;  ///< that each phase awaits
+    std::uint8_t arrivals;  ///< arrivals per phase
     std::uint8_t missingArrivals;
     std::uint8_t phase;
-    std::uint8_t mark;  ///< that it has begun
+    std::uint8_t mark;  ///< `begun` once it has been initialised
 
     static constexpr std::uint8_t begun = 0xB1;
 
@@ -1017,7 +1022,8 @@ Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, b
     return here().arrive(mask, value, operation, ordersMemory);
 }
 
-// What g++ calls before each access to memory, when it compiles with -fsanitize=kernel-address and no inline checks.
+// g++ calls these before each access to memory, if it compiles with -fsanitize=kernel-address and without inline
+// checks.
 
 namespace {
 
@@ -1025,7 +1031,8 @@ void beforeLoad(const void* address, std::size_t bytes, const void* where) {
     if (!atWork || machine().current == nullptr) {
         return;
     }
-    // What the executor itself reads, by code of templates that it shares with kernels, is no memory of the card.
+    // The executor's own accesses are not to memory of the card. They come here through templates that it shares with
+    // kernels.
     if (machine().adversary.isThere() && spaceOf(address) != Space::Other) {
         here().stepAtAccess();
     }

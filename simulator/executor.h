@@ -7,53 +7,53 @@
 #include <functional>
 #include <vector>
 
-/// Runs kernels on the host. A thread of a kernel is a fiber; a block is a thread of the host, so that `thread_local`
-/// is its shared memory. One fiber runs at a time: the blocks hand on a baton, so a run repeats itself.
+/// Runs kernels on the host. A thread of a kernel is a fiber. A block is a host thread, so its `thread_local` variables
+/// are the block's shared memory. One fiber runs at a time, in an order that only the seed decides, so runs can be
+/// repeated.
 namespace Simulator {
 
-/// A kernel on its way: its shape, and what each of its threads does.
+/// A launched kernel: its shape, and the function that each thread runs.
 struct Grid {
     unsigned blocks;
     unsigned threads;
     std::size_t sharedBytes = 0;
-    bool isTogether = false;  ///< all blocks at once, so that the grid, or the cluster that it is, has a barrier
-    bool isEarly = false;     ///< may begin when all blocks of the one before have begun and let it
+    bool isTogether = false;  ///< all blocks are resident, so the grid (or cluster) has a barrier
+    bool isEarly = false;     ///< may begin once all blocks of the previous grid have begun and allow it
     std::function<void()> thread;
     const char* name = "a kernel";
 };
 
-/// Runs grids that follow one another in a stream, all of which but the first may begin early. Returns when all have
-/// ended.
+/// Runs consecutive grids of a stream. All but the first may begin early. Returns when all have ended.
 void run(const std::vector<Grid>& grids);
 
-// What a thread of a kernel may do. Each is one step of the thread: others may run before it returns.
+// The operations of a kernel's thread. Each is one step: other threads may run before it returns.
 
-/// Waits for all threads of the block that have not ended; returns how many of them said yes.
+/// Waits for all threads of the block that have not ended. Returns how many of them passed true.
 unsigned syncBlock(bool yes = true);
 unsigned threadsNotEnded();
 
-/// Arrives at the barrier of the grid or cluster, and waits there.
+/// Arrive at the barrier of the grid or cluster, and wait there.
 unsigned arriveAtGrid();
 void waitForGrid(unsigned arrival);
 
-/// Waits until the grid before this one in the stream has ended; lets the one behind it begin.
+/// Wait until the previous grid of the stream has ended; let the next one begin.
 void waitForEarlierGrid();
 void letLaterGridBegin();
 
-/// For whoever polls: lets others run.
+/// Lets others run while a thread polls.
 void poll();
 
-/// Makes all writes of the block visible to the others, in the order of a fence.
+/// A fence: makes all earlier writes of the block visible.
 void fence();
 
-/// Ahead of an atomic operation on global memory: what the block has written there is seen. `isRead` says that nothing
-/// changes, so that the thread may be polling.
+/// Call before an atomic operation on global memory: makes the block's writes to that address visible. `isRead` means
+/// that the operation changes nothing, so the thread may be polling.
 void beforeAtomic(const void* address, std::size_t bytes, bool isRead, const char* operation);
-/// Ahead of an atomic store that orders nothing: it may be seen late, like any other.
+/// Call before an atomic store without ordering. It may become visible late, like any other store.
 void beforeRelaxedStore(void* address, std::size_t bytes);
 
-/// The copy engine: a barrier in shared memory that awaits arrivals and bytes, and copies that end when somebody asks
-/// the barrier whether its phase `parity` is over.
+/// The copy engine. A barrier in shared memory awaits arrivals and bytes. Copies are carried out when a thread asks
+/// whether phase `parity` of the barrier is over.
 void beginBarrier(std::uint64_t* barrier, std::uint32_t arrivals);
 std::uint64_t arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes);
 void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier);
@@ -63,7 +63,7 @@ void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* 
 void copyLater(void* to, const void* from, std::size_t bytes);
 void finishCopies();
 
-/// The launch that the thread belongs to; they count from 1.
+/// The launch that the thread belongs to. Launches count from 1.
 struct Launch {
     unsigned long long number;
     const char* name;
@@ -74,20 +74,20 @@ Launch currentLaunch();
 std::byte* dynamicSharedMemory();
 std::size_t dynamicSharedBytes();
 
-/// An address in shared memory as a number of 32 bits, and back.
+/// Converts between addresses in shared memory and 32-bit numbers.
 std::size_t sharedAddress(const void* pointer);
 void* sharedPointer(std::size_t address);
 
-/// What the lanes of a warp bring to where they meet.
+/// The values that the lanes of a warp exchange in one operation.
 struct Meeting {
     std::uint32_t mask = 0;
-    std::uint32_t nonzero = 0;  ///< lanes that brought something else than 0
+    std::uint32_t nonzero = 0;  ///< lanes whose value is not 0
     std::array<std::uint64_t, 32> values;
 };
-/// Returns when all lanes of the mask have come.
+/// Returns when all lanes of the mask have arrived.
 Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory);
 
-/// All lanes of the mask bring a value; what each reads of them, by read(valueOf, meeting), is its result.
+/// Every lane of the mask contributes a value. Its result is read(valueOf, meeting).
 template <typename T, typename Read>
 auto exchange(std::uint32_t mask, T value, const char* operation, const Read& read) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t));

@@ -21,7 +21,8 @@ namespace {
 constexpr std::size_t alignment = 256;
 
 std::map<const std::byte*, std::size_t, std::less<>>& allocations() {
-    static auto& known = *new std::map<const std::byte*, std::size_t, std::less<>>;  // outlives what frees memory last
+    static auto& known = *new std::map<const std::byte*, std::size_t,
+                                       std::less<>>;  // never destroyed, because statics may free memory at exit
     return known;
 }
 std::size_t allocated = 0;
@@ -114,7 +115,7 @@ std::size_t offsetOf(const void* address) {
 
 namespace {
 
-constexpr std::size_t dynamicBegin = std::size_t{1} << 30;  // in 32-bit addresses; the static part lies before
+constexpr std::size_t dynamicBegin = std::size_t{1} << 30;  // in 32-bit addresses; the static part is below
 
 }  // namespace
 
@@ -128,7 +129,7 @@ void* sharedPointer(std::size_t address) {
 }
 
 void StoreBuffer::exchange(Write& write) {
-    // Not by memcpy, which the race detector watches.
+    // Without memcpy, because the race detector watches it.
     for (std::size_t i = 0; i < write.bytes; ++i) {
         std::swap(write.address[i], write.other[i]);
     }
@@ -171,7 +172,7 @@ void StoreBuffer::commit(const void* address, std::size_t bytes) {
 }
 
 void StoreBuffer::commitSome(const std::function<bool()>& isChosen) {
-    // All writes to a place go together, in their order.
+    // Writes to the same place become visible together and in order.
     std::unordered_map<std::uintptr_t, bool> places;
     std::erase_if(writes_, [&](Write& write) {
         const auto [at, isNew] = places.try_emplace(placeOf(write.address));

@@ -9,49 +9,49 @@
 /// Global memory of the card.
 namespace Simulator {
 
-/// Memory of so many bytes, aligned as that of cudaMalloc and filled with a poison; nullptr when the card has no more.
+/// Memory of `bytes` bytes, aligned as by cudaMalloc and filled with poison; nullptr if the card has no more.
 [[nodiscard]] void* allocate(std::size_t bytes);
-/// False for what has not been allocated.
+/// False if `memory` is not allocated.
 [[nodiscard]] bool release(void* memory);
 [[nodiscard]] std::size_t allocatedBytes();
 [[nodiscard]] bool isAllocated(const void* address);
 
 enum class Space { Global, Shared, Other };
 
-/// Where an address of a running block lies, and how far from the beginning of its allocation or shared memory.
+/// The memory that an address of the running block belongs to, and its offset in the allocation or in shared memory.
 [[nodiscard]] Space spaceOf(const void* address);
 [[nodiscard]] std::size_t offsetOf(const void* address);
 
-/// Notes where the shared arrays of this thread of the host are.
+/// Finds the shared arrays of this host thread.
 void findSharedMemory();
 
-/// Writes of one block that the others do not see yet. While the block runs they are in memory; while it is parked the
-/// old contents are there instead. So whoever runs sees the writes of its own block and those that have been committed.
+/// Writes of one block that other blocks do not see yet. While the block runs, memory holds its writes. While it is
+/// parked, memory holds the old contents. So the running block sees its own writes and all committed ones.
 class StoreBuffer {
   public:
-    /// To be called before the write.
+    /// Must be called before the write.
     void add(void* address, std::size_t bytes);
 
-    /// Takes the writes out of memory when the block is parked, and puts them back when it goes on.
+    /// park() takes the writes out of memory when another block runs; unpark() puts them back.
     void park();
     void unpark();
 
-    /// Makes writes visible for good: all, those to an address, or, of a parked block, those to the places that
-    /// `isChosen()` draws. Places of 8 bytes are seen as a whole; otherwise writes are seen in any order.
+    /// Make writes visible for good: all of them, those to an address, or, of a parked block, those to the places for
+    /// which `isChosen()` returns true. The 8 bytes of a place become visible together; apart from that, in any order.
     void commitAll();
     void commit(const void* address, std::size_t bytes);
     void commitSome(const std::function<bool()>& isChosen);
 
     [[nodiscard]] bool isParked() const { return isParked_; }
 
-    unsigned lateness = 1;  ///< some writes are seen once in so many turns of others
+    unsigned lateness = 1;  ///< at each turn of others, some writes become visible with probability 1 / lateness
 
   private:
     static constexpr std::size_t place = 8;
     struct Write {
         std::byte* address;
         std::uint8_t bytes;
-        std::array<std::byte, place> other;  ///< the old contents while the block runs, the new ones while it is parked
+        std::array<std::byte, place> other;  ///< old contents while the block runs, new ones while it is parked
     };
     static void exchange(Write& write);
     [[nodiscard]] static std::uintptr_t placeOf(const void* address) {

@@ -6,7 +6,7 @@
 
 namespace Simulator {
 
-/// Memory between shared arrays that nobody may access.
+/// Memory between shared arrays that no thread may access.
 struct RedZone {
     RedZone() { allowAccess(bytes, 0, sizeof(bytes)); }
 

@@ -1,7 +1,7 @@
 // The card behind CUDA's runtime interface: errors, memory, streams, graphs, events.
 //
-// A stream is a queue. What is put into it is done when somebody waits for the stream, or for the card: a host that
-// forgets to wait reads what was there before. A kernel that may begin early is run together with those before it.
+// A stream is a queue. Its work is done when the host waits for the stream or for the card. A host that forgets to wait
+// reads old data. A kernel that may begin early runs together with the previous ones.
 
 #include <algorithm>
 #include <charconv>
@@ -34,7 +34,7 @@ struct SimulatedGraph {
     std::vector<Work> works;
 };
 struct SimulatedStream {
-    bool isBlocking = false;  ///< the legacy stream and it wait for each other
+    bool isBlocking = false;  ///< it and the legacy stream wait for each other
     std::deque<Work> queue;
     std::unique_ptr<SimulatedGraph> capture;
 };
@@ -45,7 +45,7 @@ struct SimulatedEvent {
 
 namespace {
 
-/// Only one thread of the host at a time is in here.
+/// Guards this file: one host thread at a time.
 std::recursive_mutex& card() {
     static auto& mutex = *new std::recursive_mutex;
     return mutex;
@@ -61,7 +61,7 @@ SimulatedStream& at(cudaStream_t stream) { return stream == nullptr ? streams().
 thread_local cudaError_t lastError = cudaSuccess;
 cudaError_t failed(cudaError_t error) { return lastError = error; }
 
-/// Does all that a stream has to do.
+/// Does all work of a stream.
 void drain(SimulatedStream& stream) {
     while (!stream.queue.empty()) {
         std::vector<Grid> grids;
@@ -365,7 +365,8 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     const Guard guard(card());
     enqueue(stream, [=] { std::memmove(to, from, bytes); });
     const void* const host = kind == cudaMemcpyHostToDevice ? from : kind == cudaMemcpyDeviceToHost ? to : nullptr;
-    if (host != nullptr && !Simulator::isAllocated(host)) {  // pageable memory may be gone when the call returns
+    if (host != nullptr &&
+        !Simulator::isAllocated(host)) {  // the caller may free pageable memory when the call returns
         drain(at(stream));
     }
     return cudaSuccess;

@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-/// A simulated card: what it is and in which order it does what is free. README.md has the model.
+/// A simulated card, and the order in which it runs what has no fixed order. README.md describes the model.
 namespace Simulator {
 
-/// What the simulated card is. The defaults are a small card of compute capability 9.0.
+/// The properties of the simulated card. The defaults are a small card of compute capability 9.0.
 struct Card {
     int capability = 90;                        ///< 10 major + minor
-    int multiprocessors = 4;                    ///< each has room for the blocks that its threads and memory allow
+    int multiprocessors = 4;                    ///< each holds as many blocks as its threads and memory allow
     std::size_t memory = std::size_t{4} << 30;  ///< bytes of device memory
     bool beginsInOrder = true;                  ///< blocks begin in the order of their index, as on all cards so far
 
@@ -23,23 +23,24 @@ struct Card {
     [[nodiscard]] int blocksPerMultiprocessor(int threads, std::size_t sharedBytes) const;
 };
 
-/// What a run is besides.
+/// All settings of a run.
 struct Settings {
     Card card;
-    std::uint64_t seed = 0;  ///< 0: the plain order and strong memory; else what all that is free is drawn from
-    std::string trace;       ///< the file that a trace is written to, or empty
+    std::uint64_t seed = 0;  ///< 0: plain order and strong memory; else the seed of all free choices
+    std::string trace;       ///< name of the trace file, or empty
 };
 
-/// Changes settings from "capability=7.5,multiprocessors=2,memory=1073741824,order=any,seed=7,trace=FILE"; those that
-/// the text does not name stay. The environment variable STREAM_COMPACTION_SIMULATOR has been read before. Waits for
-/// all work of the card. Throws std::invalid_argument for a text that it does not know.
+/// Changes the settings that the text names, as in
+/// "capability=7.5,multiprocessors=2,memory=1073741824,order=any,seed=7,trace=FILE". The environment variable
+/// STREAM_COMPACTION_SIMULATOR is read first. Waits for all work of the card. Throws std::invalid_argument for an
+/// invalid text.
 void configure(std::string_view settings);
 
 [[nodiscard]] const Settings& settings();
 [[nodiscard]] inline const Card& card() { return settings().card; }
 [[nodiscard]] inline std::uint64_t seed() { return settings().seed; }
 
-/// Whether the card has what compute capability `capability` (10 major + minor) brought.
+/// Whether the card has the features of compute capability `capability` (10 major + minor).
 [[nodiscard]] inline bool isAtLeast(int capability) { return card().capability >= capability; }
 
 }  // namespace Simulator

@@ -33,10 +33,10 @@ bool tracing = false;
 
 namespace {
 
-/// The calls that have led to a step, innermost first, as return addresses.
+/// The return addresses of the calls that led to a step, innermost first.
 using Stack = std::vector<const void*>;
 
-/// What was in memory, of which the first bytes are kept.
+/// The first bytes of a piece of memory.
 struct Contents {
     static constexpr std::size_t most = 16;
     std::array<std::byte, most> bytes{};
@@ -55,32 +55,32 @@ struct Step {
     unsigned block;
     unsigned thread;
     Space space;
-    std::size_t array;   ///< number of the allocation, where the memory is global
-    std::size_t offset;  ///< within the allocation, or the shared memory that sharedAddress() counts in
+    std::size_t array;   ///< number of the allocation, if the memory is global
+    std::size_t offset;  ///< within the allocation, or the number that sharedAddress() returns
     std::size_t bytes;
-    Contents contents;      ///< what has been read, stored or copied
-    Contents written;       ///< what has come in place of that by an atomic operation
-    std::size_t fromArray;  ///< of a copy from global memory; 0 where there is none
+    Contents contents;      ///< what was read, stored or copied
+    Contents written;       ///< the contents after an atomic operation
+    std::size_t fromArray;  ///< source of a copy from global memory; 0 if there is none
     std::size_t fromOffset;
     const Stack* stack;
 };
 
-/// What a thread has loaded, as a step, and where it was. Of an address that a stretch of code loads and then stores to
-/// g++ tells once, at the load; that the contents have changed tells of the store.
+/// A load of a thread, and its address. If a stretch of code loads from an address and then stores to it, g++ reports
+/// only the load. The changed contents reveal the store.
 struct Load {
     const void* address;
     Step step;
 };
 
-/// What is traced; it outlives the statics of the program, which free memory last.
+/// The recorded steps. Never destroyed, because statics of the program free memory at exit.
 struct Trace {
     std::string file;
     std::vector<Step> steps;
     std::set<Stack> stacks;
-    std::map<const void*, std::size_t> arrays;  ///< numbers of allocations, in the order in which they are met
-    const void* pendingWrite = nullptr;         ///< what a step is about to write, the one with this index
+    std::map<const void*, std::size_t> arrays;  ///< numbers of allocations, in the order in which the trace meets them
+    const void* pendingWrite = nullptr;         ///< the address that the step with index pendingStep is about to write
     std::size_t pendingStep = 0;
-    std::vector<Load> loads;  ///< the last ones of the thread that runs
+    std::vector<Load> loads;  ///< recent loads of the running thread
 };
 Trace& trace() {
     static auto& known = *new Trace;
@@ -94,7 +94,7 @@ struct Place {
     std::string function;
     std::string file;
     std::string line;
-    std::string name{};  ///< of the function, without all that is around it
+    std::string name{};  ///< of the function, without namespaces, arguments and types
 };
 using Places = std::vector<Place>;
 
@@ -115,7 +115,7 @@ std::vector<std::string> outputOf(const std::string& command) {
 }
 std::string thisProgram() { return "/proc/" + std::to_string(getpid()) + "/exe"; }
 
-/// Where the program lies in memory.
+/// The address at which the program is loaded.
 std::uintptr_t loadAddress() {
     std::uintptr_t address = 0;
     dl_iterate_phdr(
@@ -127,7 +127,7 @@ std::uintptr_t loadAddress() {
     return address;
 }
 
-/// The functions that each return address is inlined into, innermost first.
+/// For each return address the function there and those into which it is inlined, innermost first.
 std::map<const void*, Places> placesInCode() {
     std::map<const void*, Places> places;
     for (const void* const address : trace().stacks | std::views::join) {
@@ -139,7 +139,7 @@ std::map<const void*, Places> placesInCode() {
     }
     const std::uintptr_t begin = loadAddress();
     for (const void* const address : places | std::views::keys) {
-        // A return address lies behind the call.
+        // A return address is behind the call, so look up the byte before it.
         std::fprintf(addresses.get(), "%zx\n", reinterpret_cast<std::uintptr_t>(address) - begin - 1);
     }
     std::fflush(addresses.get());
@@ -162,7 +162,7 @@ std::map<const void*, Places> placesInCode() {
     return places;
 }
 
-/// The last name of a demangled one: without namespaces, arguments and types.
+/// The last component of a demangled name, without namespaces, arguments and types.
 std::string shortName(const std::string& demangled) {
     static constexpr std::string_view unnamed = "(anonymous namespace)::";
     std::string whole = demangled;
@@ -186,7 +186,7 @@ std::string shortName(const std::string& demangled) {
     return name.substr(name.find_last_of(": ") + 1);
 }
 
-/// What a variable is called at an offset of the static shared memory.
+/// The names of variables by their offset in static shared memory.
 class SharedArrays {
   public:
     SharedArrays() {
@@ -220,14 +220,14 @@ class SharedArrays {
     std::map<std::size_t, std::string> arrays_;
 };
 
-/// The folder of the project, with a slash.
+/// The project's folder, with a slash at the end.
 std::string_view projectFolder() {
     static constexpr std::string_view self = "simulator/trace.cpp";
     static constexpr std::string_view file = __FILE__;
     static_assert(file.ends_with(self));
     return file.substr(0, file.size() - self.size());
 }
-/// Whether a reader looks there: in neither the shadow headers nor those of the compiler.
+/// Whether a reader cares about the place: it is neither in the simulator's headers nor in the compiler's.
 bool isOfReader(const Place& place) {
     const std::string_view file = place.file;
     return !file.starts_with(std::string(projectFolder()) + "simulator/") && !file.starts_with("/usr/") &&
@@ -243,8 +243,8 @@ bool isNameOfKernel(std::string_view name) {
     return name.size() > 4 && name.starts_with("kern") && name[4] >= 'A' && name[4] <= 'Z';
 }
 
-/// The places of a stack that a reader looks at, from the step to the kernel. Kernels are named kern... here; one that
-/// is not, or is inlined into what calls it, is the outermost function that is no lambda.
+/// The places of a stack that matter to a reader, from the step to the kernel. Kernels are named kern... here. A kernel
+/// with another name, or one that is inlined into its caller, is the outermost function that is no lambda.
 Places placesOf(const Stack& stack, const std::map<const void*, Places>& placesInCode) {
     Places places;
     for (const void* const address : stack) {
@@ -264,7 +264,7 @@ Places placesOf(const Stack& stack, const std::map<const void*, Places>& placesI
     return places;
 }
 
-/// The name of a kernel: where it is inlined, what has launched it knows it.
+/// The kernel's name. If it is inlined, only the launch has the name.
 std::string kernelOf(const Places& places, const Launch& launch) {
     const std::string_view launched = std::string_view(launch.name).substr(0, std::string_view(launch.name).find('<'));
     if (isNameOfKernel(launched) || places.empty()) {
@@ -273,7 +273,7 @@ std::string kernelOf(const Places& places, const Launch& launch) {
     return places.back().name;
 }
 
-/// What an operation is in an algorithm, and the place where that is so: in what the library calls such.
+/// What a step is in the algorithm, and the place of the function that gives it this name.
 struct Marked {
     std::string_view step;
     const Place* place;
@@ -331,7 +331,7 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
-/// Words of four bytes as they lie in memory; a number of one or two bytes by itself.
+/// Words of four bytes in memory order; a number of one or two bytes alone.
 std::string wordsOf(const Contents& contents, std::size_t bytes) {
     std::string words;
     const std::size_t kept = std::min(bytes, Contents::most);
@@ -419,7 +419,7 @@ void writeTrace() {
     trace() = {};
 }
 
-/// The calls from the one that returns to `where` outwards.
+/// The stack from the call that returns to `where` outwards.
 Stack callsFrom(const void* where) {
     std::array<void*, 32> calls{};
     const int count = backtrace(calls.data(), static_cast<int>(calls.size()));
@@ -440,7 +440,7 @@ void traceTo(const std::string& file) {
     }
     static const int once = std::atexit(writeTrace);
     static_cast<void>(once);
-    callsFrom(nullptr);  // loads what it needs, before a fiber with its small stack asks for it
+    callsFrom(nullptr);  // loads libraries now, because the stack of a fiber is too small for that
     trace().file = file;
     tracing = true;
 }
@@ -459,8 +459,8 @@ void readPendingWrite() {
     }
 }
 
-/// Of what is loaded and stored by one statement g++ tells the store first. Whether a step comes ahead of the store
-/// that has been told of.
+/// If one statement loads and stores, g++ reports the store first. Returns whether the step is a load that comes before
+/// the pending store.
 bool comesAheadOfPendingWrite(const Step& step) {
     const Trace& traced = trace();
     if (traced.pendingWrite == nullptr || std::string_view(step.operation) != "load") {

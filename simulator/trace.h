@@ -3,19 +3,19 @@
 #include <cstddef>
 #include <string>
 
-/// What threads do to shared and global memory, step by step, in a file of JSON lines. ../docs/simulator.md has the
-/// fields.
+/// Writes what threads do to shared and global memory, step by step, to a file of JSON lines. ../docs/simulator.md
+/// describes the fields.
 namespace Simulator {
 
-/// Begins a trace that goes to a file when the program ends; an empty name ends it.
+/// Begins a trace. It is written to `file` when the program ends. An empty name ends the trace.
 void traceTo(const std::string& file);
 
 extern bool tracing;
 [[nodiscard]] inline bool isTracing() { return tracing; }
 
-/// Notes a step of the current thread: what it does, to which memory if to any, and where in the code. To be called
-/// just ahead of the step: what an operation reads is in memory then, and what one writes is read behind it. What is
-/// copied is read where it comes `from`.
+/// Records a step of the current thread: the operation, its memory (if any) and its place in the code. Call it just
+/// before the step. What an operation reads is then still in memory; what it writes is read later. The contents of a
+/// copy are read at `from`.
 void noteStep(const char* operation, const void* address, std::size_t bytes, const void* where, const void* from);
 inline void traceStep(const char* operation, const void* address, std::size_t bytes, const void* where,
                       const void* from = nullptr) {
@@ -24,8 +24,7 @@ inline void traceStep(const char* operation, const void* address, std::size_t by
     }
 }
 
-/// Reads what the last steps have written. To be called ahead of whatever may change memory besides the thread that
-/// runs.
+/// Reads what the last steps have written. Call it before anything but the running thread changes memory.
 void noteWritten();
 inline void traceWritten() {
     if (tracing) {

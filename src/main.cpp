@@ -6,14 +6,14 @@
 #include "measure/gpu.h"
 #include "output/terminal.h"
 
-// Elements in the test arrays, fewer in the simulator, because it takes longer. Change them, build again and watch the
-// ladder move; --size does it for one run.
+// Elements in the test arrays; fewer in the simulator, because it is slow. Change them, build again and compare the
+// variants; --size changes them for one run.
 constexpr std::size_t SIZE = Bench::isSimulated ? 1 << 16 : 1 << 20;
-// A size that is not a power of two, where careless code fails.
+// A size that is not a power of two. Many errors show only there.
 constexpr std::size_t NPOT = SIZE - 3;
 static_assert(SIZE > 3);
 
-// The run itself is in program.cpp; the list of what is run is in variants.cpp.
+// The run is in app/program.cpp; the list of variants is in variants/variants.cpp.
 int main(int argc, char* argv[]) {
     const std::span<const char* const> arguments(argv + 1, argv + argc);
     return Bench::runProgram(

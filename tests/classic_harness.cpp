@@ -1,5 +1,5 @@
-// The calls of the classic course harness, in plain C++ and nothing but the headers it includes: they have to compile
-// and link unchanged, and where there is a device every result has to match the CPU's. Exit status 0 when all match.
+// The calls of the classic course harness, in plain C++ with only the headers that it includes. They must compile and
+// link unchanged. If there is a device, every result must match the CPU's. Exit status 0 if all match.
 #include <stream_compaction/cpu.h>
 #include <stream_compaction/efficient.h>
 #include <stream_compaction/naive.h>

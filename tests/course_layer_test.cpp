@@ -1,4 +1,4 @@
-// The course layer, through the headers that plain C++ includes: every GPU variant against the standard library.
+// Compares every GPU variant of the course layer with the standard library, through the headers for plain C++.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -66,7 +66,7 @@ const std::vector<Variant> variants {
           [](int n, int* odata, const int* idata) { Radix::splitSort(n, odata, idata); }}},
 };
 
-/// What a call wrote to an array of n elements and what lies behind it.
+/// The output of a call on an array of n elements. Fails if the call writes behind it.
 std::vector<int> outputOf(Transform call, const std::vector<int>& in) {
     std::vector<int> out(in.size() + 16, poison);
     call(static_cast<int>(in.size()), out.data(), in.data());

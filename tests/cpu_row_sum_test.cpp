@@ -20,7 +20,7 @@ template <typename T>
     return {CPU::sumRows, CPU::parallelSumRows};
 }
 
-/// Around the borders of vectors, of pieces (128) and of tasks (2^16).
+/// Sizes around the borders of vectors, pieces (128) and tasks (2^16).
 const std::vector<int> lengths{1, 2, 3, 15, 16, 17, 127, 128, 129, 1000, 65536, 65537, 200003};
 
 template <typename T>
@@ -32,7 +32,7 @@ template <typename T>
     return out;
 }
 
-/// Exact in any order; ints wrap.
+/// Exact in any order. Ints wrap.
 template <typename T>
 void expectExact() {
     for (const int cols : lengths) {

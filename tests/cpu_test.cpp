@@ -14,7 +14,7 @@ namespace {
 using Transform = void (*)(int, int*, const int*);
 using Compact = int (*)(int, int*, const int*);
 
-/// Around the borders of the parallel tasks (2^14) and of nothing in particular.
+/// Sizes around the borders of the parallel tasks (2^14), and other sizes.
 const std::vector<int> sizes{0, 1, 2, 3, 100, 16383, 16384, 16385, 65536, 1000003};
 
 std::vector<std::vector<int>> inputs(int n) {

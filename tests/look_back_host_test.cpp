@@ -1,5 +1,5 @@
-// The look-back protocol on threads of the host, meant to run under ThreadSanitizer: what the GPU does with warps and
-// global memory is done here with groups of threads and std::atomic_ref, by the same code.
+// The look-back protocol on host threads, meant to run under ThreadSanitizer. The same code as on the GPU runs on
+// groups of threads and std::atomic_ref instead of warps and global memory.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -17,7 +17,7 @@
 namespace StreamCompaction::LookBack {
 namespace {
 
-/// As many threads as a warp has lanes here, in step at every vote and reduction.
+/// A warp of `laneCount` threads. They run in step at every ballot and reduction.
 template <int laneCount>
 class HostWarp {
   public:
@@ -115,7 +115,7 @@ struct Add {
 constexpr int tiles = 2500;
 constexpr int workers = 4;
 
-/// How long a worker dawdles between taking a tile and publishing its aggregate.
+/// Delays a worker between taking a tile and publishing its aggregate.
 using Delay = void (*)(int tile, std::mt19937& random);
 
 void noDelay(int, std::mt19937&) {}
@@ -135,7 +135,7 @@ void delayEveryHundredth(int tile, std::mt19937&) {
     }
 }
 
-/// The prefix of every tile, found by `workers` warps that take tiles in order.
+/// The prefixes of all tiles, computed by `workers` warps that take tiles in order.
 template <int lanes, typename T, typename Op, typename LookBackFunction>
 std::vector<T> prefixesBy(const std::vector<T>& aggregates, const Op& op, Delay delay,
                           LookBackFunction lookBackFunction) {
@@ -241,7 +241,7 @@ struct Schedule {
 
 class LookBackOnHost : public testing::TestWithParam<Schedule> {
   protected:
-    /// By workers of one thread each, which take a tile and look back in all of its columns, `window` tiles at a time.
+    /// Workers of one thread each take a tile and look back in all of its columns, `window` tiles at a time.
     template <int window>
     static void expectRightPrefixesOfColumns() {
         constexpr int columns = 3;
@@ -331,7 +331,7 @@ TEST(StatusWord, HalfAPublicationIsEmpty) {
     const auto aggregate = words;
     statuses.publish(platform, 0, State::Prefix, -2.5e300);
     EXPECT_EQ(statuses.read(platform, 0).value, -2.5e300);
-    // The second words of a run of tiles lie behind their first.
+    // The second words of a run of tiles follow their first words.
     constexpr std::size_t second = words.size() / 2;
     words[second] = aggregate[second];
     EXPECT_EQ(statuses.read(platform, 0).state, State::Empty);

@@ -1,4 +1,4 @@
-// What the GPU variants do on a machine without a device: say why, and touch nothing.
+// On a machine without a device, GPU variants must give the reason and change nothing.
 #include <gtest/gtest.h>
 
 #include "stream_compaction/cub.h"

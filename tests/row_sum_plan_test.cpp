@@ -66,7 +66,7 @@ TEST(RowSumPlan, CoversEveryRowWithItsParts) {
     }
 }
 
-// Scratch is asked for without a card.
+// The scratch must suffice on any card, because its size is computed without one.
 TEST(RowSumPlan, HasNoMorePartsThanTheBoundForAnyCard) {
     for (const std::size_t multiprocessors : {1, 2, 46, 132, 1000}) {
         for (std::size_t rows = 1; rows < 5000; rows = rows * 3 / 2 + 1) {
@@ -79,7 +79,7 @@ TEST(RowSumPlan, HasNoMorePartsThanTheBoundForAnyCard) {
     }
 }
 
-/// Levels of the tree of additions that a wide block makes of `vectors` vectors.
+/// Levels of a wide block's addition tree for `vectors` vectors.
 [[nodiscard]] double levelsOfAWideBlock(std::size_t vectors, std::size_t elementsPerVector) {
     constexpr std::size_t vectorsPerTurn = 512 * 4;
     return static_cast<double>(Common::divideRoundUp(vectors, vectorsPerTurn)) + 2 + 1 +
@@ -96,7 +96,7 @@ TEST(RowSumPlan, RoundsWithinTheBoundHoweverLongTheRow) {
                                   levelsOfAWideBlock(Common::divideRoundUp(plan.parts, length), length);
             EXPECT_LE(levels, 4 * std::log2(static_cast<double>(cols))) << cols << " elements of " << bytes;
         }
-        // The longest rows that a block each adds up.
+        // The longest rows with one block per row.
         const std::size_t rows = h200.multiprocessors - 1;
         const std::size_t length = planVectorBytes / bytes;
         const std::size_t cols = (thresholds.splitVectors + thresholds.splitVectorsPerRow * rows - 1) * length;

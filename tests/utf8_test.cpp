@@ -1,5 +1,5 @@
-// The logic of UTF-8 on the host: units against the Unicode Standard's own table and Python's codec, bit planes against
-// units, the serial conversions, pieces.
+// Tests of the UTF-8 logic on the host: units against the Unicode Standard's table and Python's codec, bit planes
+// against units, the serial conversions, and conversion in pieces.
 #include "stream_compaction/utf8.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ template <typename From>
     return out;
 }
 
-/// Text that is well-formed, nearly so, or not at all.
+/// Well-formed text, nearly well-formed text, or random bytes.
 [[nodiscard]] Bytes randomText(std::size_t n, unsigned seed) {
     static const Bytes edges{0x00, 0x41, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF,
                              0xE0, 0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF};
@@ -77,8 +77,8 @@ template <typename From>
 }
 
 TEST(Utf8Units, AreThoseOfKuhnsStressTest) {
-    // From "UTF-8 decoder capability and stress test" (Markus Kuhn), with the U+FFFD that the standard's maximal
-    // subparts give.
+    // From "UTF-8 decoder capability and stress test" (Markus Kuhn), with one U+FFFD per maximal subpart, as the
+    // standard recommends.
     const auto expectDecoded = [](std::string_view text, std::u32string_view expected) {
         const auto actual = decoded(bytesOf(text)).elements;
         EXPECT_EQ(std::u32string(actual.begin(), actual.end()), expected);
@@ -136,7 +136,7 @@ TEST(Utf8Units, RoundTripOfEveryCodePoint) {
     EXPECT_TRUE(encoded(decoded<char16_t>(text).elements) == text);
 }
 
-/// The masks of a group are what its bytes say one by one, with units before and behind that reach in and out.
+/// The masks of a group agree with its units one by one. Units may cross both ends of the group.
 TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
     constexpr std::size_t groupBytes = 32;
     for (unsigned seed = 0; seed < 20000; ++seed) {
@@ -170,7 +170,7 @@ TEST(Utf8BitPlanes, AgreeWithUnitsOneByOne) {
     }
 }
 
-/// By the rules through well-formed text, from every byte that an element comes from.
+/// Decodes well-formed text by the rules, from every byte that gives an element.
 template <typename To>
 void expectRulesForEveryCodePoint() {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
@@ -206,7 +206,7 @@ TEST(Utf8Rules, Utf16) { expectRulesForEveryCodePoint<char16_t>(); }
     return codePoints;
 }
 
-/// Calls `work(bytes, elements)` with all code points of sequences of `length` bytes, so many sequences at a time.
+/// Calls `work(bytes, elements)` with all code points of `length` bytes, `sequences` sequences at a time.
 template <typename Element, int length, std::size_t sequences, typename Work>
 void forAllOfLength(Work&& work) {
     constexpr std::size_t each = sizeof(Element) == sizeof(char16_t) && length == 4 ? 2 : 1;
@@ -285,7 +285,7 @@ template <int length>
     return true;
 }
 
-/// Every code point of one length, all by itself.
+/// Each code point of one length, repeated.
 template <int length>
 void expectSequencesOfEveryCodePoint() {
     for (const char32_t codePoint : codePointsOfLength(length)) {
@@ -293,14 +293,14 @@ void expectSequencesOfEveryCodePoint() {
         for (std::size_t at = 0; at < text.size(); at += length) {
             put(codePoint, text.data() + at);
         }
-        // Of four bytes those with a bit that overlong ones lack, and but for the last plane.
+        // Sequences of four bytes are only recognised below the last plane, and if they have a bit that overlong
+        // sequences lack.
         const bool isKnown = length < 4 || (codePoint < 0x100000 && (codePoint >> 12 & 0x30) != 0);
         ASSERT_EQ(areSequencesOf<length>(text), isKnown) << static_cast<std::uint32_t>(codePoint);
     }
 }
 
-/// Every two bytes at every place among sequences, which a sequence of the same length, of another or none may begin
-/// with: that nothing passes that is not well-formed.
+/// Puts every pair of bytes at every position among sequences of one length. Nothing ill-formed may pass.
 template <int length>
 void expectNoOtherSequences(char32_t around) {
     for (std::size_t place = 0; place < Sequences{}.size(); ++place) {
@@ -386,7 +386,7 @@ TEST(SelectBytes, BytesAndSigns) {
     EXPECT_EQ(selectBytes(0x33221100, 0xF7665544, 0xF8F0), 0xFF00FF00u);
 }
 
-/// Units side by side, and a byte before and behind them.
+/// Consecutive units, with one byte before them.
 class SideBySide {
   public:
     SideBySide() { append(std::array<std::uint8_t, 1>{'x'}); }
@@ -402,7 +402,7 @@ class SideBySide {
         size_ += static_cast<std::uint32_t>(unit.size());
     }
 
-    /// The sums of the elements from one on, which comes from a byte of the text, so many pairs of them.
+    /// The sums of `pairs` pairs of elements, beginning with the element that comes from the byte at `position`.
     template <typename To>
     [[nodiscard]] std::vector<std::uint32_t> sums(std::uint32_t position, std::size_t pairs) const {
         static constexpr auto rules = gatherTable<To>();
@@ -430,7 +430,7 @@ TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf32) {
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
         for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
             if (!isSurrogate(codePoint)) {
-                // Before others, behind others and beside itself.
+                // Before other code points, behind them, and beside itself.
                 const std::vector<std::uint32_t> expected{codePoint, other, other, codePoint, codePoint, codePoint};
                 const SideBySide text{codePoint, other, other, codePoint, codePoint, codePoint};
                 ASSERT_EQ(text.sums<char32_t>(1, 3), expected);
@@ -458,7 +458,7 @@ TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf16) {
                 }
                 position += static_cast<std::uint32_t>(put(each, bytes.data()));
             }
-            // From every element on: what comes from a second byte is a second surrogate.
+            // From every element on. An element that comes from a second byte is a second surrogate.
             const SideBySide text{codePoint, other, codePoint};
             for (std::size_t first = 0; first < positions.size(); ++first) {
                 std::vector<std::uint32_t> found =
@@ -480,7 +480,7 @@ template <typename To>
 void expectMarkedUnitsToBeReplaced() {
     std::mt19937 random(5);
     for (int i = 0; i < 1'000'000; ++i) {
-        // An ill-formed unit: a byte that has its highest bit set, or a mark before one or two continuations.
+        // An ill-formed unit: a byte with its highest bit set, or a mark before one or two continuations.
         std::vector<std::uint8_t> unit{static_cast<std::uint8_t>(random() % 0x80 + 0x80)};
         for (auto continuations = random() % 3; continuations > 0; --continuations) {
             unit[0] = static_cast<std::uint8_t>(illFormedMark);
@@ -500,7 +500,7 @@ TEST(Utf8TwoElements, MarkedUnitsAreReplaced) {
     expectMarkedUnitsToBeReplaced<char16_t>();
 }
 
-/// One element of a quad.
+/// Checks one element of a quad.
 void expectElement(const EncodedQuad& quad, int element, const Encoded& expected) {
     const auto byteOfElement = [element](std::uint32_t plane) { return plane >> 8 * element & 0xFF; };
     ASSERT_EQ(byteOfElement(quad.lengths), static_cast<std::uint32_t>(expected.length));
@@ -512,7 +512,7 @@ void expectElement(const EncodedQuad& quad, int element, const Encoded& expected
 template <int most>
 void expectQuads(char32_t last) {
     for (char32_t codePoint = 0; codePoint <= last; ++codePoint) {
-        // Between others of every length.
+        // Between elements of every length.
         const std::array<char32_t, 4> in{codePoint, codePoint ^ (0x15 & last), last - codePoint,
                                          codePoint * 5 % (last + 1)};
         CodePointQuad quad{0, 0};
@@ -606,7 +606,7 @@ TEST(Utf8Cpu, RefusesTooLittleRoom) {
     EXPECT_THROW(CPU::decodeUtf8(text, std::span<char32_t>(out)), std::invalid_argument);
 }
 
-/// Pieces of every size give what the whole gives.
+/// Pieces of every size give the same result as the whole text.
 TEST(Utf8PieceDecoder, PiecesGiveTheWhole) {
     for (const Errors errors : {Errors::Replace, Errors::Skip, Errors::Strict}) {
         for (unsigned seed = 0; seed < 60; ++seed) {
@@ -635,7 +635,7 @@ TEST(Utf8PieceDecoder, PiecesGiveTheWhole) {
     }
 }
 
-/// Python's codec as the oracle, through files; skipped where there is no python3.
+/// Compares with Python's codec through files. Skipped if there is no python3.
 class Utf8Python : public testing::Test {
   protected:
     void SetUp() override {
@@ -680,7 +680,7 @@ class Utf8Python : public testing::Test {
     std::filesystem::path folder_;
 };
 
-// What follows is ASCII, which ends any unit: so the sequences stand alone.
+// Each sequence stands alone, because the ASCII behind it ends any unit.
 TEST_F(Utf8Python, EverySequenceOfOneTwoAndThreeBytes) {
     Bytes text;
     for (unsigned a = 0; a < 256; ++a) {
@@ -690,7 +690,7 @@ TEST_F(Utf8Python, EverySequenceOfOneTwoAndThreeBytes) {
         }
     }
     expectAsPythonDecodes(text, "replace");
-    // Below 80 the first byte is a unit and the rest a shorter sequence.
+    // If the first byte is below 80, it is a unit, and the rest is a shorter sequence.
     for (unsigned a = 0x80; a < 256; a += 16) {
         text.clear();
         for (unsigned bits = a << 16; bits < (a + 16) << 16; ++bits) {

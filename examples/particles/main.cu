@@ -1,5 +1,5 @@
-// Particles around an eye, with the device API: inputs that are functions of the elements, an initial value, a
-// compaction that feeds a sort, and an argsort. Every result is compared with the standard library's.
+// Particles around a viewer at the origin, with the device API: inputs that are functions of the elements, an initial
+// value, a compaction whose result is sorted, and an argsort. Every result is compared with the standard library's.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -21,7 +21,7 @@ struct Particle {
     int charge;
 };
 
-/// The eye is at the origin.
+/// The squared distance from the viewer, who is at the origin.
 struct SquaredDistance {
     __host__ __device__ float operator()(const Particle& particle) const {
         return particle.x * particle.x + particle.y * particle.y;
@@ -39,7 +39,7 @@ struct IsWithin {
 
 [[nodiscard]] std::vector<Particle> someParticles(std::size_t n) {
     std::mt19937 random(1);
-    std::uniform_int_distribution<int> place(-1000, 1000);  // whole numbers: squares are exact on every machine
+    std::uniform_int_distribution<int> place(-1000, 1000);  // whole numbers, whose squares are exact on every machine
     std::vector<Particle> particles(n);
     for (Particle& particle : particles) {
         particle = {static_cast<float>(place(random)), static_cast<float>(place(random)), place(random) % 3};
@@ -59,7 +59,7 @@ template <typename T>
     return isRight;
 }
 
-/// The charge in front of each particle, behind 100 of something else: a scan of a field, with nothing copied out
+/// The sum of the charges before each particle, starting at 100. It scans a field of the particles without copying it
 /// first.
 [[nodiscard]] bool scanCharges(const std::vector<Particle>& particles, const DeviceBuffer<Particle>& in) {
     const std::size_t n = particles.size();
@@ -75,7 +75,7 @@ template <typename T>
     return report("scan of a function of the elements", fetched(sums, n) == expected);
 }
 
-/// The distances of the particles near the eye, in ascending order.
+/// The distances of nearby particles, in ascending order.
 [[nodiscard]] bool sortNearby(const std::vector<Particle>& particles, const DeviceBuffer<Particle>& in) {
     const std::size_t n = particles.size();
     const IsWithin isNear{250000};
@@ -102,7 +102,7 @@ template <typename T>
     return report("compaction that feeds a sort", fetched(sorted, kept) == expected);
 }
 
-/// Which particle is the nearest, the second, the third ...: no array of indices goes in.
+/// The indices of the particles by distance. The argsort makes the indices itself.
 [[nodiscard]] bool orderByDistance(const std::vector<Particle>& particles) {
     const std::size_t n = particles.size();
     std::vector<float> distances(n);

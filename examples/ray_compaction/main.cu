@@ -1,9 +1,9 @@
-// A path tracer's inner loop without its physics: rays bounce, some of them are absorbed, and the array is compacted
-// after every bounce so that the threads of a warp stay busy. Nothing in the loop waits for the host: how many rays are
-// left is known only to the device, where the next bounce and the next compaction read it.
+// The inner loop of a path tracer without its physics. Rays bounce, some are absorbed, and the array is compacted after
+// every bounce so that the threads of a warp stay busy. The loop never waits for the host: only the device knows the
+// number of rays, and the next bounce and the next compaction read it there.
 //
-// The price of not asking: every launch is sized for all rays there ever were. Threads past the last ray leave at once;
-// the compaction reads those elements and drops them.
+// The price: every launch has threads for the initial number of rays. Threads beyond the last ray return at once. The
+// compaction reads the elements behind the last ray and drops them.
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -33,7 +33,7 @@ struct Ray {
     std::uint32_t isAlive;
 };
 
-/// Whether a ray survives a bounce; a path tracer would ask the scene.
+/// Whether a ray survives a bounce. A real path tracer would intersect the scene.
 __host__ __device__ bool survives(std::uint32_t pixel, std::uint32_t depth) {
     std::uint32_t hash = (pixel * 0x9E3779B9u) ^ (depth * 0x85EBCA6Bu);
     hash = (hash ^ (hash >> 16)) * 0x7FEB352Du;
@@ -63,13 +63,13 @@ __global__ void kernBounce(Ray* rays, const std::size_t* count) {
     }
 }
 
-/// Of all places in the array, those that hold a ray, and one that goes on.
+/// Keeps the elements that hold a ray which survives.
 struct IsAlive {
     const std::size_t* count;
     __device__ bool operator()(const Ray& ray, std::size_t i) const { return i < *count && ray.isAlive != 0; }
 };
 
-/// Traces all bounces; counts[b] is the number of rays after b of them. Returns the buffer with the rays that are left.
+/// Traces all bounces. counts[b] is the number of rays after b bounces. Returns the buffer with the remaining rays.
 [[nodiscard]] const DeviceBuffer<Ray>& trace(DeviceBuffer<Ray> (&rays)[2], std::size_t* counts,
                                              StreamCompaction::Scratch scratch, cudaStream_t stream) {
     const StreamCompaction::SinglePass::Compact compact;
@@ -87,7 +87,7 @@ struct IsAlive {
     return rays[bounces % 2];
 }
 
-/// The pixels whose rays live through so many bounces, in order.
+/// The pixels whose rays survive `afterBounces` bounces, in order.
 [[nodiscard]] std::vector<std::uint32_t> survivors(int afterBounces) {
     std::vector<std::uint32_t> pixels;
     for (std::uint32_t pixel = 0; pixel < rayCount; ++pixel) {
@@ -110,7 +110,7 @@ struct IsAlive {
         rayCount));
     const DeviceBuffer<Ray>& left = trace(rays, counts.data(), scratch.bytes(), cudaStreamLegacy);
 
-    // Only now does the host ask.
+    // The first synchronisation with the host.
     std::vector<std::size_t> raysAfter(bounces + 1);
     counts.copyTo(raysAfter);
     std::vector<Ray> lastRays(raysAfter.back());

@@ -10,7 +10,7 @@ int main() {
     std::vector<int> out(in.size());
     const int n = static_cast<int>(in.size());
 
-    // The GPU where there is one, else the CPU.
+    // On the GPU if there is one, else on the CPU.
     const auto reason = StreamCompaction::Common::cudaUnavailableReason();
     const int kept = reason ? StreamCompaction::CPU::compactWithoutScan(n, out.data(), in.data())
                             : StreamCompaction::SharedMem::compact(n, out.data(), in.data());

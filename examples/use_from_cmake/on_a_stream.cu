@@ -1,4 +1,4 @@
-// The device layer: device memory, a stream of your own, any predicate; nothing allocates or synchronises in the calls.
+// The device layer: device memory, your own stream, any predicate. Calls neither allocate nor synchronise.
 #include <stream_compaction/device_buffer.h>
 
 #include <cstdio>

@@ -1,7 +1,8 @@
-// Converts text between UTF-8 and UTF-16 or UTF-32 (native byte order), on the GPU where there is one, piece by piece,
-// so that files of any size go through little memory:
+// Converts text between UTF-8 and UTF-16 or UTF-32 (native byte order), on the GPU if there is one. It converts piece
+// by piece, so files of any size need little memory:
 //   utf8_convert --from utf-8 --to utf-32 [--errors replace|skip|strict] IN OUT
-// `-` stands for the standard streams. Exit status 1, with the offset, when --errors strict finds ill-formed text.
+// `-` stands for the standard streams. With --errors strict, ill-formed text gives exit status 1 and a message with its
+// offset.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
@@ -42,7 +43,7 @@ constexpr std::size_t pieceBytes = std::size_t{1} << 24;
 
 enum class Encoding { Utf8, Utf16, Utf32 };
 
-/// Stands for the standard streams.
+/// The name that stands for the standard streams.
 constexpr std::string_view standardStream = "-";
 
 struct Request {
@@ -70,12 +71,12 @@ void useBinaryStandardStreams() {
 #endif
 }
 
-/// What messages call the input.
+/// The name of the input in messages.
 [[nodiscard]] std::string inputName(const std::string& name) {
     return name == standardStream ? "standard input" : name;
 }
 
-/// What is read from, in pieces.
+/// The input, read in pieces.
 class Source {
   public:
     explicit Source(const std::string& name) : name_(inputName(name)) {
@@ -92,11 +93,11 @@ class Source {
 
     [[nodiscard]] std::size_t size() const { return size_; }
 
-    /// Fills the memory as far as there is input; returns how far.
+    /// Fills `to` as far as there is input. Returns the number of bytes read.
     [[nodiscard]] std::size_t read(std::span<std::uint8_t> to) {
         std::istream& stream = file_ ? *file_ : std::cin;
         stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
-        // Errors of std::cin only show in what it reads from.
+        // Errors of std::cin show only in stdin.
         if (stream.bad() || std::ferror(stdin) != 0) {
             fail();
         }
@@ -135,7 +136,7 @@ class Sink {
     std::unique_ptr<std::ofstream> file_;
 };
 
-/// A bar on the terminal, of files that take more than a few pieces.
+/// A progress bar on the terminal, for files of more than a few pieces.
 class Progress {
   public:
     explicit Progress(std::size_t total)
@@ -149,7 +150,7 @@ class Progress {
     Progress& operator=(const Progress&) = delete;
 
     void advance(std::size_t bytes) {
-        // A file can grow while it is read.
+        // The file may have grown since its size was read.
         done_ = std::min(done_ + bytes, total_);
         if (isShown_) {
             constexpr std::size_t width = 40;
@@ -184,15 +185,15 @@ template <typename To>
     return stream.result();
 }
 
-/// Encodes pieces, of which one that ends between two surrogates keeps the first for the next. An element that the
-/// input breaks off in, with a first surrogate right before it, is one truncated unit.
+/// Encodes piece by piece. If a piece ends between two surrogates, the first one is kept for the next piece. If the
+/// input ends within an element right after a first surrogate, the two are one truncated unit.
 template <typename From>
 [[nodiscard]] Result encode(const Request& request, Source& source, Sink& sink, Progress& progress) {
     std::vector<std::uint8_t> bytes(pieceBytes);
     std::vector<From> text;
     std::vector<std::uint8_t> out;
     Result all{0, Result::noError};
-    std::size_t offset = 0;  // of `text` in the input, in elements
+    std::size_t offset = 0;  // position of `text` in the input, in elements
     bool breaksOff = false;
     for (bool isLast = false; !isLast;) {
         const std::size_t count = source.read(bytes);
@@ -258,7 +259,7 @@ template <typename From>
     return encoding == Encoding::Utf8 ? 1 : encoding == Encoding::Utf16 ? 2 : 4;
 }
 
-/// An option that takes one of some names.
+/// An option that takes one of the names in `choices`.
 template <typename T>
 void addChoice(CLI::App& app, const std::string& option, T& choice, const std::map<std::string, T>& choices,
                const std::string& description) {

@@ -42,7 +42,7 @@ def strict_error_offset(text, codec):
 
 
 def convert_while_growing(source):
-    """Status and what a terminal shows, of a file that becomes longer once the first output is there."""
+    """The status and the terminal output for a file that grows once the first output is there."""
     os.truncate(source, 5 << 24)
     terminal, stderr = os.openpty()
     command = [PROGRAM, "--cpu", "--to", "utf-16", str(source), "-"]
@@ -79,7 +79,7 @@ def main():
         expect(f"standard input is ill-formed at byte {offset}:" in done.stderr.decode(), "place of a strict error")
         expect(done.stdout == ill_formed[:offset].decode().encode(f"utf-32-{NATIVE}"), "output before a strict error")
 
-        # Text that breaks off inside an element, in UTF-16 behind the first of two surrogates, too.
+        # Text that ends inside an element, in UTF-16 also right after the first of two surrogates.
         for encoding, text, rest in (
             ("utf-16", "Grüße😀", b"b"),
             ("utf-16", "Grüße\ud83d", b"b"),
@@ -114,7 +114,7 @@ def main():
         expect(missing.returncode == 2 and b"cannot read" in missing.stderr, "a file that is not there")
         in_a_folder = run(folder, str(target))
         expect(in_a_folder.returncode == 2 and b"cannot read" in in_a_folder.stderr, "a folder")
-        unreadable = pathlib.Path("/proc/self/mem")  # opens, and fails when it is read
+        unreadable = pathlib.Path("/proc/self/mem")  # can be opened, but reading fails
         if unreadable.exists():
             for name, stdin in ((str(unreadable), None), ("-", unreadable.open("rb"))):
                 failing = subprocess.run([PROGRAM, name, "-"], stdin=stdin, capture_output=True, check=False)

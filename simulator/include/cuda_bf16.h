@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cuda/std/limits>
 
-/// The upper half of a float, rounded to nearest even; it converts from and to float as CUDA's does.
+/// The upper half of a float, rounded to nearest even. Converts from and to float as CUDA's type does.
 struct __nv_bfloat16 {
     std::uint16_t bits;
 

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <cuda/std/limits>
 
-/// IEEE binary16, by the compiler's own type; it converts from and to float as CUDA's does.
+/// IEEE binary16, the compiler's own type. Converts from and to float as CUDA's type does.
 struct __half {
     std::uint16_t bits;
 

@@ -4,8 +4,7 @@
 
 #include "executor.h"
 
-// Copies of elements that nobody waits for until they are needed: each thread's are put down, and carried out when it
-// waits for them.
+// Asynchronous copies of elements. Each is noted, and carried out when its thread waits for it.
 
 inline void __pipeline_memcpy_async(void* to, const void* from, std::size_t bytes) {
     Simulator::copyLater(to, from, bytes);

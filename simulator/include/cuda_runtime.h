@@ -1,6 +1,6 @@
 #pragma once
 
-// What kernels call. Each thread of a kernel is a fiber (executor.h); the names and meanings are CUDA's.
+// The functions that kernels call. Each thread of a kernel is a fiber (executor.h). Names and meanings are CUDA's.
 
 #include <algorithm>
 #include <atomic>
@@ -13,7 +13,7 @@
 #include "executor.h"
 #include "simulator.h"
 
-// The registers of the thread that runs: one does at a time.
+// The built-in variables of the running thread. One thread runs at a time.
 inline uint3 threadIdx{};
 inline uint3 blockIdx{};
 inline dim3 blockDim{};
@@ -28,7 +28,7 @@ inline void __syncthreads() { Simulator::syncBlock(); }
 inline int __syncthreads_or(int predicate) { return static_cast<int>(Simulator::syncBlock(predicate != 0) > 0); }
 inline int __syncthreads_and(int predicate) { return static_cast<int>(Simulator::syncBlock(predicate == 0) == 0); }
 
-// The warp. Of these only __syncwarp orders memory.
+// The warp. Only __syncwarp orders memory.
 inline void __syncwarp(std::uint32_t mask = ~0U) { Simulator::arrive(mask, 0, "__syncwarp", true); }
 inline std::uint32_t __ballot_sync(std::uint32_t mask, int predicate) {
     return Simulator::arrive(mask, predicate != 0 ? 1 : 0, "__ballot_sync", false).nonzero;
@@ -42,7 +42,7 @@ inline int __all_sync(std::uint32_t mask, int predicate) {
 
 namespace Simulator {
 
-/// The value of lane `from`, if it takes part; otherwise the thread's own.
+/// The value of lane `from` if it takes part, otherwise the thread's own.
 template <typename T>
 T shuffle(std::uint32_t mask, T value, unsigned from, const char* operation) {
     return exchange(mask, value, operation, [=](const auto& valueOf, const Meeting& meeting) {
@@ -94,7 +94,7 @@ inline void* __cvta_shared_to_generic(std::size_t address) { return Simulator::s
 inline void cudaGridDependencySynchronize() { Simulator::waitForEarlierGrid(); }
 inline void cudaTriggerProgrammaticLaunchCompletion() { Simulator::letLaterGridBegin(); }
 
-// Atomic operations. They are carried out in memory itself, past what the block has written and nobody has seen.
+// Atomic operations. They act on memory itself and bypass writes of the block that are not visible yet.
 
 namespace Simulator {
 

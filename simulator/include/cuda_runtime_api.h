@@ -15,8 +15,8 @@
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __align__(n) __attribute__((aligned(n)))
-// A block is a thread of the host. Where addresses are watched, a red zone lies before each shared array, and so behind
-// the one before.
+// A block is a host thread, so its shared arrays are thread_local. If addresses are watched, each has a red zone in
+// front of it, which is also behind the previous one.
 #if defined(STREAM_COMPACTION_SIMULATED_ADDRESSES)
 #include "red_zone.h"
 #define SIMULATOR_JOINED(a, b) a##b
@@ -169,14 +169,14 @@ struct cudaLaunchConfig_t {
 
 namespace Simulator {
 
-/// Puts a kernel, as what each of its threads does, into the stream.
+/// Enqueues a kernel in the stream. `thread` is the work of each of its threads.
 cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name);
-/// What the card makes of a kernel.
+/// The simulated card's answers to queries about a kernel.
 cudaError_t occupancy(int* blocks, int threads, std::size_t sharedBytes);
 cudaError_t attributesOfKernel(cudaFuncAttributes* attributes);
 cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config);
 
-/// What kernel<<<blocks, threads, bytes, stream>>>(arguments) is turned into (LaunchSyntax.cmake): the same as a call.
+/// LaunchSyntax.cmake turns kernel<<<blocks, threads, bytes, stream>>>(arguments) into a call of this.
 template <typename Kernel>
 struct Chevrons {
     const char* name;

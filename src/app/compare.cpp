@@ -20,7 +20,7 @@
 namespace Bench {
 namespace {
 
-/// Several runs as one: the median of their medians, between the fastest and the slowest trial of them all.
+/// Combines several runs into one: the median of their medians, the minimum and the maximum of all trials.
 [[nodiscard]] Row merged(std::span<const Row* const> runs) {
     Row row = *runs.back();
     Samples medians;
@@ -36,7 +36,7 @@ namespace {
     return row;
 }
 
-/// A row for each subject, from the runs of the commit that was the last to measure it.
+/// One row per subject. If several commits measured a subject, only the runs of the last commit count.
 [[nodiscard]] std::vector<Row> mergedRuns(std::span<const Row> rows) {
     std::map<Subject, std::size_t> places;
     std::vector<std::vector<const Row*>> runs;

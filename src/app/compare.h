@@ -15,10 +15,10 @@ enum class Verdict { Unchanged, Improvement, Regression };
 struct Change {
     Row before;
     Row after;
-    /// The later median over the earlier one; nothing where a result was wrong.
+    /// The later median divided by the earlier one; empty if a result was wrong.
     std::optional<double> ratio;
-    /// What the ratio may be off by: of each run the way from its median to the nearer of its fastest and its slowest
-    /// trial, the two added up like independent errors.
+    /// The error of the ratio. Each run contributes the distance from its median to the nearer of its minimum and
+    /// maximum, relative to the median. The two are combined like independent errors.
     double noise = 0;
     Verdict verdict = Verdict::Unchanged;
 };
@@ -31,13 +31,14 @@ struct Comparison {
     [[nodiscard]] std::size_t count(Verdict verdict) const;
 };
 
-/// Pairs the rows of two files. Rows of one file with the same subject, of the last commit there, count as one: the
-/// median of their medians, between the fastest and the slowest trial of all. A change is one that is larger than both
-/// the threshold, a fraction, and the noise, or a result that was right and is wrong.
+/// Pairs the rows of two files. Rows of one file with the same subject count as one row: the median of their medians,
+/// the minimum and the maximum of all trials. If several commits measured a subject, only the last one counts. A change
+/// counts if it exceeds both the noise and `threshold` (a fraction), or if a right result became wrong or a wrong one
+/// right.
 [[nodiscard]] Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold);
 
-/// The command `compare`: `arguments` without that word. Returns the exit status, 1 when there is a regression. Throws
-/// UsageError for what it does not understand, and for files that are not what it takes or have no row in common.
+/// The command `compare`; `arguments` do not contain that word. Returns the exit status, 1 if there is a regression.
+/// Throws UsageError for invalid arguments, unreadable files and files without a row in common.
 [[nodiscard]] int runComparison(std::span<const char* const> arguments, std::ostream& out);
 
 }  // namespace Bench

@@ -19,7 +19,7 @@ std::optional<std::string> parseCommandLine(CLI::App& app, std::span<const char*
     app.get_formatter()->column_width(22);
     app.set_help_flag("-h,--help", "Print this and stop");
     try {
-        // CLI11 takes them last first.
+        // CLI11 expects the arguments in reverse order.
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
     } catch (const CLI::CallForHelp&) {
         return app.help();
@@ -34,7 +34,7 @@ namespace {
 constexpr int largestCount = 1'000'000;
 constexpr int largestBlock = 1024;
 
-/// For a file to write, or `-`.
+/// An option for the name of an output file, or `-`.
 void addFileOption(CLI::App& app, const std::string& name, std::optional<std::filesystem::path>& file,
                    const std::string& description) {
     addTextOption(
@@ -43,7 +43,7 @@ void addFileOption(CLI::App& app, const std::string& name, std::optional<std::fi
 
 [[nodiscard]] int parseBlockSize(std::string_view text) { return parseNumber(text, 1, largestBlock); }
 
-/// As they come, each once.
+/// In the order given, without duplicates.
 template <typename Value>
 [[nodiscard]] std::vector<Value> parseList(const std::vector<std::string>& texts, Value (*parse)(std::string_view)) {
     std::vector<Value> values;
@@ -56,7 +56,7 @@ template <typename Value>
     return values;
 }
 
-/// In the report's order, each once.
+/// In the report's order, without duplicates.
 template <typename Value>
 [[nodiscard]] std::vector<Value> parseEach(const std::vector<std::string>& names, Value (*parse)(std::string_view)) {
     std::vector<Value> values = parseList(names, parse);
@@ -135,8 +135,8 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these operations: scan, compact, partition, sort, sort-pairs, row-sum,\n"
-        "utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
+        "Only these operations: scan, scan-squares, compact, partition, sort, sort-pairs,\n"
+        "row-sum, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
@@ -210,7 +210,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
 
     const std::vector<CLI::Option*> refused = simulated ? std::vector{mode, device, profile} : std::vector{card, trace};
     for (CLI::Option* option : refused) {
-        option->group("");  // --help leaves it out
+        option->group("");  // hides it in --help
     }
     options.information = parseCommandLine(app, arguments);
     if (version) {

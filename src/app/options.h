@@ -18,10 +18,10 @@
 #include "problems/inputs.h"
 #include "problems/operations.h"
 
-/// Options as the commands of this program have them, on top of CLI11.
+/// Helpers on top of CLI11 for the options of this program's commands.
 namespace Bench {
 
-/// Adds an option whose value `read` understands or throws UsageError about.
+/// Adds an option. `read` parses its value, or throws UsageError.
 template <typename Value, typename Read>
 CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
                        const std::string& description) {
@@ -35,7 +35,7 @@ CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string
     return app.add_option_function<Value>(name, readNamed, description)->type_name(placeholder);
 }
 
-/// For one value, the last where it is given again.
+/// For one value. If it is given more than once, the last one counts.
 template <typename Read>
 CLI::Option* addTextOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
                            const std::string& description) {
@@ -72,49 +72,49 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
         description);
 }
 
-/// `arguments` without the program's name; what --help asks to be told, if it is among them. Throws UsageError for what
-/// the options do not understand.
+/// `arguments` do not contain the program's name. Returns the text of --help if --help is given. Throws UsageError for
+/// invalid arguments.
 [[nodiscard]] std::optional<std::string> parseCommandLine(CLI::App& app, std::span<const char* const> arguments);
 
-/// As the name of a file to write.
+/// The name of an output file that means standard output.
 inline const std::filesystem::path standardOutput = "-";
 
-/// Whether both names are those of one file, which need not be there.
+/// Whether both names refer to the same file. The file need not exist.
 [[nodiscard]] bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b);
 
 struct Options {
     std::vector<std::size_t> sizes;  ///< of the arrays
     bool asksForSizes = false;       ///< whether --size or --sweep was given
-    std::vector<Shape> shapes;       ///< of the matrices of row sums; from the sizes, when empty
+    std::vector<Shape> shapes;       ///< of the matrices of row sums; derived from the sizes if empty
     std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
     std::vector<ElementType> types{ElementType::Int32};
-    std::vector<std::string> variants;  ///< all, when empty
+    std::vector<std::string> variants;  ///< all if empty
     bool list = false;
     std::vector<Mode> modes{Mode::Cold};
     TrialPlan plan{.budgetUs = 2e6};
     std::uint64_t seed = 42;
-    std::vector<InputPattern> inputs;               ///< each operation's own, when there is none for it
+    std::vector<InputPattern> inputs;               ///< an operation that takes none of them uses its default
     std::optional<std::filesystem::path> utf8File;  ///< text for the operations on UTF-8, in place of a pattern
-    std::vector<int> blockSizes;                    ///< each variant's own, when empty
+    std::vector<int> blockSizes;                    ///< if empty, the default of each variant
     int device = 0;
-    std::string simulator;  ///< settings, in the words of Simulator::configure
+    std::string simulator;  ///< settings in the syntax of Simulator::configure
     std::optional<std::filesystem::path> csv;
     std::optional<std::filesystem::path> json;
     std::optional<std::filesystem::path> markdown;
-    bool resume = false;   ///< leaves out what the CSV has
-    bool profile = false;  ///< for a profiler: one trial, which alone is collected
-    bool brief = false;    ///< a line a measurement, since there are many
+    bool resume = false;   ///< skips measurements that the CSV has
+    bool profile = false;  ///< for a profiler: one trial, and only it is collected
+    bool brief = false;    ///< one line per measurement, because there are many
     bool color = true;
 
-    /// What --help or --version asks to be told, instead of a run.
+    /// The text of --help or --version, if one of them is given. Nothing is run then.
     std::optional<std::string> information;
 };
 
-/// Whether measurements are to be kept.
+/// Whether measurements are written to files.
 [[nodiscard]] bool writesFiles(const Options& options);
 
-/// `arguments` without the program's name. Throws UsageError for what it does not understand, and for options of a card
-/// where GPU variants are simulated, or of the simulator where they are not.
+/// `arguments` do not contain the program's name. Throws UsageError for invalid arguments. A simulated build rejects
+/// the options of a card; other builds reject the options of the simulator.
 [[nodiscard]] Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes,
                                    bool simulated);
 

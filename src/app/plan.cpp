@@ -24,12 +24,12 @@ namespace {
     return takesUtf8 && options.utf8File;
 }
 
-/// Text for the operations on text that no file is for, numbers for the others.
+/// Operations on text take patterns of text unless they read a file; the other operations take patterns of numbers.
 [[nodiscard]] bool takesInput(Operation operation, InputPattern input, const Options& options) {
     return isText(input) == isOnText(operation) && !isOnFile(operation, options);
 }
 
-/// Those it takes of what was asked for; else the operation's own.
+/// The requested inputs that the operation takes; its default if there are none.
 [[nodiscard]] std::vector<InputPattern> inputsFor(Operation operation, const Options& options) {
     std::vector<InputPattern> inputs;
     std::ranges::copy_if(options.inputs, std::back_inserter(inputs),
@@ -37,7 +37,7 @@ namespace {
     return inputs.empty() ? std::vector{defaultInput(operation)} : inputs;
 }
 
-/// As far as can be told without a read that a pipe would miss.
+/// Reads nothing from a pipe, because those bytes would be lost.
 [[nodiscard]] bool mayHaveText(const std::filesystem::path& path) {
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored)) {
@@ -46,8 +46,7 @@ namespace {
     return std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);
 }
 
-/// Throws UsageError when there is nothing to run, an option that makes no difference to what there is, or no file of
-/// text where one is asked for.
+/// Throws UsageError if there is nothing to run, if an option has no effect, or if the text file is missing or empty.
 void requireEffect(std::span<const Variant> chosen, const Options& options) {
     if (chosen.empty()) {
         throw UsageError(fmt::format("--type: none of the chosen operations takes it; those on text go with {}",
@@ -75,7 +74,7 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     }
 }
 
-/// The size of an array, or the shape of a matrix, of at most that size where only a size is asked for.
+/// The size of an array, or the shape of a matrix. If only a size is requested, the matrix has at most that size.
 struct Extent {
     std::size_t n = 0;
     std::optional<Shape> shape;
@@ -85,7 +84,7 @@ struct Extent {
 
 [[nodiscard]] Extent extentOf(Shape shape) { return {shape.size(), shape}; }
 
-/// Each once.
+/// Without duplicates.
 [[nodiscard]] std::vector<Extent> extentsFor(Operation operation, const Options& options) {
     std::vector<Extent> extents;
     const auto add = [&extents](const Extent& extent) {

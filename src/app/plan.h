@@ -9,7 +9,7 @@
 
 namespace Bench {
 
-/// Measurements of one operation on elements of one type that share their input.
+/// Measurements of one operation and one element type on the same input.
 struct Section {
     Operation operation;
     ElementType type;
@@ -17,13 +17,13 @@ struct Section {
     std::vector<Measurement> measurements;
 };
 
-/// All that the options ask for, of these variants, in the report's order. Throws UsageError for what could not be run
-/// and for options without effect.
+/// Everything that the options request of these variants, in the report's order. Throws UsageError if something cannot
+/// be run, or if an option has no effect.
 [[nodiscard]] std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options);
 
-/// The arrays that a section's measurements are on, each once.
+/// The problems of a section's measurements, one per size or shape.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options);
-/// The one among them that is for this measurement.
+/// The problem of this measurement.
 [[nodiscard]] Problem& problemFor(const Measurement& measurement, std::span<const std::unique_ptr<Problem>> problems);
 
 }  // namespace Bench

@@ -22,7 +22,7 @@ namespace {
 constexpr int success = 0;
 constexpr int failure = 1;
 constexpr int usageFailure = 2;
-constexpr int interruptedStatus = 130;  // as shells have it: 128 and the number of SIGINT
+constexpr int interruptedStatus = 130;  // 128 plus the number of SIGINT, as in shells
 
 constexpr std::string_view comparisonCommand = "compare";
 
@@ -33,12 +33,13 @@ void requireMemory(std::string_view where, std::size_t n, std::size_t needed, st
     }
 }
 
-/// Before anything is allocated. A variant that needs more than the least is skipped when its turn comes.
+/// Runs before anything is allocated. Checks only the minimum that every variant needs. A variant that needs more is
+/// skipped later.
 void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu) {
     const std::size_t n = std::ranges::max(section.measurements, {}, &Measurement::n).n;
     const std::size_t bytes = n * bytesPerElement(section.operation, section.type);
     if (machine.hostMemory) {
-        // The input and the result, and as much for what a CPU variant allocates.
+        // The input and the result, and the same again for allocations of a CPU variant.
         requireMemory("host", n, 2 * bytes, *machine.hostMemory);
     }
     const bool onGpu = std::ranges::any_of(section.measurements, [](const Measurement& measurement) {

@@ -12,20 +12,20 @@
 
 namespace Bench {
 
-/// What the program works with; tests put in their own.
+/// What the program depends on; tests replace it.
 struct Machine {
     std::vector<Variant> variants;
     std::function<GpuAccess(const GpuRequest& request)> openGpu;
-    std::optional<std::size_t> hostMemory;  ///< bytes available, where the system tells
+    std::optional<std::size_t> hostMemory;  ///< bytes available, if the system reports them
     bool simulated = false;                 ///< whether GPU variants run in the simulator
 };
 
-/// This computer, with every variant there is.
+/// This computer with all variants.
 [[nodiscard]] Machine thisMachine();
 
-/// The whole program: returns its exit status, 0 when all that could run has passed, 1 when a check failed, a
-/// comparison found a regression or something went wrong on the way, 2 when it was asked for something it cannot do,
-/// 130 when it was interrupted.
+/// The whole program. Returns its exit status: 0 if everything that could run has passed; 1 if a check failed, a
+/// comparison found a regression, or an error occurred during the run; 2 if the request cannot be carried out; 130 if
+/// it was interrupted.
 [[nodiscard]] int runProgram(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
                              const Machine& machine, Console console);
 

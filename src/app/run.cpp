@@ -39,7 +39,7 @@ OutputFile::OutputFile(std::string_view option, const std::filesystem::path& pat
     }
 }
 
-// The CSV file, which can be the wrong one, comes first: opening the others empties them.
+// The CSV file is opened first, because it may be the wrong file and opening the others empties them.
 Outputs::Outputs(const Options& options, std::ostream& out)
     : csvFile_(options.csv && options.csv != standardOutput ? std::optional<CsvFile>(*options.csv) : std::nullopt),
       csvStream_(options.csv == standardOutput ? opened("--csv", options.csv, out) : std::nullopt),
@@ -100,7 +100,7 @@ std::size_t leaveOutMeasured(std::vector<Section>& sections, const std::filesyst
 
 namespace {
 
-/// What a measurement is expected to take, in elements: some of it whatever the size.
+/// The expected work of a measurement, in elements, including a fixed overhead.
 [[nodiscard]] double workOf(const Measurement& measurement) {
     constexpr double overhead = 1 << 22;
     return overhead + static_cast<double>(measurement.n);

@@ -20,13 +20,13 @@
 
 namespace Bench {
 
-/// Throws std::runtime_error, which says where to, when not all that was written has arrived.
+/// Throws std::runtime_error, which names the destination, if not everything could be written.
 void flush(std::ostream& out, std::string_view name);
 
-/// A file to write, or standard output where it is called `-`.
+/// An output file, or standard output if its name is `-`.
 class OutputFile {
   public:
-    /// Throws UsageError, which names the option, when it cannot be written.
+    /// Throws UsageError, which names the option, if the file cannot be written.
     OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out);
 
     [[nodiscard]] std::ostream& stream() { return file_.is_open() ? file_ : out_; }
@@ -38,13 +38,13 @@ class OutputFile {
     std::ostream& out_;
 };
 
-/// What a run leaves behind for other programs: CSV as it goes, JSON and Markdown when it is done.
+/// The files of a run. CSV rows are written one by one, JSON and Markdown at the end.
 class Outputs {
   public:
-    /// Opens what the options name. Throws UsageError for what cannot be written.
+    /// Opens the files that the options name. Throws UsageError if one cannot be written.
     Outputs(const Options& options, std::ostream& out);
 
-    /// Throws std::runtime_error when it cannot be written; so does the other.
+    /// Both functions throw std::runtime_error if a file cannot be written.
     void add(Row row);
     void finish(const RunContext& context, std::span<const Outcome> outcomes);
 
@@ -56,23 +56,24 @@ class Outputs {
     std::vector<Row> rows_;
 };
 
-/// Whether one of the files is standard output, which is then not for people.
+/// Whether one of the files is standard output. The report then goes to standard error.
 [[nodiscard]] bool writesToStandardOutput(const Options& options);
 
-/// Takes the measurements out of the plan that a CSV file has of this card and commit, and that are right. Returns how
-/// many that were; none when there is no such file. Throws UsageError when it is something else.
+/// Removes from the plan the measurements that the CSV file already has for this card and commit with a right result.
+/// Returns their number; 0 if the file does not exist or is empty. Throws UsageError if the file is not one of this
+/// program's.
 std::size_t leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv,
                              const RunContext& context);
 
 enum class Ending { Passed, Failed, Interrupted };
 
-/// From the first measurement to the last, or to Ctrl-C: measures, reports, and writes the files.
+/// Measures and reports until the last measurement or Ctrl-C, then writes the files.
 class Run {
   public:
-    /// Opens the files. Throws UsageError for what cannot be written. What it is given must outlive it.
+    /// Opens the files. Throws UsageError if one cannot be written. The arguments must outlive the object.
     Run(const Options& options, const GpuAccess& access, Console console);
 
-    /// `found` measurements are in the file already.
+    /// `found` is the number of measurements that the file already has.
     [[nodiscard]] Ending operator()(std::span<const Section> sections, const RunContext& context, std::size_t found);
 
   private:

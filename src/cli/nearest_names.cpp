@@ -11,7 +11,7 @@
 namespace Bench {
 namespace {
 
-/// Levenshtein's distance: the fewest letters to insert, delete or replace.
+/// Levenshtein distance: the minimum number of letters to insert, delete or replace.
 [[nodiscard]] std::size_t editDistance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
     std::iota(row.begin(), row.end(), std::size_t{0});
@@ -29,7 +29,7 @@ namespace {
 [[nodiscard]] std::size_t distance(std::string_view typed, std::string_view name) {
     constexpr std::size_t shortestPart = 3;
     if (typed.size() >= shortestPart && name.find(typed) != std::string_view::npos) {
-        return 1;  // "opt" for "efficient-optimized" is no more than one slip
+        return 1;  // an abbreviation such as "opt" for "efficient-optimized" counts as one error
     }
     return editDistance(typed, name);
 }

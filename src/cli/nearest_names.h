@@ -9,15 +9,15 @@
 
 namespace Bench {
 
-/// The names that a mistyped one may have meant, nearest first, at most three.
+/// The names most similar to a mistyped one, nearest first, at most three.
 [[nodiscard]] std::vector<std::string_view> nearestNames(std::string_view typed,
                                                          std::span<const std::string_view> known);
 
-/// `unknown variant 'naiv': did you mean naive?`, or the whole list when no name is near.
+/// `unknown variant 'naiv': did you mean naive?`, or the whole list if no name is similar.
 [[nodiscard]] std::string unknownName(std::string_view kind, std::string_view typed,
                                       std::span<const std::string_view> known);
 
-/// The one of `known` that `name` calls `text`. Throws UsageError, with the nearest names, when there is none.
+/// The element of `known` whose name is `text`. Throws UsageError, with the nearest names, if there is none.
 template <typename Values>
 [[nodiscard]] auto parseName(std::string_view kind, std::string_view text, const Values& known) {
     std::vector<std::string_view> names;

@@ -111,12 +111,12 @@ namespace {
 constexpr std::string_view nonPowersOfTwo = "npot";
 constexpr std::size_t mostSizes = 10'000;
 
-/// How a range goes on: by a factor or by a number of elements.
+/// The step of a range: a factor, or a number of elements to add.
 struct Step {
     std::size_t factor = 1;
     std::size_t addend = 0;
 
-    /// The size after `n`, if it is no larger than `last`.
+    /// The size after `n`, if it does not exceed `last`.
     [[nodiscard]] std::optional<std::size_t> after(std::size_t n, std::size_t last) const {
         return n > (last - std::min(last, addend)) / factor ? std::nullopt : std::optional(n * factor + addend);
     }
@@ -209,7 +209,7 @@ Shape nearSquare(std::size_t n) {
 
 namespace {
 
-/// The number before `unit`, if that is all there is.
+/// The number before `unit`, if the text has nothing else.
 [[nodiscard]] std::optional<double> numberOf(std::string_view unit, std::string_view text) {
     if (!text.ends_with(unit)) {
         return std::nullopt;
@@ -233,7 +233,7 @@ double parsePercentage(std::string_view text) {
 double parseDuration(std::string_view text) {
     constexpr double millisecond = 1e3;
     constexpr double second = 1e6;
-    // Milliseconds end in an s, too.
+    // "ms" ends in "s", too.
     auto us = numberOf("ms", text);
     if (us) {
         *us *= millisecond;

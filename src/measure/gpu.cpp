@@ -30,7 +30,7 @@ class CudaEvent {
 
     void record() { checkCUDAError(cudaEventRecord(event_), "cudaEventRecord"); }
 
-    /// Waits for both.
+    /// Waits for both events.
     [[nodiscard]] double microsecondsSince(const CudaEvent& earlier) const {
         checkCUDAError(cudaEventSynchronize(event_), "cudaEventSynchronize");
         float milliseconds = 0;
@@ -42,7 +42,7 @@ class CudaEvent {
     cudaEvent_t event_ = nullptr;
 };
 
-/// Times what is enqueued between two events.
+/// Times the work that is enqueued between two events.
 class EventTimer {
   public:
     [[nodiscard]] double microseconds(const Work& work) {
@@ -71,8 +71,7 @@ class ColdStopwatch final : public Stopwatch {
     EventTimer timer_;
 };
 
-/// Runs back to back until a batch takes some milliseconds, so that what it takes to begin and to end one is nothing
-/// beside it.
+/// Runs the work back to back for some milliseconds, so that the start and the end of a batch do not matter.
 class BatchedStopwatch final : public Stopwatch {
   public:
     [[nodiscard]] double microseconds(const Work& work) override {
@@ -96,7 +95,7 @@ class BatchedStopwatch final : public Stopwatch {
     return value;
 }
 
-/// Several times the cache, so that nothing of the input survives.
+/// Several times the size of the cache, so that nothing of the input stays in it.
 [[nodiscard]] std::size_t evictionBytes(int device) {
     return 4 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, device));
 }
@@ -133,7 +132,7 @@ class CudaGpu final : public Gpu {
     }
 
     [[nodiscard]] Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) override {
-        // Whole 512-byte rows: the ceiling of a ragged size should not be the copy's own slow path for it.
+        // Whole rows of 512 bytes: copies of other sizes are slower and would not show the ceiling.
         constexpr std::size_t row = 512;
         DeviceBuffer<std::byte> from(StreamCompaction::Common::divideRoundUp(bytes / 2, row) * row);
         DeviceBuffer<std::byte> to(from.size());
@@ -173,7 +172,7 @@ class CudaGpu final : public Gpu {
     ClockProbe clockProbe_;
 };
 
-/// Everything that follows on this thread runs on this card.
+/// All later CUDA calls of this thread use this card.
 void useDevice(int device) {
     int count = 0;
     checkCUDAError(cudaGetDeviceCount(&count), "cudaGetDeviceCount");

@@ -9,7 +9,7 @@
 
 namespace Bench {
 
-/// Whether GPU variants run in the simulator, on the CPU: on the same results, but without times.
+/// Whether GPU variants run in the simulator, on the CPU. Results are the same; there are no times.
 #ifdef STREAM_COMPACTION_SIMULATED
 inline constexpr bool isSimulated = true;
 #else
@@ -22,7 +22,7 @@ struct GpuInfo {
     std::size_t memoryBytes = 0;
     std::string driver;   ///< newest CUDA version that the installed driver supports
     std::string toolkit;  ///< CUDA version that this program was built with
-    double boostMHz = 0;  ///< the highest clock that it is specified for
+    double boostMHz = 0;  ///< the highest clock in the card's specification
 };
 
 /// The card that variants run on.
@@ -32,36 +32,37 @@ class Gpu {
 
     [[nodiscard]] virtual GpuInfo info() const = 0;
     [[nodiscard]] virtual std::size_t freeBytes() const = 0;
-    /// By CUDA events. In a cold trial the L2 cache is emptied before the one run; a batch has as many runs as take
+    /// Measures by CUDA events. A cold trial empties the L2 cache before one run. A batch has as many runs as fit in
     /// some milliseconds.
     [[nodiscard]] virtual Stopwatch& stopwatch(Mode mode) = 0;
-    /// A copy within the device that reads and writes `bytes` in all: the ceiling for an operation that moves as many.
+    /// A copy within the device that reads and writes `bytes` in total: the ceiling for an operation that moves
+    /// `bytes`.
     [[nodiscard]] virtual Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) = 0;
-    /// A sum over `bytes`, cold: the ceiling for an operation that writes next to nothing.
+    /// A sum over `bytes`, cold: the ceiling for an operation that writes very little.
     [[nodiscard]] virtual Timing measureRead(std::size_t bytes, const TrialPlan& plan) = 0;
-    /// The clock of the multiprocessors as it is now.
+    /// The present clock of the multiprocessors.
     [[nodiscard]] virtual double measureClockMHz() = 0;
 
-    /// Runs the work in an NVTX range of that name, as profilers show them.
+    /// Runs the work in an NVTX range with that name.
     virtual void mark(const std::string& range, const Work& work) = 0;
-    /// Runs the work, and waits for it, while profilers are told to collect.
+    /// Runs the work while profilers collect, and waits for it.
     virtual void profile(const Work& work) = 0;
 };
 
-/// Which card is asked for.
+/// The requested card.
 struct GpuRequest {
     int device = 0;         ///< its number
-    std::string simulator;  ///< in a simulated build what it is like, in the words of Simulator::configure
+    std::string simulator;  ///< in a simulated build its settings, in the syntax of Simulator::configure
 };
 
-/// The card, or what is simulated in its place, or why there is neither.
+/// The card or the simulated card, or the reason why there is neither.
 struct GpuAccess {
     std::unique_ptr<Gpu> gpu;
     std::string unavailableReason;
-    std::optional<std::string> simulatedCard;  ///< in words
+    std::optional<std::string> simulatedCard;  ///< its description
 };
 
-/// Throws UsageError when there are cards but none with this number, or for settings that the simulator does not know.
+/// Throws UsageError if there are cards but none with this number, or if the simulator does not know a setting.
 [[nodiscard]] GpuAccess openGpu(const GpuRequest& request);
 
 }  // namespace Bench

@@ -1,4 +1,4 @@
-// In a build without a CUDA compiler this file stands in for gpu.cpp.
+// Replaces gpu.cpp in a build without a CUDA compiler.
 #include <stream_compaction/common.h>
 
 #include "measure/gpu.h"

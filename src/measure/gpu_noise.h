@@ -5,7 +5,7 @@
 
 namespace Bench {
 
-/// Fills device memory with data that is not all alike: memory and buses may be faster on zeros.
+/// Fills device memory with varied data, because memory and buses may be faster on zeros.
 void fillWithNoise(std::span<std::byte> memory);
 
 }  // namespace Bench

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-/// What is measured of a card itself, beside the variants that run on it.
+/// Measurements of the card itself.
 namespace Bench {
 
 /// Reads an array once, by cub::DeviceReduce.
@@ -21,7 +21,7 @@ class ReadProbe {
     StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
-/// The clock of a multiprocessor, by counting its ticks for a fifth of a millisecond.
+/// The clock of a multiprocessor: counts its ticks for 0.2 ms.
 class ClockProbe {
   public:
     [[nodiscard]] double megahertz();

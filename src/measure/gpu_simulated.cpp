@@ -1,4 +1,4 @@
-// In a simulated build this file stands in for gpu.cpp and gpu_probe.cu: there is no card whose time could be taken.
+// Replaces gpu.cpp and gpu_probe.cu in a simulated build, which has no card to time.
 #include <fmt/format.h>
 #include <simulator/simulator.h>
 

@@ -14,9 +14,9 @@ namespace Bench {
 
 void Samples::add(double sample) { sorted_.insert(std::ranges::upper_bound(sorted_, sample), sample); }
 
-// The interval lies between two of the samples, whatever their distribution is: as many of them are below the true
-// median as heads are thrown with a coin, n / 2 give or take 1.96 times sqrt(n) / 2 in 95 of 100 cases (Le Boudec,
-// Performance Evaluation of Computer and Communication Systems, section 2.2).
+// The interval lies between two of the samples and holds for any distribution. The number of samples below the true
+// median is that of heads in n coin tosses: n / 2 ± 1.96 sqrt(n) / 2 in 95 of 100 cases (Le Boudec, Performance
+// Evaluation of Computer and Communication Systems, section 2.2).
 double Samples::noise(double median) const {
     constexpr std::size_t fewest = 6;
     if (size() < fewest) {

@@ -9,7 +9,7 @@
 
 namespace Bench {
 
-/// Microseconds since some moment; tests put in their own.
+/// Microseconds since an arbitrary moment; tests replace it.
 using Clock = std::function<double()>;
 
 [[nodiscard]] inline double steadyMicroseconds() {
@@ -20,8 +20,8 @@ struct Summary {
     double median = 0;
     double min = 0;
     double max = 0;
-    /// Half the width of the 95 % confidence interval of the median, as a fraction of the median; infinite for fewer
-    /// than the six samples that such an interval takes.
+    /// Half the width of the median's 95 % confidence interval, as a fraction of the median. Infinite for fewer than
+    /// the six samples that the interval needs.
     double noise = 0;
 };
 
@@ -30,7 +30,7 @@ class Samples {
   public:
     void add(double sample);
     [[nodiscard]] std::size_t size() const { return sorted_.size(); }
-    /// Throws std::logic_error when there are none.
+    /// Throws std::logic_error if there are none.
     [[nodiscard]] Summary summary() const;
 
   private:
@@ -41,19 +41,19 @@ class Samples {
 
 using Work = std::function<void()>;
 
-/// What a trial starts from, and what it is.
+/// How a trial begins, and what it consists of.
 enum class Mode {
-    Cold,     ///< one run, the caches emptied before it
-    Batched,  ///< runs back to back, the caches as the one before left them
+    Cold,     ///< one run after the caches have been emptied
+    Batched,  ///< runs back to back; each finds the caches as the previous run left them
     Untimed,  ///< one run in the simulator, which has no times
 };
 
-/// As `--mode`, the report and the CSV call it.
+/// The name in `--mode`, the report and the CSV.
 [[nodiscard]] std::string_view name(Mode mode);
-/// One of those that take times. Throws UsageError, with the nearest names, for an unknown one.
+/// A mode with times. Throws UsageError, with the nearest names, for other names.
 [[nodiscard]] Mode parseMode(std::string_view text);
 
-/// Times one run of some work on one kind of hardware.
+/// Times one run of some work on the CPU or the GPU.
 class Stopwatch {
   public:
     virtual ~Stopwatch() = default;
@@ -61,8 +61,8 @@ class Stopwatch {
     [[nodiscard]] virtual double microseconds(const Work& work) = 0;
 };
 
-/// Calls of the library's host functions, by the library's own timer, which leaves out what they allocate; the caches
-/// are as the previous trial left them.
+/// Times calls of the library's host functions by the library's own timer, which leaves out allocations. The caches are
+/// as the previous trial left them.
 class CpuStopwatch final : public Stopwatch {
   public:
     [[nodiscard]] double microseconds(const Work& work) override;
@@ -70,10 +70,10 @@ class CpuStopwatch final : public Stopwatch {
 
 struct TrialPlan {
     int warmup = 1;
-    /// So many, and more until the noise is low enough.
+    /// The minimum number of trials. More follow until the noise is low enough.
     int trials = 15;
     double maxNoise = std::numeric_limits<double>::infinity();
-    /// No trial starts after the earlier ones, with all that goes on between them, have taken this long.
+    /// No trial starts once the earlier ones have taken this long, including the untimed work between them.
     double budgetUs = std::numeric_limits<double>::infinity();
     Clock now = steadyMicroseconds;
 };
@@ -81,11 +81,11 @@ struct TrialPlan {
 struct Timing {
     Summary us;
     int trials = 0;
-    /// Whether the time ran out before the noise was as low as the plan asks for.
+    /// Whether the time ran out before the noise fell to the plan's limit.
     bool noisy = false;
 };
 
-/// Runs `work` to warm up, then times it; `reset` runs untimed before every trial.
+/// Runs `work` untimed to warm up, then times it. `reset` runs untimed before every trial.
 [[nodiscard]] Timing measure(Stopwatch& stopwatch, const TrialPlan& plan, const Work& reset, const Work& work);
 
 }  // namespace Bench

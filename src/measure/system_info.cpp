@@ -11,7 +11,7 @@
 namespace Bench {
 namespace {
 
-/// The text after the colon in the first line that starts with `key`.
+/// The text after the colon in the first line that begins with `key`.
 [[nodiscard]] std::optional<std::string> field(std::istream& in, std::string_view key) {
     for (std::string line; std::getline(in, line);) {
         const std::size_t colon = line.find(':');
@@ -23,7 +23,7 @@ namespace {
     return std::nullopt;
 }
 
-/// Windows keeps it in the environment.
+/// On Windows it is in the environment.
 [[nodiscard]] std::string cpuModelFromEnvironment() {
     const char* identifier = std::getenv("PROCESSOR_IDENTIFIER");
     return identifier != nullptr ? identifier : "unknown processor";

@@ -7,16 +7,16 @@
 
 namespace Bench {
 
-/// The processor's name and number of threads, as far as this system tells.
+/// The processor's name and number of threads, as far as the system reports them.
 [[nodiscard]] std::string cpuDescription();
 
-/// The processor's name in the words of /proc/cpuinfo, if it is there.
+/// The processor's name from the text of /proc/cpuinfo, if it is there.
 [[nodiscard]] std::optional<std::string> cpuModel(std::istream& cpuinfo);
 
-/// Host memory that can still be used, where the system tells.
+/// Host memory that is still available, if the system reports it.
 [[nodiscard]] std::optional<std::size_t> availableHostMemory();
 
-/// The bytes available in the words of /proc/meminfo, if they are there.
+/// The available bytes from the text of /proc/meminfo, if they are there.
 [[nodiscard]] std::optional<std::size_t> availableBytes(std::istream& meminfo);
 
 }  // namespace Bench

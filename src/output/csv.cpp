@@ -73,7 +73,7 @@ std::string timestampNow() {
 
 namespace {
 
-/// Quoted where RFC 4180 wants it.
+/// Quoted if RFC 4180 requires it.
 [[nodiscard]] std::string csvField(std::string_view text) {
     if (text.find_first_of(",\"\r\n") == std::string_view::npos) {
         return std::string(text);
@@ -85,7 +85,7 @@ namespace {
     return result + '"';
 }
 
-/// How a column's values are written.
+/// How values of a column are written.
 [[nodiscard]] std::string toField(const std::string& text) { return text; }
 [[nodiscard]] std::string toField(std::size_t number) { return std::to_string(number); }
 [[nodiscard]] std::string toField(bool truth) { return truth ? "true" : "false"; }
@@ -95,7 +95,7 @@ template <typename T>
     return value ? toField(*value) : "";
 }
 
-/// And read: whether the field is one.
+/// Parses a field into a value; false if the field is not one.
 [[nodiscard]] bool fromField(const std::string& field, std::string& text) {
     text = field;
     return true;
@@ -115,7 +115,7 @@ template <typename T>
     return field.empty() || fromField(field, value.emplace());
 }
 
-/// A line, however it ends.
+/// Reads a line with either line ending.
 bool readLine(std::istream& in, std::string& line) {
     if (!std::getline(in, line)) {
         return false;
@@ -126,7 +126,7 @@ bool readLine(std::istream& in, std::string& line) {
     return true;
 }
 
-/// How many of the columns a file has. The last one was not there before there were matrices.
+/// The number of columns that a file has. Files written before there were matrices lack the last column.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
     const auto names = csvFields(header);
     const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
@@ -136,7 +136,7 @@ bool readLine(std::istream& in, std::string& line) {
     return names.size();
 }
 
-/// Nothing where the line breaks off, or is something else: a right result has times.
+/// Empty if the line breaks off or is no measurement. A right result must have times.
 [[nodiscard]] std::optional<Row> readRow(std::size_t count, std::string_view line) {
     const auto fields = csvFields(line);
     if (fields.size() != count) {
@@ -154,9 +154,9 @@ bool readLine(std::istream& in, std::string& line) {
 
 enum class Contents { Empty, WholeLines, BrokenLine };
 
-/// Throws UsageError when the file holds something other than rows under the header.
+/// Throws UsageError if the file has anything but the header and rows.
 [[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
-    // What is no file, such as a pipe, is written to alone: reading it could wait forever.
+    // A pipe or device is only written to, because reading it could block forever.
     if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
         return Contents::Empty;
     }

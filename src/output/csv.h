@@ -18,7 +18,7 @@
 
 namespace Bench {
 
-/// A measurement as files have it. What does not apply is empty; so are the times of a wrong result.
+/// A measurement as in the files. Fields that do not apply are empty, and so are the times of a wrong result.
 struct Row {
     std::string gpu;
     std::string computeCapability;
@@ -43,19 +43,19 @@ struct Row {
     bool verified = false;
     std::string shape;
 
-    /// Whether its result was right and it has times that something can have taken.
+    /// Whether its result was right and its times are valid.
     [[nodiscard]] bool isTimed() const;
 
-    /// What was measured, on which card: equal for rows that can be compared.
+    /// What was measured, and on which card. Rows with equal subjects can be compared.
     [[nodiscard]] auto subject() const {
         return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu);
     }
 };
 
-/// Refers to the row.
+/// Has references into the row.
 using Subject = decltype(std::declval<const Row&>().subject());
 
-/// A column of the files: its name, and where a row keeps its value.
+/// A column of the files: its name and its member in Row.
 struct Column {
     std::string_view name;
     std::variant<std::string Row::*, std::size_t Row::*, bool Row::*, std::optional<std::size_t> Row::*,
@@ -63,7 +63,7 @@ struct Column {
         member;
 };
 
-/// In the order of the files. New ones go to the end.
+/// In the order of the files. Append new columns at the end.
 inline constexpr std::array columns{
     Column{"gpu", &Row::gpu},
     Column{"compute_capability", &Row::computeCapability},
@@ -89,17 +89,17 @@ inline constexpr std::array columns{
     Column{"shape", &Row::shape},
 };
 
-/// The row of a measurement that is yet to be made.
+/// The row of a measurement that has not been made yet.
 [[nodiscard]] Row rowOf(const RunContext& context, const Measurement& measurement);
 [[nodiscard]] Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& outcome);
 
-/// Now, as `2026-01-31T23:59:59Z`.
+/// The present time, as `2026-01-31T23:59:59Z`.
 [[nodiscard]] std::string timestampNow();
 
 /// The names of the columns.
 [[nodiscard]] std::string csvHeader();
 
-/// One line without its end, its fields quoted where RFC 4180 wants it.
+/// One line without its end. Fields are quoted if RFC 4180 requires it.
 [[nodiscard]] std::string csvLine(std::span<const std::string> fields);
 /// The fields of such a line.
 [[nodiscard]] std::vector<std::string> csvFields(std::string_view line);
@@ -107,22 +107,22 @@ inline constexpr std::array columns{
 /// A row as such a line.
 [[nodiscard]] std::string csvLine(const Row& row);
 
-/// The rows of a file that this program wrote, or an earlier one, which knew fewer columns.
+/// The rows of a file that this program or an earlier version with fewer columns wrote.
 struct CsvContents {
     std::vector<Row> rows;
-    std::vector<std::size_t> unreadable;  ///< numbers of the lines that are no rows or have no times, from 1
+    std::vector<std::size_t> unreadable;  ///< numbers, from 1, of the lines that are no rows or have no times
 };
 
-/// Throws UsageError when the file cannot be read or has no column for what tells one measurement from another.
+/// Throws UsageError if the file cannot be read or lacks a column of the subject.
 [[nodiscard]] CsvContents readCsv(const std::filesystem::path& path);
 
-/// A file that lines are appended to, each on disk before the next is measured.
+/// A file to which lines are appended. Each line is on disk before the next measurement.
 class CsvFile {
   public:
-    /// Writes the header to a new or empty file. Throws UsageError when the file cannot be opened or has other columns.
+    /// Writes the header to a new or empty file. Throws UsageError if the file cannot be opened or has other columns.
     explicit CsvFile(const std::filesystem::path& path, const std::string& header = csvHeader());
 
-    /// Throws std::runtime_error when it cannot be written.
+    /// Throws std::runtime_error if the line cannot be written.
     void append(std::string_view line);
 
   private:

@@ -63,7 +63,7 @@ void writeJson(std::ostream& out, const RunContext& context, std::span<const Row
     for (const Row& row : rows) {
         list.push_back(toJson(row));
     }
-    // A file name as input need not be UTF-8.
+    // The input may be a file name that is not UTF-8.
     constexpr int indent = 2;
     out << Json{{"context", toJson(context)}, {"rows", list}}.dump(indent, ' ', false, Json::error_handler_t::replace)
         << '\n';

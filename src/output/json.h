@@ -7,8 +7,8 @@
 
 namespace Bench {
 
-/// The whole run as an object: `context` tells where and how it was made, `rows` has an object a measurement, with the
-/// names that the columns of the CSV have; what is empty there is null, or an empty text.
+/// The whole run as an object. `context` describes the program and the machine. `rows` has one object per measurement,
+/// with the column names of the CSV; fields that do not apply are null or an empty text.
 void writeJson(std::ostream& out, const RunContext& context, std::span<const Row> rows);
 
 }  // namespace Bench

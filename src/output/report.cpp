@@ -23,8 +23,8 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
-/// What the array is like, as the course has it, or the shape of a matrix. Other sizes than the course's are numbers,
-/// since the two of one run could be alike.
+/// The size in the course's words, or the shape of a matrix. Other sizes than the course's are given as numbers,
+/// because two of them may be of the same class.
 [[nodiscard]] std::string sizeClass(const Outcome& outcome) {
     if (outcome.shape) {
         return toString(*outcome.shape);
@@ -39,7 +39,7 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string ofType(const Variant& variant) { return ofType(variant.operation, variant.type); }
 
-/// In a word or two, as notes refer to it.
+/// The short name that notes use.
 [[nodiscard]] std::string nameOf(const Outcome& outcome) {
     return fmt::format("{}{} {} {}", name(outcome.variant.operation), ofType(outcome.variant), outcome.variant.name,
                        sizeOf(outcome.n, outcome.shape));

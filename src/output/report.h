@@ -12,34 +12,34 @@
 
 namespace Bench {
 
-/// Where the program writes.
+/// The program's output streams.
 struct Console {
     std::ostream& out;
     std::ostream& err;
     bool color = false;
-    bool progress = false;  ///< whether `err` is a terminal, with someone who waits
+    bool progress = false;  ///< whether `err` is a terminal with a user
 };
 
-/// Writes what the person at the terminal reads, in the words of the course's report.
+/// Writes the report for the user, in the words of the course's program.
 class Report {
   public:
     Report(std::ostream& out, bool color) : out_(out), color_(color) {}
 
     void context(const RunContext& context);
     void section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem);
-    /// The lines of one variant, as soon as it is done.
+    /// The lines of one variant, written as soon as it is done.
     void outcome(const Outcome& outcome);
-    /// The same in one line, where there are many, after a gap.
+    /// The same in one line, for runs with many measurements. Call gap() before the first one.
     void line(const Outcome& outcome);
     void gap() { out_ << '\n'; }
-    /// The closing table of all that ran.
+    /// The closing table of everything that ran.
     void table(std::span<const Outcome> outcomes);
-    /// What to know before one trusts the times: noise that stayed, a clock that fell.
+    /// Warnings about the times: noise that stayed too high, a clock that fell.
     void notes(std::span<const Outcome> outcomes, const RunContext& context);
     void note(const std::string& text);
     /// `N passed, N failed, N skipped`.
     void summary(std::span<const Outcome> outcomes);
-    /// What `--list` prints.
+    /// The output of `--list`.
     void list(std::span<const Variant> variants);
 
   private:

@@ -14,7 +14,7 @@
 namespace Bench {
 namespace {
 
-/// With the characters escaped that would end the cell.
+/// Escapes the characters that would end the cell.
 [[nodiscard]] std::string markdownCell(std::string_view text) {
     std::string cell;
     for (const char c : text) {
@@ -83,7 +83,7 @@ using enum Table::Align;
 
 constexpr std::string_view nothing = "-";
 
-/// Whether the two were timed alike; the CPU always is as it is.
+/// Whether the two were timed in the same mode. CPU variants have only one and match any.
 [[nodiscard]] bool sameMode(const Outcome& a, const Outcome& b) {
     return a.mode == b.mode || a.variant.hardware == Hardware::Cpu || b.variant.hardware == Hardware::Cpu;
 }
@@ -113,13 +113,13 @@ constexpr std::string_view nothing = "-";
 
 [[nodiscard]] std::string modeOf(const Outcome& outcome) { return std::string(name(outcome.mode)); }
 
-/// What a table says only where there is something to tell apart.
+/// A column that the table has only if its values differ.
 struct OptionalColumn {
     Table::Column column;
     std::string (*cell)(const Outcome& outcome);
 };
 
-/// Whether a variant was run with several of these.
+/// Whether some variant was run with several values of this column.
 [[nodiscard]] bool varies(const OptionalColumn& column, std::span<const Outcome> outcomes) {
     std::map<std::tuple<Operation, ElementType, std::string_view>, std::string> first;
     return std::ranges::any_of(outcomes, [&](const Outcome& outcome) {

@@ -36,7 +36,7 @@ bool standardErrorIsTerminal() { return isTerminal(stderr); }
 
 namespace {
 
-// All that a signal handler may touch.
+// A signal handler may access nothing else.
 volatile std::sig_atomic_t noted = 0;
 
 extern "C" void noteInterrupt(int signal) {

@@ -9,14 +9,14 @@
 
 namespace Bench {
 
-/// Whether standard output is a terminal whose owner has not asked for plain text by NO_COLOR (https://no-color.org).
+/// Whether standard output is a terminal and NO_COLOR (https://no-color.org) is not set.
 [[nodiscard]] bool standardOutputTakesColor();
 
-/// Whether someone watches what is written there.
+/// Whether the stream is a terminal.
 [[nodiscard]] bool standardErrorIsTerminal();
 
-/// While one lives, the first Ctrl-C is noted and the program goes on; a second one ends it as usual. Where they are
-/// ignored, as shells have it for what runs in the background, they still are.
+/// While an object lives, the first Ctrl-C is noted and the program goes on; a second one ends it as usual. If the
+/// signal is ignored, as in background jobs of a shell, it stays ignored.
 class InterruptGuard {
   public:
     InterruptGuard();
@@ -24,7 +24,7 @@ class InterruptGuard {
     InterruptGuard(const InterruptGuard&) = delete;
     InterruptGuard& operator=(const InterruptGuard&) = delete;
 
-    /// Whether there was one since the guard was made.
+    /// Whether Ctrl-C was pressed since the guard was made.
     [[nodiscard]] bool interrupted() const;
 
   private:
@@ -33,16 +33,15 @@ class InterruptGuard {
     Handler previous_;
 };
 
-/// A line on the terminal that tells how far a run is and how long it will still take, if measurements take as long as
-/// their work makes expect.
+/// A progress line on the terminal. The remaining time is estimated from the work of the remaining measurements.
 class Progress {
   public:
-    /// Nothing is written when there is no terminal. `work` is that of all measurements, in any unit.
+    /// Writes nothing if there is no terminal. `work` is the total of all measurements, in any unit.
     Progress(std::ostream* terminal, std::size_t measurements, double work, Clock now = steadyMicroseconds);
 
     void begin(std::string_view measurement);
     void end(double work);
-    /// Takes the line away, for others to write.
+    /// Removes the line, so that others can write.
     void clear();
 
   private:

@@ -20,11 +20,11 @@ struct UninitializedAllocator : std::allocator<T> {
     }
 };
 
-/// A vector that is not cleared before it is filled: with a gigabyte the one takes as long as the other.
+/// A vector that is not cleared before it is filled. For a gigabyte, clearing takes as long as filling.
 template <typename T>
 using Array = std::vector<T, UninitializedAllocator<T>>;
 
-/// What the arrays hold.
+/// The type of the arrays' elements.
 enum class ElementType { Int8, Int32, Int64, Float, Double };
 
 inline constexpr std::array allElementTypes{ElementType::Int8, ElementType::Int32, ElementType::Int64,
@@ -35,13 +35,13 @@ struct Types {};
 
 /// The same as C++ types.
 using AllTypes = Types<std::int8_t, std::int32_t, std::int64_t, float, double>;
-/// Those of the textbook's rungs and of Thrust, which nobody sweeps over types: each more takes long to compile.
+/// Types of variants that are not measured in all types. Each further type would lengthen the build.
 using IntsAlone = Types<std::int32_t>;
 using IntsAndFloats = Types<std::int32_t, float>;
 
-/// As `--type` and the CSV call it.
+/// The name in `--type` and the CSV.
 [[nodiscard]] std::string_view name(ElementType type);
-/// Throws UsageError, with the nearest names, for an unknown one.
+/// Throws UsageError, with the nearest names, for an unknown name.
 [[nodiscard]] ElementType parseElementType(std::string_view text);
 
 template <typename T>
@@ -92,7 +92,7 @@ struct Square {
     }
 };
 
-/// What a scan adds up in: bytes would overflow at once.
+/// The type in which sums are accumulated. Sums of bytes would overflow at once.
 template <typename T>
 using SumOf = std::conditional_t<std::same_as<T, std::int8_t>, std::int32_t, T>;
 

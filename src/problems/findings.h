@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-/// How results are checked: against the input, a chunk on each core.
+/// Results are checked against the input, in chunks on all cores.
 namespace Bench {
 
 using Finding = std::optional<std::string>;
@@ -32,7 +32,7 @@ void forEachChunk(std::size_t n, const Work& work) {
     });
 }
 
-/// The sums, before each chunk and of all, of what `total(begin, end)` says of each.
+/// The sums of `totalOf(begin, end)` over the chunks before each chunk, and at the end over all chunks.
 template <typename Total, typename TotalOf>
 [[nodiscard]] std::vector<Total> totalsBefore(std::size_t n, const TotalOf& totalOf) {
     std::vector<Total> totals(chunksOf(n) + 1);
@@ -42,7 +42,7 @@ template <typename Total, typename TotalOf>
     return totals;
 }
 
-/// What `find(chunk, begin, end)` finds in the first chunk where it finds anything.
+/// The finding of the first chunk in which `find(chunk, begin, end)` finds an error.
 template <typename Find>
 [[nodiscard]] Finding firstFinding(std::size_t n, const Find& find) {
     std::vector<Finding> findings(chunksOf(n));

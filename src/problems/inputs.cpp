@@ -28,8 +28,8 @@ using Kind = InputPattern::Kind;
 
 struct Spelling {
     Kind kind;
-    std::string_view text;       ///< up to the parameter
-    std::string_view parameter;  ///< K, P or none
+    std::string_view text;       ///< before the parameter
+    std::string_view parameter;  ///< K, P or empty
     std::uint32_t largestK = 0;
 };
 
@@ -51,7 +51,7 @@ constexpr std::array spellings{
     Spelling{Kind::IllFormed, "ill-formed:", "K", 100},
 };
 
-/// Whether the whole text is a number.
+/// Returns whether the whole text is a number.
 template <typename Number>
 [[nodiscard]] bool readNumber(std::string_view text, Number& number) {
     const char* end = text.data() + text.size();
@@ -72,7 +72,7 @@ template <typename Number>
     return pattern;
 }
 
-/// The element type's worth of random bits; floating-point numbers are made finite.
+/// Random bits as a value of the type. Infinities and NaNs become finite numbers.
 template <typename T>
 [[nodiscard]] T fromBits(std::uint64_t random) {
     if constexpr (std::integral<T>) {
@@ -96,7 +96,7 @@ template <typename T>
 
 [[nodiscard]] std::uint32_t highBits(std::uint64_t random) { return static_cast<std::uint32_t>(random >> 32); }
 
-/// Nonzero where the high bits are below p; the value itself comes from the low ones.
+/// Nonzero if the high bits are below p. The value comes from the low bits.
 [[nodiscard]] std::uint32_t keptValue(double p, std::uint64_t random) {
     constexpr std::uint32_t values = 127;
     return highBits(random) < std::ldexp(p, 32) ? 1 + static_cast<std::uint32_t>(random) % values : 0;
@@ -173,7 +173,7 @@ namespace {
 namespace Utf8 = StreamCompaction::Utf8;
 using Kind = InputPattern::Kind;
 
-/// Code points that lie side by side.
+/// A range of consecutive code points.
 struct Script {
     char32_t first;
     std::uint32_t count;
@@ -185,7 +185,7 @@ constexpr Script cjk{0x4E00, 20902};
 constexpr Script emoji{0x1F300, 768};
 constexpr std::array scripts{ascii, cyrillic, cjk, emoji};
 
-/// Code points one after the other.
+/// Produces code points one by one.
 class Writer {
   public:
     Writer(InputPattern pattern, std::uint64_t seed) : pattern_(pattern), seed_(seed) {}
@@ -208,7 +208,7 @@ class Writer {
         }
     }
 
-    /// Whether something ill-formed takes the place of what would come next.
+    /// Whether an ill-formed element replaces the next code point.
     [[nodiscard]] bool failsNext() { return pattern_.kind == Kind::IllFormed && random(100) < pattern_.k; }
 
     [[nodiscard]] std::uint32_t random(std::uint32_t below) {
@@ -218,7 +218,7 @@ class Writer {
   private:
     [[nodiscard]] char32_t letterOf(Script script) { return script.first + random(script.count); }
 
-    /// Words of two to eight letters, each in one script, with spaces between.
+    /// Words of two to eight letters of one script, separated by spaces.
     [[nodiscard]] char32_t inWords() {
         if (left_ == 0) {
             left_ = 2 + random(7);
@@ -236,7 +236,7 @@ class Writer {
     Script script_ = ascii;
 };
 
-/// An element that is ill-formed wherever it stands, or leaves what it stands in ill-formed.
+/// An element that is ill-formed, or makes the sequence around it ill-formed.
 [[nodiscard]] std::uint8_t badElement(Writer& writer, std::uint8_t) {
     return static_cast<std::uint8_t>(0x80 + writer.random(0x80));
 }
@@ -245,7 +245,7 @@ class Writer {
 }
 [[nodiscard]] char32_t badElement(Writer& writer, char32_t) { return 0x110000 + writer.random(0x1000); }
 
-/// Fills the span; where the last character would not fit, with spaces.
+/// Fills the span. If the last character does not fit, spaces take its place.
 template <typename Element>
 void fill(std::span<Element> text, Writer& writer) {
     std::size_t at = 0;
@@ -269,7 +269,7 @@ void fill(std::span<Element> text, Writer& writer) {
 
 template <typename Element>
 Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed) {
-    constexpr std::size_t chunkSize = std::size_t{3} << 16;  // characters of any one length fill it exactly
+    constexpr std::size_t chunkSize = std::size_t{3} << 16;  // a multiple of every character length
     const std::size_t n = std::ranges::max(sizes);
     Array<Element> text(n);
     tbb::parallel_for(std::size_t{0}, StreamCompaction::Common::divideRoundUp(n, chunkSize), [&](std::size_t chunk) {

@@ -62,7 +62,7 @@ struct Description {
     throw std::logic_error("describe: no such operation");
 }
 
-/// The sum of 2^40 squares below that of this fits into 64 bits.
+/// The sum of 2^40 squares of numbers below this fits into 64 bits.
 constexpr std::uint32_t mostToSquare = 1 << 11;
 
 [[nodiscard]] bool addsUp(Operation operation) {

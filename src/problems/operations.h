@@ -25,7 +25,7 @@ enum class Operation {
     Utf16ToUtf8,
 };
 
-/// Those on arrays of any of the types.
+/// Operations on arrays of every element type.
 inline constexpr std::array operationsOnArrays{Operation::Scan, Operation::Compact,   Operation::Partition,
                                                Operation::Sort, Operation::SortPairs, Operation::RowSum};
 inline constexpr std::array operationsOnText{Operation::Utf8ToUtf32, Operation::Utf8ToUtf16, Operation::Utf8Validate,
@@ -35,29 +35,29 @@ inline constexpr std::array allOperations{Operation::Scan,         Operation::Sc
                                           Operation::RowSum,       Operation::Utf8ToUtf32, Operation::Utf8ToUtf16,
                                           Operation::Utf8Validate, Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
 
-/// Whether it is on text, whose elements have no type to choose: its variants are listed under the default one.
+/// Whether the operation is on text. Its element type cannot be chosen; its variants are listed under the default type.
 [[nodiscard]] constexpr bool isOnText(Operation operation) { return operation >= Operation::Utf8ToUtf32; }
 inline constexpr ElementType listedTypeOfText = ElementType::Int32;
 
-/// As `--op` and the CSV call it.
+/// The name in `--op` and the CSV.
 [[nodiscard]] std::string_view name(Operation operation);
-/// As the report's section is headed.
+/// The heading of the report's section.
 [[nodiscard]] std::string_view heading(Operation operation);
-/// Throws UsageError, with the nearest names, for an unknown one.
+/// Throws UsageError, with the nearest names, for an unknown name.
 [[nodiscard]] Operation parseOperation(std::string_view text);
 
-/// The course's classic arrays for scan (`rand() % 50`) and row sums, compaction and partition (`rand() % 4`); every
-/// value for sorting, which must also get the negative ones right; words of all scripts for conversions of text.
+/// The course's arrays for scans and row sums (`rand() % 50`) and for compaction and partition (`rand() % 4`). Sorts
+/// get all values, because negative keys need care. Conversions get words of all scripts.
 [[nodiscard]] InputPattern defaultInput(Operation operation);
 
-/// What goes in and comes out, as the CSV calls it: `int32`, `int8->int32`, `int32,int32` for keys and values,
+/// The types of the input and the result, as in the CSV: `int32`, `int8->int32`, `int32,int32` for keys and values,
 /// `utf8->utf32`.
 [[nodiscard]] std::string typeName(Operation operation, ElementType type);
 
-/// Of one element of the input and what it becomes, at most: of row sums those with one column have the most.
+/// Upper bound of the bytes of an input element and its result. Row sums reach it with one column.
 [[nodiscard]] std::size_t bytesPerElement(Operation operation, ElementType type);
 
-/// Throws UsageError for an input on which no result could be checked.
+/// Throws UsageError for an input whose result could not be checked.
 void requireCheckable(Operation operation, ElementType type, InputPattern pattern, std::size_t n);
 
 }  // namespace Bench

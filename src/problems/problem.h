@@ -14,31 +14,33 @@
 
 namespace Bench {
 
-/// One operation on one input: what a variant is given, and how its result is judged.
+/// One operation on one input, and the check of its result.
 class Problem {
   public:
     virtual ~Problem() = default;
 
     /// Elements of the input.
     [[nodiscard]] virtual std::size_t size() const = 0;
-    /// Elements of the result that a run needs room for.
+    /// Elements that the result must have room for.
     [[nodiscard]] virtual std::size_t resultSize() const { return size(); }
-    /// Rows and columns, of a problem on a matrix.
+    /// Rows and columns, if the input is a matrix.
     [[nodiscard]] virtual std::optional<Shape> shape() const { return std::nullopt; }
     /// The input as the report shows it.
     [[nodiscard]] virtual std::string abridgedInput() const = 0;
-    /// Bytes that any implementation has to read and write: each input element read once, each result written once.
+    /// Bytes that any implementation must move: each input element is read once, each element of the result is written
+    /// once.
     [[nodiscard]] virtual std::size_t bytesMoved() const = 0;
-    /// What is wrong with the result that a run has left, such as `first mismatch at index 3: expected 6, got 7`, or
-    /// nothing.
+    /// The first error in the result of the last run, such as `first mismatch at index 3: expected 6, got 7`; empty if
+    /// there is none.
     [[nodiscard]] virtual std::optional<std::string> mismatch() const = 0;
 };
 
-/// A problem as the variants see it that can solve it: an array in, and room for what comes out.
+/// A problem with its input and its result, as the variants use it.
 template <typename In, typename Out>
 class ProblemOn : public Problem {
   public:
-    /// Shared by problems that differ in size only: the first touch of fresh memory takes longer than the checks.
+    /// Shared by problems that differ only in size, because the first access to new memory takes longer than the
+    /// checks.
     struct Memory {
         Array<In> input;
         Out result{};
@@ -49,7 +51,7 @@ class ProblemOn : public Problem {
     [[nodiscard]] std::size_t size() const override { return size_; }
     [[nodiscard]] std::span<const In> input() const { return std::span(memory_->input).first(size_); }
 
-    /// Where a run leaves its result to be checked.
+    /// A run stores its result here; the problem checks it.
     [[nodiscard]] Out& result() { return memory_->result; }
     [[nodiscard]] const Out& result() const { return memory_->result; }
 
@@ -58,7 +60,7 @@ class ProblemOn : public Problem {
     std::size_t size_;
 };
 
-/// Problems on the first elements of one array, one for each of the sizes or shapes.
+/// Problems on the first elements of one array, one per size or shape.
 template <typename SomeProblem, typename T, typename Extent>
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfKind(Array<T> input, std::span<const Extent> extents) {
     auto memory = std::make_shared<typename SomeProblem::Memory>();
@@ -77,7 +79,7 @@ struct Parts {
     Array<T> rejected;
 };
 
-/// The index that a key had before the pairs were sorted.
+/// The index of a key before the sort.
 using PairValue = std::int32_t;
 
 template <typename K>
@@ -97,7 +99,7 @@ using SortProblem = ProblemOn<T, Array<T>>;
 template <typename K>
 using SortPairsProblem = ProblemOn<K, Pairs<K>>;
 
-/// A matrix whose rows follow one another without gaps.
+/// A matrix without gaps between its rows.
 template <typename T>
 class RowSumProblem : public ProblemOn<T, Array<SumOf<T>>> {
   public:

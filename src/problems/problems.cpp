@@ -19,12 +19,12 @@
 #include "problems/findings.h"
 #include "problems/inputs.h"
 
-// Results are checked against the input, a chunk on each core, and not against an array of expected elements: with a
-// gigabyte the memory for those would cost more than all the rest.
+// Results are checked against the input, in chunks on all cores. An array of expected elements would need too much
+// memory for large inputs.
 namespace Bench {
 namespace {
 
-/// One that can show its input.
+/// Adds abridgedInput() to a problem.
 template <typename Base>
 class Shown : public Base {
   public:
@@ -32,11 +32,11 @@ class Shown : public Base {
     [[nodiscard]] std::string abridgedInput() const override { return abridged(this->input()); }
 };
 
-/// Of `function` of each element.
+/// The scan of `function` of each element.
 template <typename T, typename Function = std::identity>
 class Scan final : public Shown<ScanProblem<T>> {
     using Sum = SumOf<T>;
-    // Floating-point numbers that are scanned are whole ones: integers hold their sums exactly.
+    // Scanned floating-point numbers are whole numbers, so integers hold their sums exactly.
     using Exact = std::conditional_t<std::is_floating_point_v<T>, std::int64_t, Sum>;
     using Wrapping = std::make_unsigned_t<Exact>;
 
@@ -70,9 +70,9 @@ class Scan final : public Shown<ScanProblem<T>> {
   private:
     [[nodiscard]] static Wrapping wrapping(T x) { return static_cast<Wrapping>(static_cast<Exact>(Function{}(x))); }
 
-    /// Floating-point sums of whole numbers are exact as long as they have no more than the mantissa's digits. Larger
-    /// ones may be off by half a unit in the last place for each addition that they went through one after the other,
-    /// which are no more than the tiles of the array and a few within a tile.
+    /// Floating-point sums of whole numbers are exact while they fit into the mantissa. A larger sum may be off by half
+    /// a unit in the last place per dependent addition. Their number is at most the number of tiles plus a few within a
+    /// tile.
     [[nodiscard]] bool agrees(Exact expected, Sum got) const {
         if constexpr (std::is_floating_point_v<Sum>) {
             constexpr std::size_t smallestTile = 1024;
@@ -91,7 +91,7 @@ class Scan final : public Shown<ScanProblem<T>> {
     std::vector<Wrapping> sumsBefore_;
 };
 
-/// The nonzero elements of an array in their order, or the zero ones.
+/// The nonzero elements of an array in order, or the zero elements.
 template <typename T>
 class Selection {
   public:
@@ -168,7 +168,7 @@ class Partition final : public Shown<PartitionProblem<T>> {
     Selection<T> rejected_;
 };
 
-/// A number that two arrays have in common if they hold the same elements in any order, and practically only then.
+/// A hash that does not depend on the order of the elements.
 template <typename T>
 [[nodiscard]] std::uint64_t fingerprint(std::span<const T> elements) {
     const auto sumOfHashes = [elements](std::size_t begin, std::size_t end) {
@@ -186,8 +186,8 @@ class Sort final : public Shown<SortProblem<T>> {
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
-    /// Ascending and made of the input's elements is all that a sorted array is; to sort for comparison takes seconds
-    /// and is left for the wrong results.
+    /// A result is right if it is ascending and has the elements of the input. The input is sorted for comparison only
+    /// if the result is wrong, because that takes seconds.
     [[nodiscard]] Finding mismatch() const override {
         const Array<T>& got = this->result();
         if (auto wrong = wrongCount(this->size(), got.size())) {
@@ -219,7 +219,8 @@ class SortPairs final : public Shown<SortPairsProblem<K>> {
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * (sizeof(K) + sizeof(PairValue)); }
 
-    /// Pairs of the input, each greater than the one before: that is all of them, as a stable sort has them.
+    /// If each pair is from the input and greater than its predecessor, the result has all pairs and the order of a
+    /// stable sort.
     [[nodiscard]] Finding mismatch() const override {
         const std::size_t n = this->size();
         const Array<K>& keys = this->result().keys;
@@ -247,8 +248,8 @@ class SortPairs final : public Shown<SortPairsProblem<K>> {
     }
 };
 
-/// A sum of floating-point numbers far more precise than they are, by keeping what each addition rounds away (Neumaier,
-/// 1974), and the sum of their absolute values.
+/// A compensated floating-point sum (Neumaier, 1974), which keeps the rounding error of each addition, and the sum of
+/// the absolute values.
 class PreciseSum {
   public:
     void add(double x) {
@@ -314,7 +315,7 @@ class RowSum final : public Shown<RowSumProblem<T>> {
     }
 
   private:
-    /// On all cores where the row is long.
+    /// Uses all cores for long rows.
     [[nodiscard]] Expected expectedOf(std::size_t row) const {
         using Range = tbb::blocked_range<std::size_t>;
         const std::span<const T> elements = this->input().subspan(row * this->cols(), this->cols());
@@ -333,8 +334,8 @@ class RowSum final : public Shown<RowSumProblem<T>> {
                      });
     }
 
-    /// Integers are exact. A floating-point sum may be off by what a tree of additions with four times as many levels
-    /// as there need be can round.
+    /// Integer sums are exact. A floating-point sum may have the rounding error of an addition tree of 4 log2(cols)
+    /// levels.
     [[nodiscard]] bool agrees(const Expected& expected, Sum got) const {
         if constexpr (std::is_floating_point_v<Sum>) {
             const double bound = 2 * std::log2(static_cast<double>(this->cols())) * std::numeric_limits<Sum>::epsilon();

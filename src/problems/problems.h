@@ -14,24 +14,24 @@
 
 namespace Bench {
 
-/// The operation on the first elements of one array, a problem for each of the sizes; row sums of a nearly square
-/// matrix of so many. For each of AllTypes.
+/// The problems of an operation on the first elements of one array, one per size. For row sums, each size stands for a
+/// nearly square matrix. For each of AllTypes.
 template <typename T>
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input,
                                                                std::span<const std::size_t> sizes);
 
-/// The same on an array of that pattern with as many elements as the largest size has.
+/// The same on an array of that pattern, which has as many elements as the largest size.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementType type,
                                                                  InputPattern pattern,
                                                                  std::span<const std::size_t> sizes,
                                                                  std::uint64_t seed);
 
-/// Row sums of matrices of these shapes, all at the beginning of one array of that pattern.
+/// Row sums of matrices of these shapes. All of them begin at the start of one array of that pattern.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> makeRowSumProblems(ElementType type, InputPattern pattern,
                                                                        std::span<const Shape> shapes,
                                                                        std::uint64_t seed);
 
-/// What a conversion leaves: its output, of which the first `result.count` elements count.
+/// The result of a conversion: its output, of which the first `result.count` elements are valid.
 template <typename To>
 struct Converted {
     Array<To> elements;
@@ -41,10 +41,10 @@ struct Converted {
 template <typename From, typename To>
 using ConversionProblem = ProblemOn<From, Converted<To>>;
 
-/// What a validation leaves.
+/// The result of a validation.
 using ValidationProblem = ProblemOn<std::uint8_t, StreamCompaction::Utf8::Result>;
 
-/// The conversion or validation of the first elements of one text, a problem for each of the sizes.
+/// The problems of converting or validating the first elements of one text, one per size.
 template <typename From>
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation operation, Array<From> text,
                                                                    std::span<const std::size_t> sizes);

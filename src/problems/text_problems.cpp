@@ -15,7 +15,7 @@ namespace {
 namespace Utf8 = StreamCompaction::Utf8;
 using Utf8::Result;
 
-/// Where the first unit begins that does not begin before element `at`.
+/// The beginning of the first unit that begins at or after element `at`.
 [[nodiscard]] std::size_t unitFromOn(std::span<const std::uint8_t> text, std::size_t at) {
     std::uint32_t before = 0;
     for (std::size_t distance = 1; distance <= 4 && distance <= at; ++distance) {
@@ -33,7 +33,7 @@ using Utf8::Result;
 }
 [[nodiscard]] std::size_t unitFromOn(std::span<const char32_t> /*text*/, std::size_t at) { return at; }
 
-/// Calls `visit(unit, index)` for the units that begin in elements begin to end, until it returns false.
+/// Calls `visit(unit, index)` for each unit that begins in [begin, end), until it returns false.
 template <typename From, typename Visit>
 void forEachUnit(std::span<const From> text, std::size_t begin, std::size_t end, const Visit& visit) {
     for (std::size_t i = unitFromOn(text, begin); i < end;) {
@@ -45,7 +45,7 @@ void forEachUnit(std::span<const From> text, std::size_t begin, std::size_t end,
     }
 }
 
-/// What a text comes to in elements of type To, each ill-formed unit as U+FFFD.
+/// The expected conversion of a text to elements of type To, with U+FFFD for each ill-formed unit.
 template <typename To>
 class Expectation {
   public:

@@ -30,8 +30,8 @@ void forEachArray(Pairs<K>& pairs, const Work& work) {
     work(pairs.values);
 }
 
-/// `call(input, output)` writes to an output with room for as many elements as a result may have, times itself by the
-/// library's timer and makes the output as long as the result is.
+/// `call(input, output)` gets an output of the problem's resultSize(). It resizes the output to the length of the
+/// result, and times itself by the library's timer.
 template <typename SomeProblem, typename Call>
 class CpuRun final : public PreparedRun {
   public:
@@ -64,13 +64,14 @@ template <typename SomeProblem, typename Call>
             }}};
 }
 
-/// The same call for each of the types.
+/// The same call for each type.
 template <template <typename> typename ProblemOf, typename Call, typename... Ts>
 [[nodiscard]] Implementations implementEach(Types<Ts...>, Operation operation, std::string_view variant, Call call) {
     return {implement<ProblemOf<Ts>>(operation, elementTypeOf<Ts>(), variant, call)...};
 }
 
-/// Adds up in doubles, since in floats the sum would soon stand still, and in unsigned integers, which wrap.
+/// Accumulates floats in doubles, because large float sums would stop growing. Accumulates integers in unsigned
+/// integers, which wrap.
 template <typename T>
 void scan(std::span<const T> in, Array<SumOf<T>>& out) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -121,7 +122,7 @@ void sortPairs(std::span<const K> in, Pairs<K>& out) {
     std::ranges::transform(pairs, out.values.begin(), [](const auto& pair) { return pair.second; });
 }
 
-/// The columns of a matrix of which the output has an element for each row.
+/// The number of columns of the matrix. `out` has one element per row.
 template <typename T>
 [[nodiscard]] std::size_t colsOf(std::span<const T> in, const Array<SumOf<T>>& out) {
     return in.size() / out.size();
@@ -139,7 +140,7 @@ void sumRows(std::span<const T> in, Array<SumOf<T>>& out) {
     });
 }
 
-/// One of the library's row sums.
+/// Wraps one of the library's row sums.
 template <typename T>
 [[nodiscard]] Implementation rowSum(std::string_view variant,
                                     void (*function)(int rows, int cols, T* out, const T* in)) {
@@ -173,7 +174,7 @@ Implementation cpuImplementation(Operation operation, std::string_view variant,
         });
 }
 
-// The library's own functions take ints; with other types the standard library stands in for them.
+// The library's own functions take ints. For other types the standard library takes their place.
 Implementations cpuImplementations() {
     using namespace StreamCompaction;
     constexpr Types<std::int8_t, std::int64_t, float, double> otherTypes;

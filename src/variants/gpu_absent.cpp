@@ -1,4 +1,4 @@
-// In a build without a CUDA compiler this file stands in for gpu_variants.cpp.
+// Replaces gpu_variants.cpp in a build without a CUDA compiler.
 #include "variants/implementation.h"
 
 namespace Bench {

@@ -15,38 +15,38 @@
 
 namespace Bench {
 
-/// Thrown by a run that cannot take this input, with the reason: it is skipped.
+/// Thrown, with the reason, by a run that cannot take this input. The variant is then skipped.
 class CannotTakeInput : public std::runtime_error {
   public:
     using std::runtime_error::runtime_error;
 };
 
-/// One variant with its memory allocated and its input in place, ready to run any number of times.
+/// A variant with its memory allocated and its input copied. It can run any number of times.
 class PreparedRun {
   public:
     virtual ~PreparedRun() = default;
 
-    /// Fills the output with a pattern that no correct run leaves behind.
+    /// Fills the output with a pattern that no right result has.
     virtual void poisonOutput() = 0;
-    /// The operation alone; on the device it is only enqueued, on the default stream.
+    /// Runs the operation alone. On the device it only enqueues it on the default stream.
     virtual void launch() = 0;
-    /// Brings what the last launch computed to the problem's result.
+    /// Copies the result of the last launch to the problem.
     virtual void fetchResult() = 0;
 };
 
-/// How a variant solves problems of its operation and type. GPU variants of a build without CUDA have none of these.
+/// The functions that run a variant. GPU variants have none of them in a build without CUDA.
 struct Runner {
-    /// Bytes of device memory that it takes; of GPU variants only. Empty, like `prepare`, where it can never be run.
+    /// Bytes of device memory that a GPU variant needs. Empty, like `prepare`, if the variant cannot run.
     std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes{};
-    /// Allocates and copies the input, which must outlive the run.
+    /// Allocates memory and copies the input. The problem must outlive the run.
     std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare{};
-    /// Why it cannot be run on a problem, or nothing; absent where it can be on all.
+    /// Returns why the variant cannot run on a problem, if so. Empty if it can run on all.
     std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip{};
-    /// The copy that it is compared with, ready to be enqueued. Absent where that is a copy within the device.
+    /// Prepares the copy that the variant is compared with. Empty if that is a copy within the device.
     std::function<Work(const Problem& problem)> prepareCopy{};
 };
 
-/// The runner of the variant that variants.cpp lists under this operation, type and name.
+/// The runner of the variant with this operation, type and name in variants.cpp.
 struct Implementation {
     Operation operation = Operation::Scan;
     ElementType type = ElementType::Int32;
@@ -56,7 +56,7 @@ struct Implementation {
 
 using Implementations = std::vector<Implementation>;
 
-/// One that this build does not have: the variant is listed, and skipped with the reason.
+/// For a variant that this build does not have. It is listed and skipped with the reason.
 [[nodiscard]] inline Implementation absent(Operation operation, ElementType type, std::string_view variant,
                                            std::string_view reason) {
     return {operation, type, variant, {.reasonToSkip = [reason](const Problem&) {
@@ -64,7 +64,7 @@ using Implementations = std::vector<Implementation>;
             }}};
 }
 
-/// The lists one after the other.
+/// Concatenates the lists.
 [[nodiscard]] inline Implementations joined(std::initializer_list<Implementations> lists) {
     Implementations all;
     for (const Implementations& list : lists) {
@@ -75,19 +75,20 @@ using Implementations = std::vector<Implementation>;
 
 [[nodiscard]] Implementations cpuImplementations();
 
-/// One of the library's host functions: a scan or a sort, or a compaction, which returns how many elements it kept.
+/// Wraps one of the library's host functions: a scan, a sort, or a compaction, which returns the number of kept
+/// elements.
 [[nodiscard]] Implementation cpuImplementation(Operation operation, std::string_view variant,
                                                void (*function)(int n, int* odata, const int* idata));
 [[nodiscard]] Implementation cpuImplementation(Operation operation, std::string_view variant,
                                                int (*function)(int n, int* odata, const int* idata));
 
-/// Conversions of text on the host: the library's reference, and what the build found to compare it with.
+/// Conversions of text on the host: the library's reference, and the peers that the build found.
 [[nodiscard]] Implementations cpuConversions();
 
-/// None in a build without a CUDA compiler.
+/// Empty in a build without a CUDA compiler.
 [[nodiscard]] Implementations gpuImplementations();
 
-/// What it puts together, a file an operation.
+/// The parts of gpuImplementations(), one per group of operations.
 [[nodiscard]] Implementations gpuScans();
 [[nodiscard]] Implementations gpuCompactions();
 [[nodiscard]] Implementations gpuPartitions();

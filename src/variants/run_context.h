@@ -9,31 +9,31 @@
 
 namespace Bench {
 
-/// The fastest that the card moves bytes, in arrays far larger than its caches, and its clock while it does.
+/// The highest throughput of the card on arrays far larger than its caches, and its clock right after.
 struct Ceilings {
     double copyGbps = 0;  ///< cudaMemcpyAsync within the device; bytes read and bytes written
     double readGbps = 0;  ///< cub::DeviceReduce
     double clockMHz = 0;
 };
 
-/// Arrays have a GiB where there is room for two of them.
+/// The arrays have a GiB each, if there is room for two of them.
 [[nodiscard]] Ceilings measureCeilings(Gpu& gpu);
 
-/// Where and how a run is made: what all of its rows have in common.
+/// The machine and the program: what all rows of a run have in common.
 struct RunContext {
     std::optional<GpuInfo> gpu;
-    std::string gpuUnavailableReason;          ///< of the card that is missing
-    std::optional<std::string> simulatedCard;  ///< in its place, in words
+    std::string gpuUnavailableReason;          ///< why there is no card
+    std::optional<std::string> simulatedCard;  ///< description of the card that is simulated instead
     std::optional<Ceilings> ceilings;
     std::string cpu;
     std::string compiler;
     std::string commit;
 };
 
-/// All but the ceilings.
+/// Everything but the ceilings.
 [[nodiscard]] RunContext describeRun(const GpuAccess& access);
 
-/// As reports begin: a label and what there is to say.
+/// The head of a report: labels and texts.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> describe(const RunContext& context);
 
 }  // namespace Bench

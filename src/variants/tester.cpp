@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t maxCpuSize = std::numeric_limits<int>::max();
 
-/// Marks what it times, and nothing else, for profilers.
+/// Marks the timed work, and nothing else, for profilers.
 class MarkingStopwatch final : public Stopwatch {
   public:
     MarkingStopwatch(Gpu& gpu, const Measurement& measurement, bool profile)
@@ -88,7 +88,7 @@ void Tester::run(Outcome& outcome, Problem& problem) {
     const bool onCard = variant.hardware == Hardware::Gpu && !untimed;
     outcome.bytes = problem.bytesMoved();
     if (onCard && !profile_) {
-        // First, while the variant's own memory is not yet taken.
+        // Before the variant allocates its own memory.
         outcome.copyUs = copyMedianUs(outcome, problem);
     }
     const auto prepared = variant.prepare(problem, variant.defaultBlockSize);

@@ -14,27 +14,27 @@
 
 namespace Bench {
 
-/// One variant on one array.
+/// One variant on one input.
 struct Measurement {
-    Variant variant;  ///< with the block size that it takes
+    Variant variant;  ///< its defaultBlockSize is the block size of the measurement
     std::size_t n = 0;
     std::optional<Shape> shape;  ///< of a matrix
-    std::string input;           ///< as `--input` and the CSV call it
+    std::string input;           ///< as in `--input` and the CSV
     Mode mode = Mode::Cold;
 };
 
-/// What came of it.
+/// A measurement and its result.
 struct Outcome : Measurement {
     enum class Status { Passed, Failed, Skipped };
 
     Status status = Status::Skipped;
-    std::string reason;  ///< why it was skipped or what is wrong with its result; empty when it passed
+    std::string reason;  ///< why it was skipped or failed; empty if it passed
 
-    // Only of what has passed and was timed.
+    // Only if it has passed and was timed.
     Timing time;
     std::size_t bytes = 0;
-    std::optional<double> copyUs;    ///< what a copy of as many bytes takes
-    std::optional<double> clockMHz;  ///< of the card, right after it
+    std::optional<double> copyUs;    ///< the time of a copy that moves `bytes`
+    std::optional<double> clockMHz;  ///< of the card, right after the measurement
 
     [[nodiscard]] bool isTimed() const { return status == Status::Passed && mode != Mode::Untimed; }
     [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }
@@ -44,15 +44,14 @@ struct Outcome : Measurement {
     }
 };
 
-/// Runs and times variants on this machine, those in the simulator once and untimed, and checks what the last trial has
-/// left.
+/// Runs and times variants on this machine, and checks the result of the last trial. Simulated variants run once and
+/// untimed.
 class Tester {
   public:
-    /// What it is given must outlive the tester. With `profile` profilers are told to collect the trials on the card
-    /// alone.
+    /// The arguments must outlive the tester. With `profile`, profilers collect only the trials on the card.
     Tester(const GpuAccess& access, TrialPlan plan, bool profile = false);
 
-    /// On the problem that the measurement is of.
+    /// `problem` is that of the measurement.
     [[nodiscard]] Outcome test(const Measurement& measurement, Problem& problem);
 
   private:

@@ -26,7 +26,7 @@ namespace Utf8 = StreamCompaction::Utf8;
 using StreamCompaction::CPU::timer;
 using Utf8::Result;
 
-/// `convert(input, output)` writes to an output with room for the worst case and times itself by the library's timer.
+/// `convert(input, output)` gets an output with room for the worst case, and times itself by the library's timer.
 template <typename From, typename To, typename Convert>
 class ConversionRun final : public PreparedRun {
   public:
@@ -92,7 +92,8 @@ class ValidationRun final : public PreparedRun {
              }}}};
 }
 
-/// Calls `convert()`, which returns the elements written, on the timer. Peers take well-formed text only.
+/// Times `convert(count)`, which sets the number of elements written and returns whether the text is well-formed. Peers
+/// take only well-formed text.
 template <typename Convert>
 [[nodiscard]] Result timed(const char* peer, const Convert& convert) {
     std::size_t count = 0;
@@ -110,10 +111,10 @@ constexpr const char* iconvName = sizeof(Element) == 1   ? "UTF-8"
                                   : sizeof(Element) == 2 ? "UTF-16LE"
                                                          : "UTF-32LE";
 
-/// A conversion between two encodings that is open.
+/// An open iconv conversion between two encodings.
 class Iconv {
   public:
-    /// Throws std::system_error when there is none between them.
+    /// Throws std::system_error if iconv does not have this conversion.
     Iconv(const char* to, const char* from) : descriptor_(iconv_open(to, from)) {
         if (reinterpret_cast<std::intptr_t>(descriptor_) == -1) {
             throw std::system_error(errno, std::generic_category(), "iconv_open");

@@ -25,7 +25,7 @@ using namespace StreamCompaction;
 
 constexpr int noBlockSize = 0;
 
-/// A variant of all types that it takes.
+/// A variant with all its types.
 struct Row {
     Operation operation;
     Hardware hardware;
@@ -58,7 +58,7 @@ constexpr std::array typeOfText{listedTypeOfText};
     return {operation, Hardware::Gpu, name, title, typeOfText, defaultBlockSize};
 }
 
-// To add a variant: its line here, and one in cpu_variants.cpp or in the gpu_*.cu of its operation.
+// To add a variant, add a line here and one in cpu_variants.cpp, text_variants.cpp or its operation's file in gpu/.
 constexpr std::array rows{
     cpu(Operation::Scan, "cpu", "cpu scan"),
     cpu(Operation::Scan, "cpu-parallel", "cpu parallel scan", onlyInt32),
@@ -161,7 +161,7 @@ constexpr std::array rows{
     return {{}, row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize};
 }
 
-/// Gives each variant its runner, where this build has one.
+/// Gives each variant its runner, if this build has one.
 void attachRunners(std::span<Variant> variants) {
     for (Implementation& implementation : joined({cpuImplementations(), gpuImplementations()})) {
         const auto variant = std::ranges::find_if(variants, [&](const Variant& candidate) {
@@ -187,7 +187,7 @@ void attachRunners(std::span<Variant> variants) {
     return names;
 }
 
-/// The variants that have each of the values, in the order of those.
+/// The variants whose `member` is one of the values, in the order of the values.
 template <typename Value>
 [[nodiscard]] std::vector<Variant> ofEach(std::span<const Value> values, Value Variant::*member,
                                           std::span<const Variant> variants) {
@@ -209,7 +209,7 @@ std::vector<Variant> allVariants() {
         }
     }
     attachRunners(variants);
-    // Peers that the build did not find.
+    // Remove the peers that the build did not find.
     std::erase_if(variants,
                   [](const Variant& variant) { return variant.hardware == Hardware::Cpu && !variant.prepare; });
     return variants;

@@ -16,10 +16,10 @@
 #include "stream_compaction/device_buffer.h"
 #include "stream_compaction/runtime/block_size.h"
 
-/// What the tests of the device layers share: random values, guarded arrays, streams, sizes.
+/// Shared by the tests of the device layer: random values, guarded arrays, streams, sizes.
 namespace StreamCompaction::Testing {
 
-/// The i-th of a sequence of well-mixed 64-bit values (SplitMix64, Steele et al. 2014).
+/// Element i of a sequence of well-mixed 64-bit values (SplitMix64, Steele et al. 2014).
 __host__ __device__ inline std::uint64_t randomBits(std::uint64_t seed, std::uint64_t i) {
     std::uint64_t z = seed + (i + 1) * 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -27,7 +27,8 @@ __host__ __device__ inline std::uint64_t randomBits(std::uint64_t seed, std::uin
     return z ^ (z >> 31);
 }
 
-/// Integers over their full range; floating-point numbers that are small integers, so that sums are exact in any order.
+/// Integers over their full range, or floating-point numbers that are small integers, so that sums are exact in any
+/// order.
 template <typename T>
 struct Summand {
     std::uint64_t seed;
@@ -41,7 +42,7 @@ struct Summand {
     }
 };
 
-/// A quarter zeros, the rest over the full range.
+/// One quarter zeros, the rest like Summand.
 template <typename T>
 struct KeepThreeInFour {
     std::uint64_t seed;
@@ -50,8 +51,8 @@ struct KeepThreeInFour {
     }
 };
 
-/// Any bit pattern: all integers; all floating-point numbers, both zeros and NaNs among them, but only positive ones,
-/// for libraries differ about the place of the others.
+/// Any bit pattern: all integers, and all floating-point numbers including both zeros and NaNs. NaNs are positive,
+/// because libraries sort negative ones differently.
 template <typename T>
 struct AnyBits {
     std::uint64_t seed;
@@ -89,14 +90,14 @@ template <typename Value>
     return array;
 }
 
-/// Scratch of so many bytes as an earlier call may have left it, not a state that any call begins with.
+/// Scratch that is not cleared, as an earlier call may leave it.
 [[nodiscard]] inline DeviceBuffer<std::byte> usedScratch(std::size_t bytes, int byte = 0x55) {
     DeviceBuffer<std::byte> scratch(bytes);
     Common::checkCUDAError(cudaMemset(scratch.data(), byte, scratch.byteCount()), "cudaMemset");
     return scratch;
 }
 
-/// Inputs with a shape: what a scan, a compaction or a sort may trip over. Their sums are exact in a float.
+/// Regular inputs, which are edge cases of scans, compactions and sorts. Their sums are exact in a float.
 template <typename T>
 [[nodiscard]] std::vector<std::vector<T>> patterns(std::size_t n) {
     std::vector<T> ascending(n);
@@ -112,8 +113,8 @@ template <typename T>
     return {std::vector<T>(n, T{0}), std::vector<T>(n, T{1}), ascending, descending, alternating, oneNonzero};
 }
 
-/// Device memory for up to `capacity` elements between two guard zones, everything filled with a poison; a kernel that
-/// writes outside its n elements, or leaves one of them out, is found out.
+/// Device memory for up to `capacity` elements between two guard zones, all filled with poison. It detects a kernel
+/// that writes outside its n elements or leaves one out.
 template <typename T>
 class GuardedArray {
   public:
@@ -124,7 +125,7 @@ class GuardedArray {
 
     [[nodiscard]] T* data() { return memory_.data() + before_; }
 
-    /// Refills the first n elements and the guards around them.
+    /// Poisons the first n elements and the guards around them.
     void poison(std::size_t n, cudaStream_t stream) {
         Common::checkCUDAError(cudaMemsetAsync(memory_.data(), poisonByte, (before_ + n + guard) * sizeof(T), stream),
                                "cudaMemsetAsync");
@@ -135,7 +136,7 @@ class GuardedArray {
                                "cudaMemcpy");
     }
 
-    /// Whether the guards around the first n elements are as they were filled.
+    /// Whether the guards around the first n elements are unchanged.
     [[nodiscard]] bool guardsIntact(std::size_t n) const {
         std::vector<T> zone(guard);
         memory_.copyTo(zone);
@@ -146,7 +147,7 @@ class GuardedArray {
         return front && isPoison(zone);
     }
 
-    /// The first n elements, after a check of what lies around them.
+    /// The first n elements. Also checks the memory around them.
     [[nodiscard]] std::vector<T> read(std::size_t n) const {
         std::vector<T> all(before_ + n + guard);
         memory_.copyTo(all);
@@ -167,8 +168,8 @@ class GuardedArray {
     DeviceBuffer<T> memory_;
 };
 
-/// Captures what `enqueue(stream)` does in a CUDA graph and replays it, once all that was asked of the device is done,
-/// for the stream does not wait for the default one.
+/// Captures the work of `enqueue(stream)` in a CUDA graph and replays it. It first waits for all earlier work, because
+/// the stream does not wait for the default stream.
 template <typename Enqueue>
 void replay(int times, Enqueue enqueue) {
     const CudaStream stream;
@@ -187,7 +188,7 @@ void replay(int times, Enqueue enqueue) {
     cudaGraphDestroy(graph);
 }
 
-/// Elements of equal bits, so that NaNs equal themselves and the zeros differ.
+/// Compares bits, so NaNs equal themselves and the two zeros differ.
 template <typename T>
 [[nodiscard]] testing::AssertionResult sameBits(const std::vector<T>& actual, const std::vector<T>& expected) {
     if (actual.size() != expected.size()) {
@@ -205,10 +206,10 @@ template <typename T>
     return testing::AssertionSuccess();
 }
 
-/// Whether the run is meant to be short: under a sanitizer every launch costs milliseconds.
+/// Whether the run should be short. Under a sanitizer every launch takes milliseconds.
 [[nodiscard]] inline bool quick() { return isSimulated || std::getenv("STREAM_COMPACTION_QUICK_TESTS") != nullptr; }
 
-/// Whether a test of huge arrays may run, which takes so many bytes of device memory and a while.
+/// Whether a test of huge arrays, which needs `bytes` bytes of device memory and some time, may run.
 [[nodiscard]] inline bool hasRoomFor(std::size_t bytes) {
     std::size_t free = 0;
     std::size_t total = 0;
@@ -216,7 +217,7 @@ template <typename T>
     return !quick() && free >= bytes + (std::size_t{1} << 30);
 }
 
-/// Counts in `wrong` the elements that are not `expected(i)`.
+/// Counts in `wrong` the elements that differ from `expected(i)`.
 template <typename T, typename Expected>
 __global__ void kernCountWrong(std::size_t n, const T* actual, Expected expected, unsigned long long* wrong) {
     const std::size_t i = Common::globalThreadIndex();
@@ -236,7 +237,7 @@ template <typename T, typename Expected>
     return result;
 }
 
-/// Every size up to two small tiles and a bit; a sample of them when quick.
+/// Every size up to a little more than two small tiles; a sample of them if the run is quick.
 [[nodiscard]] inline std::vector<std::size_t> smallSizes() {
     std::vector<std::size_t> sizes;
     for (std::size_t n = 0; n <= 4097; n += quick() ? 1 + n : 1) {
@@ -245,7 +246,7 @@ template <typename T, typename Expected>
     return sizes;
 }
 
-/// 2^k - 1, 2^k, 2^k + 1 from 2^13 to 2^26, and a few sizes of no shape.
+/// 2^k - 1, 2^k and 2^k + 1 from 2^13 to 2^26, and a few irregular sizes.
 [[nodiscard]] inline std::vector<std::size_t> largeSizes() {
     std::vector<std::size_t> sizes{5000, 123457};
     if (quick()) {

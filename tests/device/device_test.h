@@ -10,20 +10,20 @@
 
 namespace StreamCompaction::Testing {
 
-/// Whether kernels run on the CPU, a thousand times as slow.
+/// Whether kernels run on the CPU, a thousand times slower.
 #if defined(STREAM_COMPACTION_SIMULATED)
 inline constexpr bool isSimulated = true;
 #else
 inline constexpr bool isSimulated = false;
 #endif
 
-/// `onCard`, or what takes as long on a simulated card.
+/// `onCard`, or a size for which a simulated card takes as long.
 [[nodiscard]] constexpr std::size_t sized(std::size_t onCard, std::size_t simulated) {
     return isSimulated ? simulated : onCard;
 }
 
-/// Skips a test, with the reason, on a machine that cannot run it. The machine is asked once: a device that a test has
-/// broken must fail those after it.
+/// Skips a test, with the reason, on a machine that cannot run it. The machine is asked only once: if a test breaks the
+/// device, later tests must fail, not be skipped.
 class DeviceTest : public testing::Test {
   protected:
     void SetUp() override {

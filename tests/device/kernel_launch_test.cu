@@ -37,7 +37,7 @@ TEST_F(KernelLaunchTest, WhatOneShapeIsAllowedStaysAllowed) {
     EXPECT_EQ(marks.read(2), std::vector<int>(2, 1));
 }
 
-/// Each host thread asks for an amount of its own and launches at once; what one asks for takes nothing from another.
+/// Each host thread requests a different amount and launches at once. A request must not reduce that of another thread.
 TEST_F(KernelLaunchTest, HostThreadsMayAskAndLaunchAtTheSameTime) {
     constexpr int hostThreads = 8;
     std::vector<std::jthread> threads;

@@ -1,4 +1,4 @@
-// The tests that every scan, compaction and sort of the device layer has to pass, for each element type. The oracles
+// The tests that every scan, compaction and sort of the device layer must pass, for each element type. The references
 // are the standard library on the host for small arrays and Thrust on the device for large ones.
 #include <array>
 #include <compare>
@@ -23,7 +23,7 @@ template <typename T>
     return {};
 }
 
-/// What the operation should return by the standard library; floating-point keys in IEEE 754's total order.
+/// The expected result by the standard library, with floating-point keys in IEEE 754's total order.
 template <typename T>
 [[nodiscard]] std::vector<T> expectedResult(Kind kind, std::span<const T> in) {
     std::vector<T> result;
@@ -41,7 +41,7 @@ template <typename T>
     return result;
 }
 
-/// The same by Thrust; returns the number of elements.
+/// The same by Thrust. Returns the number of elements.
 template <typename T>
 [[nodiscard]] std::size_t runOracle(Kind kind, const T* in, T* out, std::size_t n) {
     switch (kind) {
@@ -57,7 +57,7 @@ template <typename T>
     return 0;
 }
 
-/// Scratch that holds garbage, and room for the count: what one call at a time works with.
+/// The memory of one call at a time: scratch that holds garbage, and room for the count.
 struct Workspace {
     DeviceBuffer<std::byte> scratch;
     DeviceBuffer<std::size_t> count{1};
@@ -69,7 +69,7 @@ struct Workspace {
     }
 };
 
-/// Enqueues a call with scratch of exactly the size that the operation asks for.
+/// Enqueues a call with scratch of exactly the requested size.
 template <typename T>
 void enqueue(const OperationUnderTest<T>& op, const T* in, T* out, std::size_t n, Workspace& workspace,
              cudaStream_t stream) {
@@ -85,8 +85,7 @@ template <typename T>
     return count;
 }
 
-/// The result, once it is there and the poison around it has been checked; what a compaction does not keep it may not
-/// touch.
+/// The result, after the poison around it has been checked. A compaction must not write behind its kept elements.
 template <typename T>
 [[nodiscard]] std::vector<T> resultOf(const OperationUnderTest<T>& op, std::size_t n, const GuardedArray<T>& out,
                                       const Workspace& workspace) {
@@ -111,7 +110,7 @@ void expectCorrect(const OperationUnderTest<T>& op, const std::vector<T>& in) {
     expectCorrect<T>(op, in, deviceIn.data(), out, workspace);
 }
 
-/// `n`, or a size that a simulated card has the time for: a sort by scans takes hundreds of passes.
+/// `n`, or a size that a simulated card can handle: a sort by scans takes hundreds of passes.
 template <typename T>
 [[nodiscard]] std::size_t sizeFor(const OperationUnderTest<T>& op, std::size_t n) {
     return sized(n, op.kind == Kind::Sort ? n / 16 + 1 : n / 4 + 1);
@@ -119,7 +118,7 @@ template <typename T>
 
 class OperationTest : public DeviceTest, public testing::WithParamInterface<AnyOperation> {
   protected:
-    /// Calls `test` with the operation, of whatever element type.
+    /// Calls `test` with the operation of the parameter's element type.
     template <typename Test>
     static void withOperation(Test test) {
         std::visit(test, GetParam());
@@ -135,7 +134,7 @@ TEST_P(OperationTest, EverySmallSize) {
         GuardedArray<T> out(most);
         Workspace workspace(op.scratchBytes(most));
         for (const std::size_t n : sizes) {
-            const std::size_t first = randomBits(2, n) % most;  // other values, and another alignment, for each size
+            const std::size_t first = randomBits(2, n) % most;  // other values and another alignment for each size
             expectCorrect(op, std::span(in).subspan(first, n), deviceIn.data() + first, out, workspace);
             if (HasFatalFailure()) {
                 return;
@@ -148,7 +147,7 @@ TEST_P(OperationTest, LargeSizes) {
     withOperation([]<typename T>(const OperationUnderTest<T>& op) {
         const std::vector<std::size_t> sizes = largeSizes();
         const std::size_t most = std::ranges::max(sizes);
-        // Thrust takes -0 for +0, so floating-point keys are small integers here, which have no -0.
+        // Thrust treats -0 as +0. So floating-point keys are small integers here, without -0.
         const DeviceBuffer<T> in =
             op.kind == Kind::Compact ? deviceArray(most, KeepThreeInFour<T>{3}) : deviceArray(most, Summand<T>{3});
         GuardedArray<T> out(most);

@@ -14,13 +14,13 @@
 #include "device_fixture.cuh"
 #include "oracles.h"
 
-/// Operations of the device layer behind one interface, so that one set of tests (operation_test.cu) can be compiled
-/// once for each element type and run on all of them.
+/// A common interface to operations of the device layer. One set of tests (operation_test.cu) is compiled once per
+/// element type and run on all of them.
 namespace StreamCompaction::Testing {
 
 enum class Kind { Scan, Compact, Sort };
 
-/// A scan, compaction or sort of elements of type T: how to call it and what it can do.
+/// A scan, compaction or sort of elements of type T, and its abilities.
 template <typename T>
 struct OperationUnderTest {
     std::string name;
@@ -28,7 +28,7 @@ struct OperationUnderTest {
     std::function<std::size_t(std::size_t n)> scratchBytes;
     /// Only a compaction writes to `count`.
     std::function<void(const T* in, T* out, std::size_t* count, std::size_t n, Scratch, cudaStream_t)> enqueue;
-    /// Makes later calls use another block size; empty where that is the library's choice.
+    /// Sets the block size of later calls; empty if the library chooses it.
     std::function<void(int blockSize)> setBlockSize;
     bool inPlace = true;
     bool capturable = true;
@@ -38,7 +38,7 @@ using AnyOperation =
     std::variant<OperationUnderTest<int>, OperationUnderTest<unsigned>, OperationUnderTest<std::int64_t>,
                  OperationUnderTest<std::uint64_t>, OperationUnderTest<float>, OperationUnderTest<double>>;
 
-/// What not every operation can do.
+/// Abilities that not every operation has.
 struct Abilities {
     bool capturable = true;
 };
@@ -81,7 +81,7 @@ template <typename Op>
             underTest<double, Op>(name + "_double", kind, abilities)};
 }
 
-/// The operations of each variant.
+/// The operations of each library or method.
 [[nodiscard]] std::vector<AnyOperation> naiveOperations();
 [[nodiscard]] std::vector<AnyOperation> efficientOperations();
 [[nodiscard]] std::vector<AnyOperation> sharedMemOperations();
@@ -106,7 +106,7 @@ template <typename T, typename In>
     return sums;
 }
 
-/// Input bytes accumulated in 32 and 64 bits.
+/// Accumulates input bytes in 32 and 64 bits.
 template <typename Op>
 void expectBytesAccumulateWider(const Op& op) {
     for (const std::size_t n : {1, 300, 70000}) {
@@ -127,7 +127,7 @@ struct UnusedScratch {
     __device__ std::byte operator()(std::size_t) const { return std::byte{0x55}; }
 };
 
-/// A compaction or sort over a scan refuses what the scan would, before anything is enqueued.
+/// A compaction or sort by a scan must refuse what the scan refuses, before anything is enqueued.
 template <typename Op>
 void expectScanRefusedBeforehand() {
     const std::size_t n = 5000;

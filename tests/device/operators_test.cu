@@ -1,4 +1,4 @@
-// Operators of a scan on the host, which takes no device.
+// Operators of a scan on the host; no device is needed.
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ TYPED_TEST(ExtremesOfFloatingPointTest, IdentitiesLeaveElementsAsTheyAre) {
     }
 }
 
-/// The bits of a value, all NaNs alike.
+/// The bits of a value; all NaNs give the same bits.
 template <typename T>
 [[nodiscard]] std::uint64_t bitsOf(T value) {
     std::uint64_t bits = ~std::uint64_t{0};

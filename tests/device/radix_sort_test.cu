@@ -15,8 +15,8 @@ std::vector<AnyOperation> radixOperations() { return withEveryType<Radix::Sort>(
 
 namespace {
 
-/// One size for each way that a sort may take, and the edges between them. When quick, one for each shape of blocks
-/// that holds few elements; others are for WaysThatOtherCardsTake and ReplaysWithOtherKeys.
+/// One size per algorithm that a sort may choose, and sizes at the borders between them. If the run is quick, one size
+/// per block shape for few elements; WaysThatOtherCardsTake and ReplaysWithOtherKeys test other sizes.
 [[nodiscard]] std::vector<std::size_t> sizesOfAllWays() {
     if (quick()) {
         return {2, 1000, 1025, 2049, 4097, 8193, 16385, 32769};
@@ -24,12 +24,12 @@ namespace {
     return {1, 2, 1000, 1025, 2049, 4096, 4097, 8193, 16385, 32769, 70001, 600011, 1500007};
 }
 
-/// Ascending and descending, which are the same to the kernels: one of them when quick.
+/// Ascending and descending. The kernels treat both alike, so one of them is enough if the run is quick.
 [[nodiscard]] std::vector<bool> directions() {
     return quick() ? std::vector<bool>{true} : std::vector<bool>{false, true};
 }
 
-/// What is special about a type.
+/// Special values of a type.
 template <typename K>
 [[nodiscard]] std::vector<K> extremes() {
     using Limits = std::numeric_limits<K>;
@@ -50,7 +50,7 @@ template <typename K>
     });
 }
 
-/// A value of any type that says which it is.
+/// A value of any type that contains its index.
 template <typename V>
 [[nodiscard]] V valueAt(std::size_t i) {
     V value{};
@@ -68,7 +68,7 @@ struct SixteenBytes {
     std::uint64_t words[2];
 };
 
-/// The bits of a key that a sort compares, by the definition in Sort.
+/// The bits of a key that a sort compares, as Sort defines them.
 template <typename K>
 [[nodiscard]] std::uint64_t comparedBits(const Radix::Sort& sort, K key) {
     const int end = sort.endBit == 0 ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
@@ -77,7 +77,7 @@ template <typename K>
     return sort.descending ? ~bits : bits;
 }
 
-/// The order in which the standard library puts the keys: where each comes from.
+/// The indices of the keys in sorted order, by the standard library.
 template <typename K>
 [[nodiscard]] std::vector<std::size_t> sortedPlaces(const Radix::Sort& sort, const std::vector<K>& keys) {
     std::vector<std::size_t> places(keys.size());
@@ -171,7 +171,7 @@ class RadixSortTest : public DeviceTest {
         }
     }
 
-    /// Keys of which there are many equal ones.
+    /// Keys with many duplicates.
     template <typename K, typename V>
     static void expectStable() {
         for (const std::size_t n : sizesOfAllWays()) {
@@ -186,7 +186,7 @@ class RadixSortTest : public DeviceTest {
     }
 };
 
-// Keys of one size share their kernels: one type of each when quick.
+// Keys of the same size share their kernels, so one type of each size is enough if the run is quick.
 TEST_F(RadixSortTest, ExtremesOfEveryKeyType) {
     expectExtremesSorted<std::int8_t>();
     expectExtremesSorted<std::int16_t>();
@@ -226,7 +226,7 @@ TEST_F(RadixSortTest, ArgsortIsStable) {
     }
 }
 
-/// Keys that need no pass but the last, or none before a later one.
+/// Keys for which all passes but the last are skipped, or the first ones.
 TEST_F(RadixSortTest, ArgsortOfKeysThatShareDigits) {
     const std::vector<std::uint32_t (*)(std::size_t)> patterns{
         [](std::size_t) -> std::uint32_t { return 0xC0FFEE; },
@@ -247,7 +247,7 @@ TEST_F(RadixSortTest, ArgsortOfKeysThatShareDigits) {
     }
 }
 
-// Only passes take tickets.
+// Only the algorithm in passes takes tickets.
 TEST_F(RadixSortTest, ByTickets) {
     const std::size_t n = sized(1500007, 40007);
     const Radix::Sort sort{.order = TileOrder::Ticket};
@@ -314,7 +314,7 @@ TEST_F(RadixSortTest, ConsumedInputsSaveScratch) {
     }
 }
 
-// Which passes run is decided anew in every replay.
+// Every replay decides anew which passes run.
 TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
     for (const std::size_t n : {std::size_t{5000}, sized(300007, 40007), sized(2000003, 150001)}) {
         const Radix::Sort sort;
@@ -343,7 +343,7 @@ TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
     }
 }
 
-/// Each way in a shape, on keys that it holds.
+/// Each algorithm with one shape, on a number of keys that it can hold.
 TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
     const auto expectSortedBy = [](std::size_t n, auto launch) {
         const auto keys = hostArray(n, AnyBits<std::uint32_t>{27});
@@ -433,7 +433,7 @@ TEST_F(RadixSortTest, RefusesBadArguments) {
     Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 
-/// What is wrong with keys that should be sorted, and a sum that their order does not change.
+/// Counts descents, and adds up a hash of each key; the order of the keys does not change that sum.
 __global__ void kernInspect(std::size_t n, const std::uint32_t* keys, unsigned long long* descents,
                             unsigned long long* sum) {
     const std::size_t i = Common::globalThreadIndex();

@@ -41,7 +41,7 @@ struct alignas(16) TwoDoubles {
     }
 };
 
-/// What elements of a type are added up in.
+/// The type in which elements are added up.
 template <typename T>
 using SumOf = std::conditional_t<std::is_same_v<T, __half> || std::is_same_v<T, __nv_bfloat16>, float,
                                  std::conditional_t<std::is_same_v<T, std::int8_t>, int, T>>;
@@ -59,7 +59,7 @@ struct ExactSummand {
     }
 };
 
-/// The same in the type that they are added up in.
+/// The same in the type in which they are added up.
 template <typename T>
 struct WidenedSummand {
     std::uint64_t seed;
@@ -73,14 +73,14 @@ struct Ones {
     __host__ __device__ T operator()(std::size_t) const { return T{1}; }
 };
 
-/// From -0.9 to 0.9, of any mantissa.
+/// From -0.9 to 0.9, with any mantissa.
 struct Fractions {
     __host__ __device__ float operator()(std::size_t i) const {
         return static_cast<float>(randomBits(3, i)) * 1e-19f - 0.9f;
     }
 };
 
-/// As deviceArray has it; also of no elements.
+/// Like deviceArray, but also for no elements.
 template <typename Value>
 [[nodiscard]] auto deviceMatrix(std::size_t n, Value value) {
     return n > 0 ? deviceArray(n, value) : DeviceBuffer<decltype(value(0))>();
@@ -91,7 +91,7 @@ struct MatrixSize {
     std::size_t cols;
 };
 
-/// Every pair of these, unless there are too many elements.
+/// All pairs of these that have few enough elements.
 [[nodiscard]] std::vector<MatrixSize> grid(std::size_t mostElements) {
     const std::vector<std::size_t> edges{0,   1,   2,    3,    7,    31,   32,   33,   127,
                                          128, 129, 1023, 1024, 1025, 2047, 2048, 4097, (std::size_t{1} << 20) + 1};
@@ -106,7 +106,7 @@ struct MatrixSize {
     return sizes;
 }
 
-/// Matrices of which every mapping has one at least.
+/// At least one matrix per mapping.
 [[nodiscard]] std::vector<MatrixSize> oneOfEachMapping() {
     std::vector<MatrixSize> sizes{{300, 1},   {300, 12}, {70, 97},  {33, 250},
                                   {20, 1000}, {9, 1500}, {5, 3001}, {3, 40001}};
@@ -116,7 +116,7 @@ struct MatrixSize {
     return sizes;
 }
 
-/// The sums of a matrix in device memory, into guarded and poisoned memory.
+/// The sums of a matrix in device memory, written to guarded and poisoned memory.
 template <typename In, typename Op = Adaptive>
 [[nodiscard]] std::vector<SumOf<In>> sumsOf(const In* matrix, MatrixSize size, std::size_t pitch, const Op& op = {}) {
     GuardedArray<SumOf<In>> out(size.rows);
@@ -131,7 +131,7 @@ using Peer = Thrust::RowSum;
 using Peer = Cub::RowSum;
 #endif
 
-/// A peer's answer.
+/// The sums by a peer.
 template <typename T>
 [[nodiscard]] std::vector<T> oracleSums(const DeviceBuffer<T>& matrix, MatrixSize size) {
     std::vector<T> sums(size.rows);
@@ -172,7 +172,8 @@ TYPED_TEST(TypedRowSumTest, MatchesTheOracleOnEveryShape) {
     }
 }
 
-// Rows apart, of a matrix that begins anywhere and ends with its memory; what lies between the rows would spoil a sum.
+// Rows with gaps, in a matrix of any alignment that ends at the end of its memory. Elements in the gaps would spoil a
+// sum.
 TYPED_TEST(TypedRowSumTest, TakesAnyPitchAndAlignment) {
     for (const MatrixSize size : oneOfEachMapping()) {
         const std::size_t n = size.rows * size.cols;
@@ -212,7 +213,7 @@ TEST_F(RowSumTest, EveryStepOfTheStudyMatchesTheOracle) {
 
 TEST_F(RowSumTest, ThrustMatchesCub) { expectExact<int>({100, 77}, Thrust::RowSum{}); }
 
-// Wide sums of narrow elements: twice as many digits.
+// Sums in a wider type than the elements have twice as many digits.
 TEST_F(RowSumTest, AddsUpInTheTypeOfTheResult) {
     const std::vector<float> tenths(100000, 0.1f);
     const DeviceBuffer<float> matrix{std::span<const float>(tenths)};
@@ -225,7 +226,7 @@ TEST_F(RowSumTest, AddsUpInTheTypeOfTheResult) {
     EXPECT_NEAR(sum, 100000.0 * 0.1f, 1e-8);
 }
 
-// Bools are added up as counts in a wider type, and as "any of them" in bool.
+// Sums of bools are counts in a wider type, and "any of them" in bool.
 TEST_F(RowSumTest, AddsUpBools) {
     for (const MatrixSize size : oneOfEachMapping()) {
         std::vector<char> elements(size.rows * size.cols);
@@ -253,7 +254,7 @@ TEST_F(RowSumTest, AddsUpBools) {
     }
 }
 
-/// 3 for what is not there, too, if it were added.
+/// Gives 3 for 0, so a sum that includes missing elements is wrong.
 struct SquareAndThree {
     __host__ __device__ int operator()(std::int8_t x) const { return x * x + 3; }
 };
@@ -277,8 +278,7 @@ TEST_F(RowSumTest, AddsUpAFunctionOfEachElement) {
     }
 }
 
-/// A sum to compare with, and the sum of the absolute values: in the widest type, keeping what each addition rounds
-/// away (Neumaier, 1974).
+/// A reference sum and the sum of the absolute values, in the widest type and compensated (Neumaier, 1974).
 struct Reference {
     long double sum = 0;
     long double magnitude = 0;
@@ -299,12 +299,12 @@ template <typename T>
     return reference;
 }
 
-/// From minus one to one.
+/// From -1 to 1.
 [[nodiscard]] double uniform(std::size_t i) { return static_cast<double>(randomBits(11, i) >> 11) * 0x1p-52 - 1; }
 
 using ValueAt = double (*)(std::size_t);
 
-/// Inputs on which sums in floating point go wrong.
+/// Inputs whose floating-point sums have large errors.
 const std::pair<const char*, ValueAt> hardInputs[] = {
     {"uniform", uniform},
     {"positive", [](std::size_t i) { return uniform(i) + 1; }},
@@ -417,7 +417,7 @@ TYPED_TEST(RowSumOperationTest, RefusesBadArguments) {
     EXPECT_NO_THROW(sum(none, none, 0, 10, 10, scratch.bytes(), nullptr));
 }
 
-// Nothing is at a distance of the pitch.
+// With a single row the pitch is never used.
 TYPED_TEST(RowSumOperationTest, TakesASingleRowOfAnyPitch) {
     const DeviceBuffer<float> matrix = deviceArray(10, Ones<float>{});
     EXPECT_EQ(sumsOf(matrix.data(), {1, 10}, static_cast<std::size_t>(-1), TypeParam{}), std::vector<float>{10.0f});

@@ -10,13 +10,13 @@ namespace {
 using SinglePass::Compact;
 using SinglePass::Partition;
 
-/// An element of so many bytes, aligned as its size allows or not at all.
+/// An element of `size` bytes with any alignment.
 template <int size, int alignment>
 struct alignas(alignment) Blob {
     std::uint8_t bytes[size];
 };
 
-/// Bytes that tell an element's index.
+/// Elements whose bytes contain their index.
 template <typename T>
 struct Numbered {
     __host__ __device__ T operator()(std::size_t i) const {
@@ -29,7 +29,7 @@ struct Numbered {
     }
 };
 
-/// Whether element i is kept: so many in a million, or whole runs of elements.
+/// Keeps element i with probability inAMillion / 10^6, or whole runs of elements with that probability.
 struct Fraction {
     unsigned inAMillion;
     bool isClustered = false;
@@ -39,7 +39,7 @@ struct Fraction {
     }
 };
 
-/// The predicate that asks only for the index.
+/// A predicate that uses only the index.
 struct KeepByIndex {
     Fraction fraction;
     template <typename T>
@@ -212,7 +212,7 @@ void expectCompactedByFlags(std::size_t n) {
     ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
 }
 
-/// A second parameter that has a default is no index.
+/// A second parameter with a default is not taken for an index.
 struct IsAtLeast {
     __host__ __device__ bool operator()(int x, int least = 500) const { return x >= least; }
 };
@@ -255,7 +255,7 @@ TEST_F(SinglePassCompactTest, MapScanScatterByIndex) {
     ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
 }
 
-/// Wider than what it is made from, so that a tile grows in shared memory.
+/// The result is wider than the element, so a tile grows in shared memory.
 struct WideSquare {
     __host__ __device__ std::uint64_t operator()(std::uint8_t x) const { return std::uint64_t{x} * x; }
 };
@@ -311,7 +311,7 @@ TEST_F(SinglePassCompactTest, ByFlags) {
     }
 }
 
-/// Takes milliseconds over one of the elements.
+/// Takes milliseconds for one of the elements.
 struct SlowPredicate {
     __device__ bool operator()(int x) const {
         for (int i = 0; x == -1 && i < 50; ++i) {
@@ -321,7 +321,7 @@ struct SlowPredicate {
     }
 };
 
-// The first tile is late, so all others that are resident look back across the whole distance.
+// The first tile is late, so all other resident tiles look back to the beginning.
 TEST_F(SinglePassCompactTest, FirstTileLate) {
     auto in = hostArray(9000001, [](std::size_t i) { return static_cast<int>(i); });
     in[7] = -1;

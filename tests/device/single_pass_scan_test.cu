@@ -21,7 +21,7 @@ namespace {
 using SinglePass::Scan;
 using SinglePass::ScanKind;
 
-/// One size for each way that a scan can go, for elements of any size.
+/// One size per algorithm of a scan, for elements of any size.
 [[nodiscard]] std::vector<std::size_t> sizesOfEveryPath() {
     std::vector<std::size_t> sizes{1, 2, 255, 1000, 4097, 8000, 30001, 100000, 500000};
     if (!quick()) {
@@ -79,7 +79,7 @@ struct ThreeTimesTheIndex {
     __host__ __device__ std::int64_t operator()(std::size_t i) const { return 3 * static_cast<std::int64_t>(i); }
 };
 
-/// Expects the sums of the values, which `in` makes, behind `initial`.
+/// Expects the sums of `values` after `initial`. `in` produces the same values.
 template <typename In, typename T>
 void expectSumsOf(const In& in, const std::vector<T>& values, const T& initial) {
     const std::size_t n = values.size();
@@ -132,8 +132,8 @@ TEST_F(SinglePassScanTest, Extremes) {
     expectRight<std::int64_t, std::int8_t>(Max{});
 }
 
-/// The extremes of whole numbers of one sign, which are the same in every floating-point type that holds them; an
-/// identity of 0 would be more extreme than any.
+/// Extremes of whole numbers of one sign. They are the same in every floating-point type that holds them. An identity
+/// of 0 would give a wrong result.
 template <typename T, typename Op>
 void expectExtremesAsOfFloats(float sign, const Op& op) {
     for (const std::size_t n : sizesOfEveryPath()) {
@@ -225,7 +225,7 @@ TEST_F(SinglePassScanTest, AnyAlignmentInAndOutOfPlace) {
     }
 }
 
-/// A sum that takes milliseconds when it meets a certain element.
+/// A sum that takes milliseconds for a certain element.
 struct SlowSum {
     static constexpr bool isCommutative = true;
     static constexpr std::int64_t marker = std::int64_t{1} << 62;
@@ -244,7 +244,7 @@ struct SlowSum {
     }
 };
 
-// The first tile is late, so all others that are resident look back across the whole distance.
+// The first tile is late, so all other resident tiles look back to the beginning.
 TEST_F(SinglePassScanTest, FirstTileLate) {
     auto in = hostArray(4000003, [](std::size_t i) { return static_cast<std::int64_t>(i % 100); });
     in[5] = SlowSum::marker;
@@ -255,7 +255,7 @@ TEST_F(SinglePassScanTest, FirstTileLate) {
     EXPECT_TRUE(sameBits(scanned<std::int64_t>(Scan{.reproducible = true}, in, SlowSum{}), expected));
 }
 
-/// i, and the sum of what comes before it.
+/// The value i, and the sum of all values before it.
 struct Index {
     template <typename T>
     struct As {
@@ -290,7 +290,7 @@ TEST_F(SinglePassScanTest, MoreThanTwoToThe32Elements) {
 
 TEST_F(SinglePassScanTest, TwoToThe33Bytes) { expectSumsOfIndices<std::uint8_t>(std::size_t{1} << 33); }
 
-// All paths in turn on the same scratch, each of which finds there what another left.
+// Uses all algorithms in turn on the same scratch. Each finds the data of another one there.
 TEST_F(SinglePassScanTest, AMillionCallsOnTheSameScratch) {
     const int calls = quick() ? 200 : 1000000;
     const std::size_t most = 1500000;

@@ -1,4 +1,4 @@
-// Sizes that no memory or grid has room for are refused before anything is enqueued: so it takes no device.
+// Sizes for which no memory or grid has room are refused before anything is enqueued, so no device is needed.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -37,7 +37,7 @@ struct alignas(16) Pair {
     friend __host__ __device__ bool operator!=(Pair a, Pair b) { return a.first != b.first || a.second != b.second; }
 };
 
-/// Memory of a few elements. Nobody may look at it.
+/// Memory of a few elements. No test may access it.
 template <typename T, int number = 0>
 [[nodiscard]] T* memory() {
     alignas(scratchAlignment) static std::byte bytes[1024];
@@ -46,7 +46,7 @@ template <typename T, int number = 0>
 
 [[nodiscard]] Scratch scratch() { return {memory<std::byte, 1>(), 1024}; }
 
-/// Expects the refusal of a size, not of scratch that is too small for it.
+/// Expects that the size is refused, and not the scratch, which is too small as well.
 template <typename Call>
 void expectSizeRefused(const std::string& what, Call&& call) {
     try {

@@ -17,7 +17,7 @@ using Bytes = std::vector<std::uint8_t>;
 
 constexpr Errors allErrors[] = {Errors::Replace, Errors::Skip, Errors::Strict};
 
-/// Characters of one to four bytes, of which so many in a hundred are random bytes instead.
+/// Characters of one to four bytes. Random bytes replace `badInAHundred` % of them.
 [[nodiscard]] Bytes randomText(std::size_t n, unsigned seed, unsigned badInAHundred = 0) {
     std::mt19937 random(seed);
     Bytes text;
@@ -40,8 +40,8 @@ struct Converted {
     Result result;
 };
 
-/// Converts from memory of exactly the size of the text, `misalignment` elements from its beginning, to guarded memory
-/// of exactly the size of the expected output.
+/// Converts from memory of exactly the text's size to guarded memory of exactly the output's size. The text begins
+/// `misalignment` elements behind an aligned address.
 template <typename To, typename From, typename Op>
 void expectConverted(const Op& op, const std::vector<From>& text, const Converted<To>& expected,
                      std::size_t misalignment = 0) {
@@ -101,7 +101,7 @@ void expectValidated(const Bytes& text, std::size_t misalignment) {
     }
 }
 
-/// All directions, in all modes.
+/// Conversions to all encodings, in all modes.
 void expectAllAsOnTheCpu(const Bytes& text, std::size_t misalignment = 0) {
     for (const Errors errors : allErrors) {
         expectConverted(Decode{errors}, text, decodedByCpu<char32_t>(text, errors), misalignment);
@@ -117,7 +117,7 @@ void expectAllAsOnTheCpu(const Bytes& text, std::size_t misalignment = 0) {
 
 class Utf8Test : public DeviceTest {};
 
-// Few tiles are smaller than many.
+// If there are few tiles, they are smaller.
 constexpr std::size_t tileOfFew = DecodeShape<TextGridChain>::bytes;
 constexpr std::size_t tileOfMany = DecodeShape<TextLookBackChain>::bytes;
 constexpr std::size_t fewBytes = ChainTiles::mostTogether * tileOfFew;
@@ -135,7 +135,7 @@ TEST_F(Utf8Test, EverySizeAndAlignment) {
     }
 }
 
-// A sequence at every place around the borders of groups, warps and tiles, and text that ends at every place there.
+// Sequences at every position around the borders of groups, warps and tiles, and texts that end at every such position.
 TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
@@ -143,7 +143,7 @@ TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
         for (std::size_t begin = border - 5; begin <= border + 1; begin += sized(1, 3)) {
             for (const Bytes& sequence : sequences) {
                 for (const bool isElseAscii : {true, false}) {
-                    // Tiles are counted from an aligned address on, of which `lead` bytes are not text.
+                    // Tiles begin at an aligned address, `lead` bytes before the text.
                     const std::size_t lead = isElseAscii ? 0 : begin % (begin < 200 ? 16 : 127);
                     Bytes text(begin - lead, 'a');
                     if (!isElseAscii) {
@@ -168,7 +168,7 @@ TEST_F(Utf8Test, TruncatedAtEveryOffset) {
     }
 }
 
-// Tiles in the order of tickets: the same result.
+// The same result with tiles in the order of tickets.
 TEST_F(Utf8Test, ByTickets) {
     const Bytes text = randomText(fewBytes + 3 * tileOfMany, 11, 1);
     const Decode decode{.order = TileOrder::Ticket};
@@ -186,7 +186,7 @@ TEST_F(Utf8Test, MegabytesOfOneByte) {
     }
 }
 
-// So many elements in a tile that its runs are listed in two parts, in few tiles and in many.
+// The tiles have too many elements for one list of runs, so each is listed in two halves. Few tiles, and many.
 TEST_F(Utf8Test, MostlyAscii) {
     for (const std::size_t n : {std::size_t{100'000}, fewBytes + 3 * tileOfMany}) {
         if (quick() && n > fewBytes) {
@@ -205,8 +205,8 @@ TEST_F(Utf8Test, MostlyAscii) {
     }
 }
 
-// Ill-formed units of every length side by side, of which the first of a tile is reported: what is behind it must not
-// be taken for something else.
+// Ill-formed units of every length in a row. The first one is reported. The bytes behind it must not be taken for
+// something else.
 TEST_F(Utf8Test, IllFormedUnitsInARow) {
     const std::vector<Bytes> units{{0xE4}, {0xF0}, {0xC3},       {0xE4, 0xB8}, {0xF0, 0x9F}, {0xF0, 0x9F, 0x98},
                                    {0xFF}, {0x80}, {0xED, 0xA0}, {0xF4, 0x90}};
@@ -223,7 +223,7 @@ TEST_F(Utf8Test, IllFormedUnitsInARow) {
     }
 }
 
-/// Text of characters from `first` on, all of whose sequences have one length.
+/// Text of characters from `first` on. All sequences have the same length.
 [[nodiscard]] Bytes textOfOneLength(char32_t first, std::size_t n, unsigned seed) {
     std::mt19937 random(seed);
     Bytes text;
@@ -234,7 +234,7 @@ TEST_F(Utf8Test, IllFormedUnitsInARow) {
     return text;
 }
 
-/// Inserts a sequence where the one at a place begins.
+/// Inserts a sequence where the sequence at `at` begins.
 void insertSequence(Bytes& text, std::size_t at, const Bytes& sequence) {
     while (at > 0 && isContinuation(text[at])) {
         --at;
@@ -244,8 +244,8 @@ void insertSequence(Bytes& text, std::size_t at, const Bytes& sequence) {
 
 constexpr char32_t firstOfOneLength[] = {U'\u0400', U'\u4E00', U'\U0001F300'};
 
-// Tiles in which all sequences have one length, and tiles in which some do not: a shorter or a longer sequence, an
-// error, a cut sequence at the beginning, at every alignment of text and output.
+// Tiles whose sequences all have one length, and tiles with an exception: a shorter or a longer sequence, an error, or
+// a cut sequence at the beginning. At every alignment of text and output.
 TEST_F(Utf8Test, SequencesOfOneLength) {
     std::mt19937 random(17);
     for (const char32_t first : firstOfOneLength) {
@@ -264,7 +264,7 @@ TEST_F(Utf8Test, SequencesOfOneLength) {
     }
 }
 
-// The same where tiles end: the last one nearly whole, and the only sequence of four bytes across the border of two.
+// The same at the end of tiles: the last tile is nearly full, or the only sequence of four bytes crosses a border.
 TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
     constexpr std::size_t tile = tileOfFew;
     for (const char32_t first : firstOfOneLength) {
@@ -281,8 +281,8 @@ TEST_F(Utf8Test, SequencesOfOneLengthAtTheEndOfATile) {
     }
 }
 
-// What can stand across the border of two tiles among sequences of one length: continuations that continue nothing, and
-// units of every other length, well-formed or not.
+// Units that may cross the border of two tiles among sequences of one length: stray continuations, and well-formed or
+// ill-formed units of other lengths.
 const std::vector<Bytes> unitsAtABorder{{0x80, 0x80, 0x80},
                                         {0xD0, 0x90},
                                         {0xE4, 0xB8, 0xAD},
@@ -294,13 +294,13 @@ const std::vector<Bytes> unitsAtABorder{{0x80, 0x80, 0x80},
                                         {0xE4},
                                         {0xF0}};
 
-/// Appends sequences of one length up to a place, after so many letters that the last one ends there.
+/// Appends sequences of one length up to `place`. Letters before them ensure that the last sequence ends there.
 void appendUpTo(Bytes& text, const Bytes& plain, std::size_t place, std::size_t length) {
     text.insert(text.end(), (place - text.size()) % length, 'a');
     text.insert(text.end(), plain.begin(), plain.begin() + (place - text.size()));
 }
 
-// Each of them alone, cut at every place.
+// Each unit alone, cut at every position.
 TEST_F(Utf8Test, OtherUnitsAcrossTheBorderOfTiles) {
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, 2 * tileOfFew + 100, 22);
@@ -318,7 +318,7 @@ TEST_F(Utf8Test, OtherUnitsAcrossTheBorderOfTiles) {
     }
 }
 
-// All of them in one text, at the borders of tiles that look back.
+// All units in one text, at the borders of tiles that look back.
 TEST_F(Utf8Test, OtherUnitsAcrossTheBordersOfManyTiles) {
     for (const char32_t first : firstOfOneLength) {
         const Bytes plain = textOfOneLength(first, tileOfMany + 100, 24);
@@ -342,7 +342,7 @@ TEST_F(Utf8Test, OtherUnitsAcrossTheBordersOfManyTiles) {
     }
 }
 
-// So many tiles that they look back, with the first sequence of each beginning at each of four places.
+// Enough tiles for the look-back. The first sequence of a tile begins at each of four positions.
 TEST_F(Utf8Test, ManyTilesOfSequencesOfOneLength) {
     if (quick()) {
         GTEST_SKIP() << "megabytes";
@@ -357,7 +357,7 @@ TEST_F(Utf8Test, ManyTilesOfSequencesOfOneLength) {
     }
 }
 
-// There is no run to convert in the last tile, or in all but the first, or in the only one.
+// The last tile, all tiles but the first, or the only tile have no run to convert.
 TEST_F(Utf8Test, TilesThatEmitNothing) {
     for (const std::size_t border : {tileOfFew, fewBytes + 2 * tileOfMany - fewBytes % tileOfMany}) {
         Bytes text{0xC3, 0xA9};
@@ -378,7 +378,7 @@ TEST_F(Utf8Test, TilesThatEmitNothing) {
 }
 
 TEST_F(Utf8Test, MarkAtTheBeginning) {
-    // The mark, and ill-formed text whose bits would add up to it; before sequences of as many bytes, too.
+    // The byte order mark, and ill-formed text whose bits add up to the mark. Also before sequences of the same length.
     const std::vector<Bytes> beginnings{
         {0xEF, 0xBB, 0xBF}, {0xEF, 0xB9, 0x3F}, {0xED, 0x3B, 0xBF}, {0xF0, 0x8F, 0xBB, 0xBF}};
     for (const Bytes& beginning : beginnings) {
@@ -432,7 +432,7 @@ TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
     }
 }
 
-// Surrogates, in pairs and alone, at every place around the borders of rows, groups, warps and tiles.
+// Surrogates, in pairs and alone, at every position around the borders of rows, groups, warps and tiles.
 TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
     const std::vector<std::u16string> sequences{u"\xD83D\xDE00", u"\xD83D", u"\xDE00", u"\xD83D\xD83D\xDE00\xDE00"};
     for (const int border : {64, 256, 1280, EncodeShape<char16_t>::bytes / 2}) {
@@ -452,8 +452,8 @@ TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
     }
 }
 
-// Parts of tiles in which all elements take the same number of bytes, and parts in which one does not, at every
-// alignment of text and output; of UTF-16 with pairs that are cut where parts begin.
+// Parts of tiles in which all elements have the same length in bytes, and parts with one exception. At every alignment
+// of text and output. In UTF-16 the borders of parts cut pairs.
 TEST_F(Utf8Test, ElementsOfOneLength) {
     std::mt19937 random(20);
     for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
@@ -483,7 +483,7 @@ TEST_F(Utf8Test, ElementsOfOneLength) {
     }
 }
 
-// Pairs that are cut where parts of tiles begin, of which one half there is missing.
+// The borders of parts cut pairs, and one half is missing there.
 TEST_F(Utf8Test, HalfAPairAtTheBorderOfParts) {
     constexpr std::size_t part = EncodeShape<char16_t>::Text::bytes / sizeof(char16_t);
     std::u16string pairs;
@@ -491,7 +491,7 @@ TEST_F(Utf8Test, HalfAPairAtTheBorderOfParts) {
         pairs += u"\xD83D\xDE00";
     }
     for (const std::size_t lead : {0, 1, 2, 45}) {
-        // The first element of every part is the second of a pair.
+        // The first element of every part is the second half of a pair.
         std::vector<char16_t> text((lead + 1) % 2, u'x');
         text.insert(text.end(), pairs.begin(), pairs.end());
         ASSERT_NO_FATAL_FAILURE(expectEncoded(text, lead));
@@ -507,7 +507,7 @@ TEST_F(Utf8Test, HalfAPairAtTheBorderOfParts) {
     }
 }
 
-// So many tiles that they look back.
+// Enough tiles for the look-back.
 TEST_F(Utf8Test, ManyTilesOfElementsOfOneLength) {
     if (quick()) {
         GTEST_SKIP() << "megabytes";
@@ -535,7 +535,7 @@ TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
     expectConverted(Decode{Errors::Strict}, encoded.elements, utf16);
 }
 
-/// Four bytes, and a line feed that ends whatever unit they leave open.
+/// Four bytes, and a line feed, which ends any open unit.
 constexpr int recordBytes = 5;
 
 __global__ void kernWriteRecords(std::uint32_t first, std::size_t n, std::uint8_t* text) {
@@ -549,7 +549,7 @@ __global__ void kernWriteRecords(std::uint32_t first, std::size_t n, std::uint8_
     }
 }
 
-/// The units of a record, one by one: how many there are, and whether they are what was written.
+/// Calls `visit` for the units of a record, one by one.
 template <bool skips, typename Visit>
 __device__ void forEachOfRecord(std::uint32_t bytes, Visit visit) {
     std::uint64_t rest = selectBytes(bytes, 0, 0x0123) | std::uint64_t{'\n'} << 32;
@@ -673,7 +673,7 @@ TEST_F(Utf8Test, CourseLayerAndChunks) {
     EXPECT_TRUE(std::ranges::equal(encodedByCpu(utf16, Errors::Replace).elements, std::span(out).first(result.count)));
 }
 
-/// Threes of bytes, as E4 B8 80 + i % 64, and in every so many bytes three of ASCII, so that no tile is without.
+/// Sequences of three bytes, E4 B8 80 + i % 64. There are three bytes of ASCII per period, so every tile has some.
 struct CjkByte {
     static constexpr std::size_t period = 3000;
 
@@ -685,7 +685,7 @@ struct CjkByte {
     }
 };
 
-/// The code points of such text.
+/// The code points of that text.
 struct CjkCodePoint {
     static constexpr std::size_t period = CjkByte::period / 3 + 2;
 

@@ -8,7 +8,7 @@
 namespace StreamCompaction::Testing {
 namespace {
 
-/// A thread's digits are those at (warp, row, lane) of the tile.
+/// A thread has the digits at (warp, row, lane) of the tile.
 template <int threads, int rows>
 __global__ void kernRankDigits(const std::uint32_t* digits, std::uint32_t* ranks, std::uint32_t* totals,
                                std::uint32_t* firstRanks) {
@@ -90,7 +90,7 @@ TEST(DigitRangeTest, CoversTheBits) {
     static_assert(part.digit(1).shift == 11 && part.digit(1).mask == 1);
 }
 
-/// Codes compare as the keys do, and lead back to them.
+/// The order of codes is that of the keys, and decoding gives the keys.
 template <typename Key>
 void expectOrderKept(std::vector<Key> ascending) {
     using Bits = BitsOf<Key>;

@@ -4,7 +4,7 @@
 namespace StreamCompaction::Testing {
 namespace {
 
-/// Copies a block's elements to shared memory in another order, and from there out.
+/// Copies a block's elements to shared memory in another order, and from there to global memory.
 template <int threads, typename T>
 __global__ void kernScatter(const T* in, const int* places, T* out) {
     __shared__ T shared[threads];

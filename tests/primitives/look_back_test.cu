@@ -12,10 +12,10 @@ namespace {
 
 struct Chain {
     bool inOrder;           ///< additions in a fixed order
-    unsigned delayOfFirst;  ///< nanoseconds by which the first tile is late
+    unsigned delayOfFirst;  ///< nanoseconds by which the first tile is delayed
 };
 
-/// The prefixes of `tiles` aggregates, by a warp a block.
+/// The prefixes of `tiles` aggregates, with one warp per block.
 template <typename T, typename Op>
 __global__ void kernChain(int tiles, T* prefixes, std::uint64_t* words, const T* aggregates, Chain chain, Op op) {
     using Platform = LookBack::DevicePlatform;
@@ -58,7 +58,7 @@ class LookBackTest : public DeviceTest {
         const DeviceBuffer<T> in{std::span<const T>(aggregates)};
         DeviceBuffer<T> out(tiles);
         DeviceBuffer<std::uint64_t> words(2 * LookBack::Statuses<T>::wordsFor(tiles));
-        // Stale words that look like publications.
+        // Old words that look like publications.
         Common::checkCUDAError(cudaMemset(words.data(), 0x55, words.byteCount()), "cudaMemset");
         int perMultiprocessor = 0;
         int multiprocessors = 0;
@@ -106,19 +106,19 @@ TEST_F(LookBackTest, AsFarAsNeeded) { expectRightPrefixesOfAllSizes({false, 0});
 
 TEST_F(LookBackTest, InOrder) { expectRightPrefixesOfAllSizes({true, 0}); }
 
-// With the first tile late, all others that are resident look back across the whole distance.
+// The first tile is late, so all other resident tiles look back to the beginning.
 TEST_F(LookBackTest, AcrossTheWholeDistance) {
     expectRightPrefixesOfAllSizes({false, 5000000});
     expectRightPrefixesOfAllSizes({true, 5000000});
 }
 
-/// Each value is more extreme than all before it, up to the NaNs among the last.
+/// Each value is more extreme than all earlier ones; some later values are NaNs.
 template <typename T>
 struct RisingToNans {
     T sign;
 
     T operator()(std::size_t i) const {
-        const T nan = std::bit_cast<float>(0x7FFFFFFF);  // the one that instructions of the card return
+        const T nan = std::bit_cast<float>(0x7FFFFFFF);  // the NaN that instructions of the card return
         return i >= 20 && i % 3 == 2 ? nan : sign * static_cast<T>(i);
     }
 };

@@ -3,10 +3,10 @@
 #include "../device/device_fixture.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 
-/// Operators that do not commute, so that a sum taken in the wrong order is a wrong sum.
+/// Operators that do not commute, so a wrong order gives a wrong sum.
 namespace StreamCompaction::Testing {
 
-/// x -> a x + b modulo 2^32: 8 bytes.
+/// The map x -> a x + b modulo 2^32: 8 bytes.
 struct AffineMap {
     std::uint32_t a;
     std::uint32_t b;
@@ -22,7 +22,7 @@ struct Compose {
     }
 };
 
-/// 2 x 2, modulo 2^32: 16 bytes.
+/// A 2 x 2 matrix modulo 2^32: 16 bytes.
 struct Matrix {
     std::uint32_t m[4];
 };
@@ -38,8 +38,8 @@ struct Multiply {
     }
 };
 
-/// Any values of a type, for floating-point types such that sums are exact; maps and matrices that can be undone, so
-/// that products do not become zero.
+/// Random values of a type. Floating-point values have exact sums. Maps and matrices are invertible, so products do not
+/// become zero.
 template <typename T>
 struct RandomValue {
     std::uint64_t seed;

@@ -6,7 +6,7 @@
 namespace StreamCompaction::Testing {
 namespace {
 
-/// Copies an array, a tile a block: by registers, or through shared memory.
+/// Copies an array, one tile per block, through registers or through shared memory.
 template <typename Shape, typename T>
 __global__ void kernCopyByRegisters(std::size_t n, T* out, const T* in) {
     const auto source = Shape::tileOf(in, blockIdx.x, n);
@@ -32,7 +32,7 @@ __global__ void kernCopyByLoader(std::size_t n, T* out, const T* in) {
     }
 }
 
-/// Copies elements first .. first + count of a tile from shared memory to `out`.
+/// Copies elements [first, first + count) of a tile from shared memory to `out`.
 template <typename T>
 __global__ void kernCopyRun(T* out, const T* in, int n, unsigned first, unsigned count) {
     __shared__ __align__(16) std::byte shared[4096];

@@ -19,7 +19,7 @@ __global__ void kernWarpAndBlock(const T* in, T* reduced, T* scanned, T* before,
 
 class WarpTest : public DeviceTest {
   protected:
-    /// Sums over warps and blocks of `warps` warps against sums one by one.
+    /// Compares sums over warps, and over blocks of `warps` warps, with serial sums.
     template <int warps, typename T, typename Op>
     static void expectRightSums(const std::vector<T>& in, Op op) {
         const DeviceBuffer<T> deviceIn{std::span<const T>(in)};

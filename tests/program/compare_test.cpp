@@ -105,7 +105,7 @@ TEST(Compare, TakesSeveralRunsForOne) {
     ASSERT_EQ(comparison.changes.size(), 1u);
     const Change& change = comparison.changes[0];
     EXPECT_DOUBLE_EQ(change.ratio.value(), 140.0 / 120);
-    // From the median of the medians to the slowest trial, 131.3: that is nearer than the fastest, 99.
+    // From the median of the medians to the slowest trial, 131.3, which is nearer than the fastest, 99.
     EXPECT_DOUBLE_EQ(change.noise, std::hypot((131.3 - 120) / 120, 0.01));
     EXPECT_EQ(change.verdict, Verdict::Regression);
 

@@ -42,7 +42,7 @@ const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} <
     return outcome;
 }
 
-/// A file of its own for each test, gone before and after.
+/// Each test has a file of its own, which is removed before and after.
 class CsvFileTest : public testing::Test {
   protected:
     CsvFileTest() { std::filesystem::remove(path_); }

@@ -23,15 +23,14 @@ class FakeStopwatch final : public Stopwatch {
     }
 };
 
-/// What a FakeGpu was asked for, for tests that look.
+/// What was requested of a FakeGpu.
 struct GpuLog {
     std::vector<Mode> modes;          ///< of the stopwatches
-    std::vector<std::string> marked;  ///< ranges
-    int profiled = 0;                 ///< runs that a profiler was to collect
+    std::vector<std::string> marked;  ///< names of ranges
+    int profiled = 0;                 ///< runs that a profiler would collect
 };
 
-/// A card with a given amount of free memory, on which a copy takes 5 microseconds and the clock is at 1900 of 2000
-/// MHz.
+/// A card with a given amount of free memory. A copy takes 5 microseconds, and the clock is at 1900 of 2000 MHz.
 class FakeGpu final : public Gpu {
   public:
     explicit FakeGpu(std::size_t freeBytes, std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>())
@@ -67,7 +66,7 @@ class FakeGpu final : public Gpu {
     FakeStopwatch stopwatch_;
 };
 
-/// A host function in the place of a variant; `deviceBytes` an element when it plays a GPU variant.
+/// A variant that runs a host function. As a GPU variant it needs `deviceBytes` bytes of device memory per element.
 template <typename Function>
 [[nodiscard]] Variant fakeVariant(Operation operation, Hardware hardware, std::string_view name, std::string_view title,
                                   Function* function, std::size_t deviceBytes = 8) {
@@ -98,7 +97,7 @@ template <typename Function>
             std::nullopt};
 }
 
-/// A build whose GPU variants are simulated; the settings that it is given come to `settings`.
+/// A build whose GPU variants are simulated. `settings` receives the simulator's settings.
 [[nodiscard]] inline Machine machineWithSimulator(
     std::vector<Variant> variants, std::shared_ptr<std::string> settings = std::make_shared<std::string>()) {
     return {std::move(variants),

@@ -27,7 +27,7 @@ using testing::Gt;
 using testing::Lt;
 using Kind = InputPattern::Kind;
 
-// The published first numbers of SplitMix64 with this seed: equal on every platform.
+// The first numbers of SplitMix64 with this seed, as published; equal on every platform.
 TEST(RandomAt, IsSplitMix64) {
     EXPECT_EQ(randomAt(1234567, 0), 6457827717110365317u);
     EXPECT_EQ(randomAt(1234567, 1), 3203168211198807973u);
@@ -165,7 +165,7 @@ constexpr std::array textPatterns{InputPattern{Kind::Ascii}, InputPattern{Kind::
                                   InputPattern{Kind::Cjk},   InputPattern{Kind::Emoji},
                                   InputPattern{Kind::Mixed}, InputPattern{Kind::IllFormed, 10}};
 
-/// Text of one size.
+/// Text for a single size.
 template <typename Element>
 [[nodiscard]] Array<Element> textOf(InputPattern pattern, std::size_t n) {
     return makeText<Element>(pattern, std::array{n}, 42);
@@ -228,7 +228,7 @@ TEST(AbridgedText, ShowsTheBeginning) {
     EXPECT_THAT(abridgedText(std::span<const char32_t>(textOf<char32_t>({Kind::Ascii}, 1000))), HasSubstr(" ...\""));
 }
 
-/// Every operation on every text, on enough of it for several chunks, solved by the CPU.
+/// The CPU solves every operation on every kind of text, large enough for several chunks.
 class TextProblemTest : public testing::TestWithParam<std::tuple<Operation, InputPattern>> {};
 
 TEST_P(TextProblemTest, IsSolvedByTheReference) {
@@ -257,7 +257,7 @@ INSTANTIATE_TEST_SUITE_P(All, TextProblemTest,
                              return text;
                          });
 
-// With AddressSanitizer this finds, too, what they would leave behind.
+// With AddressSanitizer this also finds memory that they leak.
 TEST(TextPeers, SayWhatTheyCannotTake) {
     const std::string_view text = "ab\xC3";
     const std::array<std::size_t, 1> sizes{text.size()};

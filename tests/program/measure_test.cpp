@@ -41,8 +41,8 @@ TEST(Samples, TakeOneSample) {
 
 TEST(Samples, RefuseNoSamples) { EXPECT_THROW((void)summarize({}), std::logic_error); }
 
-/// The 95 % confidence interval of the median is from the 4th to the 12th of 15 samples, and from the 40th to the 61st
-/// of 100: the usual table of the binomial distribution has it so.
+/// The 95 % confidence interval of the median reaches from the 4th to the 12th of 15 samples and from the 40th to the
+/// 61st of 100, as in the usual table of the binomial distribution.
 TEST(Samples, KnowTheMedianFromTheOnesAroundIt) {
     std::vector<double> times(15);
     std::iota(times.begin(), times.end(), 93.0);
@@ -64,7 +64,7 @@ TEST(Samples, AreNotNoisyForOneHiccup) {
     EXPECT_EQ(summarize(times).noise, 0);
 }
 
-/// Says that the runs take the given times, the last of them again and again; a clock that they turn.
+/// Reports the given times for the runs, repeating the last one, and advances a clock by them.
 class FakeStopwatch final : public Stopwatch {
   public:
     explicit FakeStopwatch(std::vector<double> times) : times_(std::move(times)) {}

@@ -20,7 +20,7 @@ using testing::HasSubstr;
     return parseOptions(arguments, {1024, 1021}, false);
 }
 
-/// In a build whose GPU variants are simulated.
+/// Parses as in a build whose GPU variants are simulated.
 [[nodiscard]] Options parseSimulated(const std::vector<const char*>& arguments) {
     return parseOptions(arguments, {1024, 1021}, true);
 }
@@ -168,7 +168,7 @@ TEST(ParseOptions, HandsTheSimulatorItsSettings) {
     EXPECT_EQ(parseSimulated({"--card", "capability=7.5,order=any"}).simulator, "capability=7.5,order=any");
     const Options all = parseSimulated({"--trace", "out.jsonl", "--seed", "7", "--card", "multiprocessors=2"});
     EXPECT_THAT(all.simulator, testing::AllOf(HasSubstr("multiprocessors=2"), HasSubstr("trace=out.jsonl")));
-    EXPECT_THAT(all.simulator, testing::EndsWith(",seed=7"));  // the last word, and that of the inputs
+    EXPECT_THAT(all.simulator, testing::EndsWith(",seed=7"));  // the last setting, which is also the seed of the inputs
     EXPECT_EQ(all.seed, 7u);
     EXPECT_EQ(parse({"--seed", "7"}).simulator, "");
 }

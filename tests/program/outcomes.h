@@ -8,7 +8,7 @@
 
 namespace Bench {
 
-/// Made-up results, for the tests of what is written about them.
+/// Made-up outcomes for tests of the output.
 [[nodiscard]] inline Outcome passed(Operation operation, Hardware hardware, std::string_view variant,
                                     std::string_view title, std::size_t n, double us) {
     Outcome outcome;
@@ -25,7 +25,7 @@ namespace Bench {
     return outcome;
 }
 
-/// In the simulator.
+/// The same in the simulator.
 [[nodiscard]] inline Outcome untimed(Outcome outcome) {
     outcome.mode = Mode::Untimed;
     outcome.time = {};

@@ -9,7 +9,7 @@
 
 namespace Bench {
 
-/// The operation on these elements.
+/// The problem of the operation on these elements.
 template <typename T>
 [[nodiscard]] std::unique_ptr<Problem> problemOn(Operation operation, const std::vector<T>& input) {
     const std::array sizes{input.size()};

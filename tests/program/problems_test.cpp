@@ -24,7 +24,7 @@ using Finding = std::optional<std::string>;
 constexpr int largest = std::numeric_limits<int>::max();
 constexpr int smallest = std::numeric_limits<int>::min();
 
-/// What is said of `result` as that of the operation on `input`.
+/// The finding for `result` as the result of the operation on `input`.
 template <typename SomeProblem, typename T, typename Result>
 [[nodiscard]] Finding judge(Operation operation, const std::vector<T>& input, Result result) {
     const auto problem = problemOn(operation, input);
@@ -136,7 +136,7 @@ template <typename T>
     return judge<RowSumProblem<T>>(Operation::RowSum, input, std::move(sums));
 }
 
-// Four elements are two rows of two.
+// Four elements are a matrix of two rows and two columns.
 TEST(RowSumProblem, WantsASumOfEachRowThatWraps) {
     EXPECT_EQ(judgeRowSums<int>({3, 1, 7, 0}, {4, 7}), std::nullopt);
     EXPECT_EQ(judgeRowSums<int>({3, 1, largest, 1}, {4, smallest}), std::nullopt);
@@ -177,7 +177,7 @@ TEST(Problem, CountsBytesInTheirTrueSizes) {
     EXPECT_EQ(problemOn(Operation::SortPairs, std::vector<std::int64_t>(100))->bytesMoved(), 2400u);
 }
 
-/// Every operation on every type, on enough elements for several chunks, solved by the CPU.
+/// The CPU solves every operation on every type, with enough elements for several chunks.
 class SolvedProblem : public testing::TestWithParam<std::tuple<Operation, ElementType>> {
   protected:
     static constexpr std::size_t n = 300'000;

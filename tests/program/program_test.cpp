@@ -57,7 +57,7 @@ void wrongScan(int n, int* odata, const int* idata) {
     return variants;
 }
 
-/// Gone before and after.
+/// A file that is removed before and after.
 class TemporaryFile {
   public:
     explicit TemporaryFile(const std::string& name)
@@ -171,7 +171,7 @@ TEST(Program, WritesNothingOfTheSimulatorToFiles) {
     for (const TemporaryFile* file : {&csv, &json, &markdown}) {
         EXPECT_THAT(file->contents(), AllOf(HasSubstr("cpu"), Not(HasSubstr("naive"))));
     }
-    // A wrong result has no row either, and rows of the CPU are as those of a machine without a card.
+    // A wrong result has no row either. CPU rows are the same as on a machine without a card.
     EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithSimulator(variantsWithAWrongOne())).status, 1);
     EXPECT_EQ(csv.lines().size(), 5u);
     EXPECT_THAT(csv.lines(), testing::Contains(StartsWith(",,,,")).Times(4));
@@ -207,7 +207,7 @@ TEST(Program, RunsInItsOwnSimulator) {
     EXPECT_THAT(result.out, HasSubstr("==== cub scan, power-of-two ====\n    skipped: CUB is not simulated\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 
-    // Back to the default, which ends the trace.
+    // Restores the default settings, which ends the trace.
     EXPECT_EQ(runWith({"naive", "--card", "capability=9.0,multiprocessors=4,seed=0,trace="}).status, 0);
     ASSERT_FALSE(trace.lines().empty());
     EXPECT_TRUE(nlohmann::json::accept(trace.lines().front()));
@@ -323,7 +323,7 @@ TEST(Program, RunsTheSmallestSizes) {
 TEST(Program, MeasuresWhatIsTheSameOnce) {
     EXPECT_THAT(run({"--size", "1", "--op", "scan"}, machineWithGpu(workingVariants())).out,
                 EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
-    // The nearly square matrices of both sizes have 32 rows of 31.
+    // The nearly square matrices of both sizes have 32 rows and 31 columns.
     for (const auto& arguments : {std::vector<const char*>{"--shape", "3x4,3x4"}, {"--sweep", "1000,1001"}}) {
         std::vector<const char*> all{"--op", "row-sum", "--variant", "cpu"};
         all.insert(all.end(), arguments.begin(), arguments.end());
@@ -418,7 +418,7 @@ TEST(Program, AppendsToTheCsvFile) {
     EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 0);
 
     const std::vector<std::string> lines = csv.lines();
-    // The header, a working and a wrong scan on two sizes; what was skipped leaves no row.
+    // The header, and a right and a wrong scan on two sizes. Skipped variants have no row.
     ASSERT_EQ(lines.size(), 5u);
     EXPECT_EQ(lines[0], csvHeader());
     EXPECT_THAT(lines[1], AllOf(StartsWith("Fake Card,9.0,13.0,13.0,"), HasSubstr(",scan,cpu,int32,1024,mod:50,,"),
@@ -433,7 +433,7 @@ TEST(Program, SweepsSizesInputsAndModes) {
         machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.err, IsEmpty());
-    // Six sizes of two inputs, on the CPU in the one mode that it has, on the GPU in both.
+    // Six sizes and two inputs: on the CPU in its only mode, on the GPU in both.
     EXPECT_THAT(result.out, EndsWith("\n36 passed, 0 failed, 0 skipped\n"));
     EXPECT_THAT(result.out, Not(HasSubstr("====")));
     EXPECT_THAT(result.out, HasSubstr("operation  variant   n  input  mode     median us"));
@@ -645,7 +645,7 @@ TEST(Program, ResumesAFileThatBreaksOff) {
 
 int interruptions = 0;
 
-/// Like Ctrl-C in the middle of a run; a second one would end the program.
+/// Simulates Ctrl-C during a run. A second one would end the program.
 void interruptedScan(int n, int* odata, const int* idata) {
     scan(n, odata, idata);
     if (interruptions++ == 0) {

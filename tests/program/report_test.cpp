@@ -25,7 +25,7 @@ using testing::Not;
     return passed(Operation::Scan, Hardware::Gpu, "efficient", "work-efficient scan", 1 << 20, 118.08);
 }
 
-/// Twice as slow.
+/// A scan of doubles that takes twice as long.
 [[nodiscard]] Outcome doubleScan() {
     Outcome outcome = efficientScan();
     outcome.variant.type = ElementType::Double;
@@ -33,7 +33,7 @@ using testing::Not;
     return outcome;
 }
 
-/// What `write` writes without colour.
+/// The output of `write` without colour.
 template <typename Write>
 [[nodiscard]] std::string written(Write write, bool color = false) {
     std::ostringstream out;

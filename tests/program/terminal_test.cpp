@@ -12,7 +12,7 @@ int handled = 0;
 
 extern "C" void handle(int /*signal*/) { ++handled; }
 
-/// Sets what an interrupt does, and back to the default at the end.
+/// Sets the handler of SIGINT, and restores the default at the end.
 class Disposition {
   public:
     explicit Disposition(void (*handler)(int)) { std::signal(SIGINT, handler); }

@@ -35,7 +35,7 @@ TEST(AllVariants, HaveDistinctNames) {
     }
 }
 
-/// Whether the build has nothing of it but a reason.
+/// Whether the build does not have the variant and only gives a reason.
 [[nodiscard]] bool isAbsent(const Variant& variant) {
     return !variant.prepare && variant.reasonToSkip &&
            variant.reasonToSkip(*problemOn(Operation::Scan, std::vector{1}));

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""README.md, docs/ and img/ show what is in data/."""
+"""README.md, docs/ and img/ match data/."""
 
 import os
 import unittest
 
-from sample_data import run  # which tells Python where the scripts are
+from sample_data import run  # sets the path of the scripts
 
 from charts import CHARTS, build_charts  # isort: skip
 from measurements import DATA, ROOT  # isort: skip

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The illustrations: all are drawn, the same each time; scripts/illustrate.py checks their numbers itself."""
+"""All illustrations are drawn, the same each time. scripts/illustrate.py checks their numbers itself."""
 
 import pathlib
 import tempfile

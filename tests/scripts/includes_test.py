@@ -1,4 +1,4 @@
-"""Includes go one way, and the check of it finds those that do not."""
+"""All includes are allowed, and scripts/check_includes.py finds those that are not."""
 import pathlib
 import subprocess
 import sys

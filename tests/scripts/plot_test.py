@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The charts of a small data folder: what they show, and what is said of files that are missing or broken."""
+"""The charts of a small data folder, and the messages about missing or broken files."""
 
 import pathlib
 import re
@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 class ChartsTest(unittest.TestCase):
-    """What is drawn, without drawing it."""
+    """The chart as data, without drawing it."""
 
     def setUp(self):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))

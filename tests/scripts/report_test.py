@@ -70,7 +70,7 @@ class ReportTest(unittest.TestCase):
     def test_a_point_tells_the_numbers_of_the_csv(self):
         with (self.folder / "sweep.csv").open(newline="") as file:
             (cub,) = [row for row in csv.DictReader(file) if row["variant"] == "cub" and row["n"] == str(1 << 28)]
-        # The last circle is that of the last variant's largest array.
+        # The last circle belongs to the last variant's largest array.
         told = self.hover(self.find("#scan_time svg circle:not(.picked)")[-1])
         self.assertEqual(told, f"cub, 2²⁸: {cub['median_us']} µs, {cub['gbps']} GB/s, "
                                f"{cub['percent_of_copy']} % of a copy")

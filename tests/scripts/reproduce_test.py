@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""scripts/reproduce.sh and measure.sh with a stand-in for the program, which writes down how it was called."""
+"""scripts/reproduce.sh and measure.sh with a stand-in for the program, which records how it was called."""
 
 import importlib.util
 import os
@@ -79,7 +79,7 @@ class MeasureTest(unittest.TestCase):
         for name in ("scripts", "data", "docs"):
             shutil.copytree(ROOT / name, tree / name)
         shutil.copy(ROOT / "README.md", tree)
-        # With the Python that has matplotlib, which need not be the first that there is.
+        # By the Python that has matplotlib, which need not be the first on the PATH.
         path = os.pathsep.join([os.path.dirname(sys.executable), os.environ["PATH"]])
         done = subprocess.run([tree / "scripts" / "reproduce.sh", "--program", self.program, "--only", "pages"],
                               capture_output=True, text=True, check=False, env=os.environ | {"PATH": path})
@@ -89,7 +89,7 @@ class MeasureTest(unittest.TestCase):
                          {path.name for path in (ROOT / "img").iterdir()})
 
     def test_every_file_in_data_has_a_topic(self):
-        """Or data/README.md says that it is of the past."""
+        """Or data/README.md calls it historical."""
         made = set(re.findall(r"\S+\.(?:csv|txt)", self.call("reproduce.sh", "--list").stdout))
         files = {path.name for path in (ROOT / "data").iterdir() if path.suffix in (".csv", ".txt")}
         self.assertEqual(files - made, set())

@@ -1,4 +1,4 @@
-"""Small CSVs as the program writes them, with times that a formula gives."""
+"""Small CSVs in the program's format, with times from a formula."""
 
 import csv
 import importlib.util
@@ -14,7 +14,7 @@ sys.path.insert(0, str(SCRIPTS))
 COLUMNS = ("gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
            "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape").split(",")
 COPY_SPEED = 4000  # GB/s
-SCANS = {"cpu": 1e-3, "naive": 2e-4, "single-pass": 2e-5, "cub": 3e-5}  # microseconds an element
+SCANS = {"cpu": 1e-3, "naive": 2e-4, "single-pass": 2e-5, "cub": 3e-5}  # microseconds per element
 
 needs_matplotlib = unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is not installed")
 
@@ -30,7 +30,7 @@ def row(operation, variant, n, us, **others):
 
 
 def time_of(variant, n):
-    """Five microseconds to begin with on the card."""
+    """Adds an overhead of five microseconds on the card."""
     return SCANS[variant] * n + (0 if variant == "cpu" else 5)
 
 
@@ -65,6 +65,6 @@ def write_all(folder):
 
 
 def run(script, *arguments, env=None):
-    """A script of scripts/, by this interpreter."""
+    """Runs a script of scripts/ by this interpreter."""
     return subprocess.run([sys.executable, SCRIPTS / script, *map(str, arguments)], capture_output=True, text=True,
                           check=False, env=env)

@@ -11,14 +11,14 @@ using SinglePass::Rejects;
 using TwoWarps = BlockShape<64, 1>;
 using SixWarps = BlockShape<192, 1>;
 
-/// Those that are kept; the others have values, too, so that each has its place.
+/// Odd elements are kept. Even ones have distinct values too, so each has a definite position.
 struct IsOdd {
     __host__ __device__ bool operator()(int x) const { return x % 2 != 0; }
 };
 
 class SeededCompactTest : public SeededTest {
   protected:
-    /// Expects enqueue(launcher, in, out, rejected, count, scratch) to part n random values.
+    /// Expects enqueue(launcher, in, out, rejected, count, scratch) to partition n random values.
     template <Rejects rejects, typename Enqueue>
     static void expectParted(TileOrder order, std::size_t n, std::uint64_t seed, const Enqueue& enqueue) {
         const auto in = hostArray(n, Summand<int>{seed});

@@ -6,7 +6,7 @@
 #include "seeds.cuh"
 #include "stream_compaction/primitives/target.cuh"
 
-// The simulated card itself: what it promises, what it leaves open, and what it refuses.
+// Tests of the simulated card: what it guarantees, what it leaves open, and what it refuses.
 
 #if defined(__SANITIZE_THREAD__)
 /// Ends the program at the first race.
@@ -33,11 +33,11 @@ using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
 class ExecutorTest : public SeededTest {
   protected:
     ExecutorTest() {
-        // Without threads of the host there are no blocks.
+        // A forked process lacks the host threads on which blocks run.
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
 
-    /// Of 100 seeds, those under which run() returns something else than 0.
+    /// The number of seeds, out of 100, with which run() does not return 0.
     template <typename Run>
     static int seedsThatFind(Run run) {
         int found = 0;
@@ -48,7 +48,7 @@ class ExecutorTest : public SeededTest {
         return found;
     }
 
-    /// Runs enqueue(result) and returns the number that it leaves there, which is 0 at first.
+    /// Runs enqueue(result) and returns `*result`, which is 0 at first.
     template <typename Enqueue>
     static unsigned resultOf(const Enqueue& enqueue) {
         const unsigned zero = 0;
@@ -68,7 +68,7 @@ class ExecutorTest : public SeededTest {
 
 // Orders.
 
-constexpr unsigned schedule = 3;  // tickets a thread
+constexpr unsigned schedule = 3;  // tickets per thread
 
 __global__ void kernTakeTickets(unsigned* next, unsigned* order) {
     for (unsigned i = 0; i < schedule; ++i) {
@@ -77,7 +77,7 @@ __global__ void kernTakeTickets(unsigned* next, unsigned* order) {
     }
 }
 
-/// The order in which threads come by.
+/// Records the order in which threads arrive.
 [[nodiscard]] std::vector<unsigned> orderUnder(const std::string& settings) {
     Simulator::configure(settings);
     constexpr unsigned blocks = 6;
@@ -112,7 +112,7 @@ __global__ void kernNoteBegin(unsigned* next, unsigned* order) {
 }
 
 TEST_F(ExecutorTest, BlocksBeginByIndexWhereTheCardSaysSo) {
-    // One block has room at a time, so that the order in which they begin can be told.
+    // One block is resident at a time, so the order in which blocks begin is visible.
     constexpr unsigned blocks = 40;
     const auto beginsByIndex = [](const std::string& settings) {
         Simulator::configure("multiprocessors=1," + settings);
@@ -133,7 +133,7 @@ TEST_F(ExecutorTest, BlocksBeginByIndexWhereTheCardSaysSo) {
 
 constexpr unsigned blockThreads = 64;
 
-/// Threads leave numbers for one another, other ones in each run and block.
+/// Threads pass numbers to one another, different ones in each run and block.
 template <bool hasBarrier>
 __global__ void kernReverseInBlock(unsigned run, unsigned* wrong) {
     __shared__ unsigned shared[blockThreads];
@@ -166,7 +166,7 @@ __global__ void kernPassOn(unsigned* flag, unsigned* number, unsigned* wrong) {
     }
 }
 
-/// A number twice, in one word or in two.
+/// A number stored twice, in one word or in two.
 struct OneWord {
     std::uint64_t word;
     static __device__ OneWord of(unsigned i) { return {std::uint64_t{i} << 32 | i}; }
@@ -179,7 +179,7 @@ struct alignas(16) TwoWords {
     [[nodiscard]] __device__ bool isTorn() const { return first != second; }
 };
 
-/// One block stores what the other reads: whether that sees parts of different stores.
+/// One block stores while the other reads. Notes whether the reader sees parts of different stores.
 template <typename T>
 __global__ void kernReadWhileWritten(T* shared, unsigned* torn) {
     for (unsigned i = 1; i <= 20; ++i) {
@@ -192,7 +192,7 @@ __global__ void kernReadWhileWritten(T* shared, unsigned* torn) {
     }
 }
 
-/// Begins early and copies what the kernel before writes.
+/// Begins early and copies what the previous kernel writes.
 template <bool waits>
 __global__ void kernCopyAfter(const unsigned* from, unsigned* wrong) {
     if (waits) {
@@ -220,7 +220,7 @@ __global__ void kernWriteOnes(unsigned* to) {
     return early;
 }
 
-// A race ends the program where the race detector watches.
+// These kernels have races on purpose. The race detector would end the program.
 class WeakMemoryTest : public ExecutorTest {
   protected:
     void SetUp() override {
@@ -300,7 +300,7 @@ TEST_F(WeakMemoryTest, AMissingWaitForTheEarlierKernelIsFound) {
 
 enum class Memory { Global, StaticShared, DynamicShared };
 
-/// Reads the element `at` of an array of 32 in some memory.
+/// Reads element `at` of an array of 32 elements in the given kind of memory.
 template <Memory memory>
 __global__ void kernReadAt(int at, const unsigned* global, unsigned* out) {
     __shared__ unsigned before[32];
@@ -398,7 +398,7 @@ TEST_F(RaceTest, AFenceOrdersMemory) {
     passOn<true>();
 }
 
-// What can never go on.
+// Waits that never end.
 
 using ForEverTest = ExecutorTest;
 

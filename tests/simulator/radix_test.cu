@@ -12,8 +12,8 @@ using Tile = SortShape<256, 2>;
 
 class SeededRadixTest : public SeededTest {
   protected:
-    /// Expects `Way` to sort n keys by the bits of `range`. The keys have few different digits, so that there are equal
-    /// ones. Their values are their indices. Returns false where the card cannot sort that way.
+    /// Expects `Way` to sort n keys by the bits of `range`. The keys have few different digits, so some are equal.
+    /// Their values are their indices. Returns false if the card cannot sort that way.
     template <typename Way, typename Bits, typename Value>
     static bool expectSorted(std::size_t n, std::uint64_t seed, DigitRange range, bool consumesInput = false,
                              TileOrder order = TileOrder::BlockIndex) {
@@ -104,8 +104,8 @@ TEST_F(SeededRadixTest, InPassesByTickets) {
     });
 }
 
-/// Values that are the index of their element. Bits 2 to 4 are equal in all keys: where the range is those, only the
-/// last pass runs.
+/// The values are the indices of the elements. Bits 2 to 4 are equal in all keys, so only the last pass runs if the
+/// range is these bits.
 TEST_F(SeededRadixTest, Indices) {
     using Index = Radix::OwnIndex<std::uint32_t>;
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
@@ -118,7 +118,7 @@ TEST_F(SeededRadixTest, Indices) {
     });
 }
 
-/// Several blocks count the digits; the last to finish plans the passes.
+/// Several blocks count the digits. The last one to finish plans the passes.
 TEST_F(SeededRadixTest, PlannedByTheLastBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         using Bits = std::uint16_t;

@@ -37,7 +37,7 @@ class SeededScanTest : public SeededTest {
 
     template <typename Shape, typename T, typename Op>
     static void expectScannedByLookBack(const Scan& scan, std::size_t n, std::uint64_t seed, const Op& op) {
-        const std::size_t tiles = n / Shape::threads + 1;  // at least
+        const std::size_t tiles = n / Shape::threads + 1;  // no fewer than the scan has
         expectSums<T>(n, seed, scan.kind, op, scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)),
                       [&](const T* in, T* out, const ScratchArena& arena) {
                           scan.scanByLookBack(Shape{}, sourceOf(in), out, n, op, op.template identity<T>(), arena,
@@ -82,7 +82,7 @@ TEST_F(SeededScanTest, ByTickets) {
     });
 }
 
-/// One of eight seeds with more tiles than a group has, because of the time it takes.
+/// Because of its running time, only one of eight seeds has more tiles than a group.
 TEST_F(SeededScanTest, Reproducible) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         constexpr std::size_t group = std::size_t{32} * LookBack::groupSize<LookBack::DevicePlatform>;
@@ -97,7 +97,7 @@ TEST_F(SeededScanTest, Together) {
     });
 }
 
-/// Scratch and results of one call are free for the next.
+/// The next call may reuse the scratch and the results of the previous one.
 TEST_F(SeededScanTest, OneBehindTheOther) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         const std::size_t n = 700 + seed % 7;

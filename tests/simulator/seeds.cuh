@@ -10,27 +10,28 @@
 #include "../device/device_fixture.cuh"
 #include "simulator.h"
 
-/// Runs what synchronises under many orders of the simulated card, each drawn from a seed.
+/// Runs code that synchronises under many orders of the simulated card, each drawn from a seed.
 namespace StreamCompaction::Testing {
 
-/// A number from the environment.
+/// A number from the environment, or `otherwise`.
 [[nodiscard]] inline std::uint64_t numberFrom(const char* variable, std::uint64_t otherwise) {
     const char* const text = std::getenv(variable);
     return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
 }
 
-/// In which order blocks may begin.
+/// The order in which blocks may begin.
 enum class BlockOrder {
-    ByIndex,  ///< for what relies on that
-    Any,      ///< for what takes tickets, is resident together, or does not wait for other blocks
+    ByIndex,  ///< for algorithms that rely on that order
+    Any,      ///< for algorithms that take tickets, are resident together, or do not wait for other blocks
 };
 
 class SeededTest : public testing::Test {
   protected:
     void TearDown() override { Simulator::configure("capability=9.0,multiprocessors=4,order=index,seed=0"); }
 
-    /// Calls run(seed) for STREAM_COMPACTION_SEEDS seeds from STREAM_COMPACTION_FIRST_SEED on, each on a card in turn
-    /// and in a thread of its own, because a thread remembers what its card makes of kernels. Ends at a failure.
+    /// Calls run(seed) for STREAM_COMPACTION_SEEDS seeds from STREAM_COMPACTION_FIRST_SEED on, on a different card in
+    /// turn. Each call has its own thread, because a thread caches its card's answers about kernels. Stops at a
+    /// failure.
     template <typename Run>
     static void underEverySeed(BlockOrder order, const Run& run) {
         const std::uint64_t first = numberFrom("STREAM_COMPACTION_FIRST_SEED", 1);

@@ -1,4 +1,4 @@
-"""What a trace of the simulator says of the naive scan and of the single-pass scan. Usage: trace_test.py PROGRAM"""
+"""Tests the simulator's traces of the naive and the single-pass scan. Usage: trace_test.py PROGRAM"""
 
 import json
 import subprocess
@@ -27,7 +27,7 @@ def of_launch(steps, launch, **wanted):
 
 
 def elements_of(steps):
-    """Element, value and thread of each int32 that the steps load or store, from the first one on that any does."""
+    """Element, value and thread of each int32 in the steps. Elements count from the lowest offset."""
     first = min(step["offset"] for step in steps)
     for step in steps:
         for i, value in enumerate(step["values"]):
@@ -35,7 +35,7 @@ def elements_of(steps):
 
 
 def code_of(step, file="file", line="line"):
-    """The line of code that a step names."""
+    """The line of code at the place of a step."""
     path = PROJECT / step[file]
     return path.read_text(encoding="utf-8").splitlines()[step[line] - 1]
 
@@ -61,7 +61,7 @@ class TraceTest(unittest.TestCase):
             self.assertRegex(code_of(step), pattern)
 
     def expect_stored_once(self, stores, values, thread_of):
-        """Every element once, by the thread whose it is, and with its value."""
+        """Each element is stored once, by its thread and with its value."""
         self.assertEqual(len({store["array"] for store in stores}), 1)
         stored = sorted(elements_of(stores))
         expected = [(i, value, thread_of(i)) for i, value in enumerate(values)]
@@ -133,7 +133,7 @@ class SinglePassScanTest(TraceTest):
     def expect_look_back(self, *options):
         tile = 8192
         tiles = 3
-        card = "multiprocessors=1"  # which has no room for the array
+        card = "multiprocessors=1"  # too few for the array to be resident
         steps = steps_of("--variant", "single-pass", "--sweep", str(tile * tiles), "--card", card, *options)
         self.expect_places(steps)
         (launch,) = {step["launch"] for step in steps if step["kernel"] == "kernScanLookBack"}
@@ -149,7 +149,7 @@ class SinglePassScanTest(TraceTest):
         self.expect_stored_once(of_launch(steps, launch, step="tile store"), exclusive_sums(values),
                                 lambda i: (i // tile, i % tile // (rows * 128) * 32 + i % 128 // 4))
 
-        # A status holds its state in two bits and the sum above.
+        # A status has its state in the lowest two bits and the sum above them.
         aggregates = [sum(values[t * tile : (t + 1) * tile]) for t in range(tiles)]
         expected = {(t, AGGREGATE, aggregate) for t, aggregate in enumerate(aggregates)}
         expected |= {(t, PREFIX, prefix) for t, prefix in enumerate(accumulate(aggregates))}
@@ -158,7 +158,7 @@ class SinglePassScanTest(TraceTest):
         self.assertEqual({(step["block"], step["values"][0] % 4, step["values"][0] // 4) for step in publications}, expected)
         self.assertEqual({(step["offset"] - word) // 8 - step["block"] for step in publications}, {0})
         self.assertEqual(len(publications), 2 * tiles)
-        # The compiler may merge the store of two calls, and then knows the line of the call alone.
+        # The compiler may merge the stores of two calls. Then only the line of the call is known.
         self.expect_code(publications, r"platform\.store\(|publish\(Platform\{\}, tile, LookBack::State::")
 
         looks = of_launch(steps, launch, step="look-back")

@@ -7,7 +7,7 @@ namespace {
 using namespace Utf8;
 using Bytes = std::vector<std::uint8_t>;
 
-/// Characters of one to four bytes, or, if `length` is not 0, of that many; a byte in a thousand is another.
+/// Characters of one to four bytes, or of `length` bytes if it is not 0. One byte in a thousand is replaced.
 [[nodiscard]] Bytes randomText(std::size_t n, std::uint64_t seed, int length) {
     Bytes text;
     for (std::uint64_t i = 0; text.size() < n; ++i) {

@@ -8,8 +8,8 @@ using namespace Utf8;
 
 class SeededEncodeTest : public SeededUtf8Test {
   protected:
-    /// Random UTF-16; of each fourth seed's, all characters take three bytes, and every element in a thousand of the
-    /// others' is a surrogate by itself.
+    /// Random UTF-16. With every fourth seed all characters take three bytes. With the others one element in a thousand
+    /// is a lone surrogate.
     [[nodiscard]] static std::vector<char16_t> randomText(std::size_t n, std::uint64_t seed) {
         std::vector<char16_t> text;
         for (std::uint64_t i = 0; text.size() < n; ++i) {

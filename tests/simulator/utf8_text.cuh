@@ -4,13 +4,13 @@
 #include "stream_compaction/utf8/chain.cuh"
 #include "stream_compaction/utf8/scalar.h"
 
-/// Text for conversions under many orders, and what becomes of it unit by unit.
+/// Text for conversions under many orders, and its serial conversion.
 namespace StreamCompaction::Testing {
 
 using Utf8::Errors;
 using Utf8::Result;
 
-/// Code points of one to four bytes.
+/// Random code points of one to four bytes.
 [[nodiscard]] inline char32_t randomCodePoint(std::uint64_t seed, std::uint64_t i) {
     const std::uint64_t bits = randomBits(seed, i);
     const auto codePoint = static_cast<char32_t>(bits >> 8 & ((std::uint64_t{1} << (7 + bits % 15)) - 1));
@@ -23,7 +23,7 @@ struct Converted {
     Result result{0, Result::noError};
 };
 
-/// With U+FFFD for what is ill-formed.
+/// The conversion unit by unit, with U+FFFD for ill-formed units.
 template <typename To, typename From>
 [[nodiscard]] Converted<To> convertedInTurn(const std::vector<From>& text) {
     Converted<To> converted;
@@ -42,7 +42,7 @@ template <typename To, typename From>
 
 class SeededUtf8Test : public SeededTest {
   protected:
-    /// Whether the blocks are resident together, which those of any other number are not.
+    /// The number of resident blocks. With 0 the tiles look back.
     static constexpr unsigned residentBlocks(bool together) { return together ? 8 : 0; }
 
     /// Expects enqueue(text, in, out, result, scratch) to convert a text.

@@ -10,7 +10,7 @@
 #include "problems/inputs.h"
 #include "tune/tuner.h"
 
-/// What the sweeps of the scan and of the compaction share.
+/// What the sweeps of scans and compactions share.
 namespace Bench::Tune {
 
 using namespace StreamCompaction;
@@ -19,13 +19,13 @@ using SinglePass::BlockShape;
 template <typename... Shapes>
 struct ShapeList {};
 
-/// Those whose tiles stay in registers, and those whose tiles wait in shared memory, of which a block has 48 KiB.
+/// Shapes whose tiles stay in registers, and shapes whose tiles wait in shared memory, 48 KiB per block.
 using ResidentShapes = ShapeList<BlockShape<256, 1>, BlockShape<256, 2>, BlockShape<256, 4>, BlockShape<256, 8>,
                                  BlockShape<512, 4>, BlockShape<512, 8>>;
 using LookBackShapes = ShapeList<BlockShape<128, 8>, BlockShape<128, 12>, BlockShape<128, 16>, BlockShape<256, 4>,
                                  BlockShape<256, 8>, BlockShape<512, 2>, BlockShape<512, 4>>;
 
-/// Calls `visit(shape)` for each.
+/// Calls `visit(shape)` for each shape.
 template <typename... Shapes, typename Visit>
 void forEach(ShapeList<Shapes...>, [[maybe_unused]] Visit visit) {
     (visit(Shapes{}), ...);
@@ -36,10 +36,10 @@ inline constexpr cudaStream_t defaultStream = nullptr;
 inline constexpr std::size_t smallestLookBack = std::size_t{1} << 20;
 inline constexpr std::size_t largestResident = std::size_t{1} << 22;
 
-/// Times as much scratch as the smallest tiles need, at most, beside those that the library takes.
+/// The smallest tiles need at most this many times the scratch of the library's own tiles.
 inline constexpr std::size_t scratchOfSmallestTiles = 8;
 
-/// Numbers from 0 to 3, equally likely: three in four are kept, and their sums are exact in the wider types.
+/// Numbers from 0 to 3, equally likely. Three of four are kept. Their sums are exact in the wider types.
 template <typename T>
 struct SmallNumber {
     __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(randomAt(42, i) >> 62); }
@@ -67,8 +67,7 @@ void poison(DeviceBuffer<T>& buffer) {
     Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
 }
 
-/// The peer, which `cub()` launches, and every shape that makes sense for n elements: `resident(shape)` and
-/// `lookBack(shape, order)` launch them.
+/// The peer and every shape that suits n elements. `cub()`, `resident(shape)` and `lookBack(shape, order)` launch them.
 template <typename Cub, typename Resident, typename LookBack>
 [[nodiscard]] std::vector<Candidate> candidatesFor(std::size_t n, Cub cub, Resident resident, LookBack lookBack) {
     std::vector<Candidate> candidates;

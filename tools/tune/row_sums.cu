@@ -11,7 +11,7 @@ using RowSum::Mapping;
 using RowSum::MatrixShape;
 using RowSum::Plan;
 
-/// Rows of every length, in matrices that fill the card and in some that do not.
+/// Rows of many lengths, in matrices that fill the card and in matrices that do not.
 [[nodiscard]] std::vector<Shape> shapesToTry() {
     std::vector<Shape> shapes;
     for (const std::size_t elements : {std::size_t{1} << 22, std::size_t{1} << 28}) {
@@ -61,7 +61,7 @@ using RowSum::Plan;
     throw std::logic_error("name: no such mapping");
 }
 
-/// Every plan that could suit a matrix of this shape.
+/// Every plan that may suit a matrix of this shape.
 [[nodiscard]] std::vector<Plan> plansFor(const Shape& shape, const RowSum::Card& card) {
     const std::size_t vectors = StreamCompaction::Common::divideRoundUp(shape.cols * sizeof(int), 16);
     std::vector<Plan> plans;

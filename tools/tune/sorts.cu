@@ -14,7 +14,7 @@ using ClusterShapes = ShapeList<SortShape<256, 1>, SortShape<256, 2>, SortShape<
                                 SortShape<512, 8>, SortShape<1024, 4>>;
 using GridShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>>;
 
-/// For 4 bytes an element, 8, and 12.
+/// For elements of 4, 8, 8 and 12 bytes.
 using SmallElementShapes = ShapeList<SortShape<384, 24>, SortShape<384, 56>, SortShape<384, 60>, SortShape<448, 24>,
                                      SortShape<448, 32>, SortShape<512, 24>, SortShape<512, 32>, SortShape<512, 36>,
                                      SortShape<512, 40>, SortShape<512, 44>, SortShape<512, 46>>;
@@ -25,14 +25,14 @@ using WideKeyShapes = ShapeList<SortShape<384, 14>, SortShape<384, 30>, SortShap
 using WidePairShapes = ShapeList<SortShape<384, 14>, SortShape<384, 18>, SortShape<384, 20>, SortShape<448, 14>,
                                  SortShape<512, 14>, SortShape<512, 15>>;
 
-/// More than any card holds at once.
+/// More blocks than any card holds at once.
 constexpr std::size_t mostGridBlocks = 4096;
 
 struct Index {
     __host__ __device__ int operator()(std::size_t i) const { return static_cast<int>(i); }
 };
 
-/// Integers of random bits, alone or with their index for a value.
+/// Random integer keys, without values or with their indices as values.
 template <typename K, typename Value>
 class SortContest {
   public:
@@ -100,7 +100,7 @@ class SortContest {
   private:
     using StoredValue = std::conditional_t<hasValues, Value, int>;
 
-    /// Scratch of a sort by `Pairs` or, without values, by `Keys`.
+    /// Scratch of a sort by `Pairs`, or by `Keys` if there are no values.
     template <typename Keys, typename Pairs>
     [[nodiscard]] static std::size_t scratchOf(std::size_t n) {
         if constexpr (hasValues) {
@@ -148,7 +148,7 @@ class SortContest {
 
 constexpr std::size_t powerOfTwo(int exponent) { return std::size_t{1} << exponent; }
 
-/// The ways of small arrays up to 2^20.
+/// The algorithms for small arrays, up to 2^20 elements.
 template <typename K, typename Value>
 void tuneSmall(Tuner& tuner, std::string_view type) {
     SortContest<K, Value> contest(powerOfTwo(20));
@@ -157,7 +157,7 @@ void tuneSmall(Tuner& tuner, std::string_view type) {
     }
 }
 
-/// A launch a pass.
+/// The algorithm with one launch per pass.
 template <typename K, typename Value, typename PassList>
 void tunePasses(Tuner& tuner, std::string_view type, std::initializer_list<int> exponents, PassList passes) {
     SortContest<K, Value> contest(powerOfTwo(std::max(exponents)));

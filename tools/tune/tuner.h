@@ -11,35 +11,35 @@
 #include "measure/gpu.h"
 #include "output/csv.h"
 
-/// Tries kernels in many shapes on the card and tells which is fastest at which size.
+/// Measures kernels with many shapes on the card and prints the fastest for each size.
 namespace Bench::Tune {
 
-/// One way of doing the same work.
+/// One kernel with one shape.
 struct Candidate {
     std::string kernel;
-    int threads = 0;  ///< a block; 0 where there is nothing to choose
-    int rows = 0;     ///< of vectors or elements a thread
+    int threads = 0;  ///< per block; 0 if there is no choice
+    int rows = 0;     ///< vectors or elements per thread
     std::string order;
-    std::function<bool()> launch;  ///< false when the card has no room for it
+    std::function<bool()> launch;  ///< false if the card has no room for it
 };
 
-/// What all candidates compute.
+/// The work that all candidates do.
 struct Contest {
     std::string_view operation;
     std::string_view type;
     std::size_t n = 0;
-    std::size_t bytes = 0;            ///< read and written
-    std::function<void()> poison;     ///< spoils what the last candidate computed
-    std::function<bool()> isCorrect;  ///< checks what this one did
+    std::size_t bytes = 0;            ///< bytes read and written
+    std::function<void()> poison;     ///< overwrites the result of the last candidate
+    std::function<bool()> isCorrect;  ///< checks the result of this one
 };
 
 class Tuner {
   public:
-    /// Appends a row for each measurement to `csv`. Throws UsageError when it cannot be opened.
+    /// Appends one row per measurement to `csv`. Throws UsageError if it cannot be opened.
     Tuner(Gpu& gpu, const std::filesystem::path& csv);
 
-    /// Measures all candidates, checks what the last trial of each has computed, and prints the fastest of those that
-    /// are right beside the peer, which comes first.
+    /// Measures all candidates and checks the result of the last trial of each. Prints the fastest right one and the
+    /// peer, which is the first candidate.
     void run(const Contest& contest, std::span<const Candidate> candidates);
 
     /// Whether every candidate that ran was correct.
@@ -55,8 +55,8 @@ class Tuner {
 void tuneScans(Tuner& tuner);
 void tuneCompactions(Tuner& tuner);
 void tuneSorts(Tuner& tuner);
-/// By shape, which the operation's name tells; parts of a row in the place of rows, the way of loading in that of the
-/// order.
+/// The operation's name contains the shape. Candidate::rows is the number of parts per row, Candidate::order the kind
+/// of loads.
 void tuneRowSums(Tuner& tuner);
 
 }  // namespace Bench::Tune

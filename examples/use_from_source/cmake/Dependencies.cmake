@@ -1,2 +1,2 @@
-# A module of this project's own; that the library has a file of the same name does not matter.
+# A module of this project. It may have the same name as a file of the library.
 find_package(Threads REQUIRED)

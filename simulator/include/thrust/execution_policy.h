@@ -1,6 +1,6 @@
 #pragma once
 
-// Thrust by its own host back end: work on a stream is done at once, when what the stream has before it is done.
+// Thrust with its own host back end. It waits for the earlier work of the stream and then works at once.
 
 #include_next <thrust/execution_policy.h>
 

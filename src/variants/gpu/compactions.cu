@@ -23,7 +23,7 @@ template <typename MakeOp, typename Elements = AllTypes>
     return implementEach<CompactMemory>(types, Operation::Compact, variant, makeOp);
 }
 
-/// Map-scan-scatter compaction over a scan.
+/// Map-scan-scatter compaction by a scan.
 template <typename MakeScan>
 [[nodiscard]] auto over(MakeScan makeScan) {
     return [makeScan](int blockSize) {
@@ -63,7 +63,7 @@ class JoinedMemory : public CountedMemory<T> {
     }
 };
 
-/// The same from an operation that promises the rejected elements in reverse.
+/// The same for an operation that writes the rejected elements in reverse order.
 template <typename T>
 class ReversedMemory : public JoinedMemory<T> {
   public:

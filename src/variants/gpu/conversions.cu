@@ -31,7 +31,7 @@ class ResultMemory {
     [[nodiscard]] Utf8::Result* data() { return result_.data(); }
     void poison() { Bench::poison(result_); }
 
-    /// Throws when more are counted than there is room for.
+    /// Throws if the count exceeds `mostElements`.
     [[nodiscard]] Utf8::Result fetch(std::size_t mostElements) const {
         Utf8::Result result{};
         result_.copyTo(std::span(&result, 1));
@@ -46,12 +46,12 @@ class ResultMemory {
     DeviceBuffer<Utf8::Result> result_{1};
 };
 
-/// Text in, text out.
+/// Device memory of a conversion.
 template <typename From, typename To>
 class ConversionMemory {
   public:
     using SomeProblem = ConversionProblem<From, To>;
-    using Element = std::int32_t;  // which text is listed under
+    using Element = std::int32_t;  // the type under which text is listed
     static_assert(elementTypeOf<Element>() == listedTypeOfText);
 
     explicit ConversionMemory(std::span<const From> input)
@@ -84,7 +84,7 @@ class ConversionMemory {
     ResultMemory result_;
 };
 
-/// Text in, nothing but the result out.
+/// Device memory of a validation.
 class ValidationMemory {
   public:
     using SomeProblem = ValidationProblem;
@@ -112,7 +112,7 @@ class ValidationMemory {
 
 struct DecodeFromHost {};
 
-/// Text in host memory, decoded in chunks: what the bus lets through.
+/// Text in host memory, decoded in chunks. The bus limits the speed.
 class HostMemory {
   public:
     using SomeProblem = ConversionProblem<std::uint8_t, char32_t>;
@@ -123,7 +123,7 @@ class HostMemory {
     }
 
     [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, std::size_t) { return 0; }
-    /// What the copies take that it is compared with, or after them the three chunks.
+    /// Device memory of the copies for comparison, or of the decoder's three chunks, which are allocated later.
     [[nodiscard]] static std::size_t bytes(std::size_t n) {
         return std::max(n, 3 * Utf8::ChunkDecoder::defaultChunkBytes) * (1 + sizeof(char32_t));
     }
@@ -148,7 +148,7 @@ class HostMemory {
     Utf8::Result result_{};
 };
 
-/// Copies over the bus, so many bytes each way at the same time.
+/// Copies `toDevice` and `toHost` bytes over the bus, both directions at the same time.
 class BusCopy {
   public:
     BusCopy(std::size_t toDevice, std::size_t toHost)
@@ -157,7 +157,7 @@ class BusCopy {
         fillWithNoise(deviceOut_.bytes());
     }
 
-    /// Between what is on the default stream before and behind.
+    /// Both streams synchronise with the default stream, so events there can time the copies.
     void enqueue() {
         checkCUDAError(cudaMemcpyAsync(deviceIn_.data(), hostIn_.elements().data(), deviceIn_.byteCount(),
                                        cudaMemcpyHostToDevice, toDevice_),
@@ -176,7 +176,7 @@ class BusCopy {
     CudaStream toHost_{cudaStreamDefault};
 };
 
-/// The conversion of text in host memory, compared with copies over the bus.
+/// The conversion of text in host memory. It is compared with copies over the bus.
 [[nodiscard]] Implementation fromHost() {
     Implementation implementation =
         implement<HostMemory>(Operation::Utf8ToUtf32, "single-pass-from-host", fixed<DecodeFromHost>);

@@ -4,7 +4,7 @@
 #include <stream_compaction/naive.cuh>
 #include <stream_compaction/shared_mem.cuh>
 
-/// The scans that have a block size to choose.
+/// The scans that have a choice of block sizes.
 namespace Bench {
 
 [[nodiscard]] inline StreamCompaction::Naive::Scan naiveScan(int blockSize) { return {.blockSize = blockSize}; }

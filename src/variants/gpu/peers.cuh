@@ -2,8 +2,8 @@
 
 #include <string_view>
 
-/// The peers. CUB is for a card alone; Thrust runs on the host, too, where its headers are. In a simulated build the
-/// others' names stand for one type, whose variants are skipped with the reason.
+/// CUB needs a card. Thrust also runs on the host if its headers are found. In a simulated build, the names of absent
+/// peers stand for a type whose variants are skipped with a reason.
 #ifdef STREAM_COMPACTION_SIMULATED
 namespace StreamCompaction::Cub {
 struct NotSimulated {

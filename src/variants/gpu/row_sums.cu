@@ -16,7 +16,7 @@ namespace {
 
 using StreamCompaction::DeviceBuffer;
 
-/// A matrix in device memory and a place for the sum of each row.
+/// A matrix and its row sums in device memory.
 template <typename T>
 class RowSumRun : public PreparedRun {
   public:
@@ -42,7 +42,7 @@ class RowSumRun : public PreparedRun {
     DeviceBuffer<SumOf<T>> sums_;
 };
 
-/// By an operation of the device layer.
+/// A run of an operation of the device layer.
 template <typename Op, typename T>
 class OperationRun final : public RowSumRun<T> {
   public:
@@ -97,7 +97,7 @@ template <typename Op, typename... Ts>
                : std::nullopt;
 }
 
-/// A step of the study, for rows that a block can be expected to add up.
+/// A variant of the study. It is skipped for rows that are too long for one block.
 template <typename Op>
 [[nodiscard]] Implementations step(std::string_view variant) {
     Implementations implementations = rowSum<Op>(IntsAndFloats{}, variant);
@@ -107,7 +107,7 @@ template <typename Op>
     return implementations;
 }
 
-/// The kernels that are compiled for 2047 and for 2048 columns as one variant.
+/// The two kernels that are compiled for 2047 and for 2048 columns, as one variant.
 struct CompiledForTheseColumns {
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t /*rows*/, std::size_t /*cols*/,
@@ -171,7 +171,8 @@ class CublasHandle {
     return cublasDgemv_64(handle, CUBLAS_OP_T, cols, rows, &one, matrix, cols, vector, 1, &zero, product, 1);
 }
 
-/// The matrix times a vector of ones. To cuBLAS, which has matrices by columns, ours is its transpose.
+/// The product of the matrix with a vector of ones. cuBLAS stores matrices by columns, so to cuBLAS ours is the
+/// transpose.
 template <typename T>
 class CublasRun final : public RowSumRun<T> {
   public:

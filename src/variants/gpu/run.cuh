@@ -10,7 +10,7 @@
 
 #include "variants/implementation.h"
 
-/// Runs of the device layer. What differs from operation to operation is the memory around it, and how it is called.
+/// Runs of the device layer. Operations differ only in their memory and in how they are called.
 namespace Bench {
 
 inline constexpr cudaStream_t defaultStream = nullptr;
@@ -20,7 +20,7 @@ void poison(StreamCompaction::DeviceBuffer<T>& buffer) {
     StreamCompaction::Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
 }
 
-/// The first elements of device memory.
+/// Copies the first `count` elements of device memory.
 template <typename T>
 void fetch(const StreamCompaction::DeviceBuffer<T>& from, Array<T>& to, std::size_t count) {
     to.resize(count);
@@ -35,7 +35,7 @@ class KeptCount {
     [[nodiscard]] std::size_t* data() { return count_.data(); }
     void poison() { Bench::poison(count_); }
 
-    /// Throws when it cannot be one of n elements.
+    /// Throws if the count exceeds `n`.
     [[nodiscard]] std::size_t fetchOf(std::size_t n) const {
         std::size_t count = 0;
         count_.copyTo(std::span(&count, 1));
@@ -50,7 +50,7 @@ class KeptCount {
     StreamCompaction::DeviceBuffer<std::size_t> count_{1};
 };
 
-/// n elements in, n out: a scan or a sort.
+/// Memory of an operation with n elements in and n out: a scan or a sort.
 template <typename In, typename Out>
 class TransformMemory {
   public:
@@ -77,7 +77,7 @@ class TransformMemory {
     StreamCompaction::DeviceBuffer<Out> output_;
 };
 
-/// An operation of the device layer on device memory of its own.
+/// A run of an operation of the device layer, with its own device memory.
 template <typename Op, typename Memory>
 class GpuRun final : public PreparedRun {
     using SomeProblem = typename Memory::SomeProblem;
@@ -104,13 +104,13 @@ class GpuRun final : public PreparedRun {
     StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
-/// An operation that this build has only the name of.
+/// An operation that this build does not have.
 template <typename Op>
 concept Absent = requires {
     Op::reasonForAbsence;
 };
 
-/// `makeOp` turns a block size into the operation to run.
+/// `makeOp` returns the operation for a block size.
 template <typename Memory, typename MakeOp>
 [[nodiscard]] Implementation implement(Operation operation, std::string_view variant, MakeOp makeOp) {
     using Op = decltype(makeOp(0));
@@ -131,21 +131,21 @@ template <typename Memory, typename MakeOp>
     }
 }
 
-/// The same for each type of elements.
+/// The same for each element type.
 template <template <typename> typename MemoryOf, typename MakeOp, typename... Ts>
 [[nodiscard]] Implementations implementEach(Types<Ts...>, Operation operation, std::string_view variant,
                                             MakeOp makeOp) {
     return {implement<MemoryOf<Ts>>(operation, variant, makeOp)...};
 }
 
-/// For the operations that choose their own block size.
+/// For operations without a choice of block size.
 template <typename Op>
 [[nodiscard]] Op fixed(int /*blockSize*/) {
     return {};
 }
 
-/// An array in, one out, and the number of elements that are kept: for a compaction, or a partition that puts the
-/// others behind.
+/// Memory of an operation with one array in, one array out and the number of kept elements: a compaction, or a
+/// partition that appends the rejected elements.
 template <typename T>
 class CountedMemory {
   public:

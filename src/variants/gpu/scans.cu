@@ -21,7 +21,7 @@ template <typename MakeOp, typename Elements = AllTypes>
 }
 [[nodiscard]] StreamCompaction::SinglePass::Scan reproducible(int /*blockSize*/) { return {.reproducible = true}; }
 
-/// A scan that squares as it loads.
+/// A scan of the squares of its elements.
 struct ScanOfSquares {
     [[nodiscard]] std::size_t scratchBytes(const float* in, float* out, std::size_t n) const {
         return StreamCompaction::SinglePass::Scan{}.scratchBytes(StreamCompaction::transformed(in, Square{}), out, n);

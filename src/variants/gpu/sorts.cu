@@ -18,7 +18,7 @@ template <typename MakeOp, typename Elements = AllTypes>
     return implementEach<SortMemory>(types, Operation::Sort, variant, makeOp);
 }
 
-/// The one-bit split sort over a scan.
+/// The one-bit split sort by a scan.
 template <typename MakeScan>
 [[nodiscard]] auto over(MakeScan makeScan) {
     return
@@ -41,7 +41,7 @@ Implementations gpuSorts() {
 
 namespace {
 
-/// Keys, each with its index as the value.
+/// Memory of a sort of keys with their indices as values.
 template <typename K>
 class PairsMemory {
   public:
@@ -85,7 +85,7 @@ class PairsMemory {
     StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
 };
 
-/// Keys alone in; an argsort makes the indices.
+/// Memory of an argsort, which gets only keys and makes the indices itself.
 template <typename K>
 class ArgSortMemory {
   public:
