@@ -188,8 +188,8 @@ struct Packed {
 ///
 /// First a scan of the lengths gives the end of each element. Then the bytes are stored in rounds, from the first byte
 /// of an element to its last; round `place` stores the byte that is `place` bytes before the last. A shorter element
-/// has no such byte. Its lane stores a byte that lies among the bytes before the element, and a later round overwrites
-/// it. So no lane has to test lengths:
+/// has no such byte. Its lane stores an undefined byte among the bytes before the element, and a later round overwrites
+/// that byte. So no lane has to test lengths:
 ///
 ///     elements, lengths     a: 1    ü: 2          中: 3
 ///     ends                  1       3             6
