@@ -15,22 +15,22 @@
 
 /// What the device layers of all variants share.
 ///
-/// An operation is a small value: its tuning options are public members, `scratchBytes` says how much scratch a call
-/// needs and the call operator enqueues the work on a stream. A call neither allocates nor synchronises, so it can be
-/// captured in a CUDA graph.
+/// An operation is a small value. Its tuning options are public members. `scratchBytes` returns the bytes of scratch
+/// that a call needs. The call operator enqueues the work on a stream. A call neither allocates nor synchronises, so a
+/// CUDA graph can capture it. Only those of thrust.cuh do both.
 ///
 /// The arguments of all operations come in one order: inputs, outputs, n, functions (operator, predicate, initial
-/// value) where they are given, scratch, stream. `scratchBytes` takes the same without the last two; it reads no array,
-/// so that `noArray<T>` will do, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
+/// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so
+/// `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
 ///
-/// n == 0 is valid. Scratch that is too small or not aligned, a null array, arrays that
-/// overlap where they may not, more elements than memory or a grid has room for, or a block size that is not allowed
-/// throws std::invalid_argument before anything is enqueued; a failing CUDA call throws CudaError. `scratchBytes`
-/// throws for sizes that the call would refuse.
+/// n == 0 is valid. std::invalid_argument is thrown, before anything is enqueued, for scratch that is too small or not
+/// aligned, for a null array, for arrays that overlap where they may not, for more elements than memory or a grid has
+/// room for, and for a block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for
+/// sizes that the call would refuse.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
-/// and sizes that the call would refuse, so that what is built on a scan finds out before it enqueues anything.
+/// and sizes that the call would refuse, so that operations built on a scan throw before they enqueue anything.
 template <typename Op>
 concept ScanOperation = requires(const Op scan, std::size_t n, const std::uint8_t* in, std::uint32_t* out,
                                  Scratch scratch, cudaStream_t stream) {
@@ -39,7 +39,7 @@ concept ScanOperation = requires(const Op scan, std::size_t n, const std::uint8_
     scan(in, out, n, scratch, stream);
 };
 
-/// Stable compaction; the number of kept elements goes to device memory.
+/// Stable compaction. Writes the number of kept elements to `count` in device memory.
 template <typename Op>
 concept CompactOperation = requires(const Op compact, std::size_t n, const int* in, int* out, std::size_t* count,
                                     Scratch scratch, cudaStream_t stream) {
@@ -87,7 +87,7 @@ template <typename Flag>
     return {{flags}};
 }
 
-/// Asks the predicate of a compaction about element number i.
+/// Whether a compaction keeps element i.
 template <typename Predicate, typename T>
 [[nodiscard]] __device__ bool isKept(const Predicate& keep, const T& x, std::size_t /*i*/) {
     return keep(x);
@@ -113,15 +113,15 @@ void requireDisjointArrays(const T* in, T* out, std::size_t n) {
     Arguments::requireDisjoint(in, n * sizeof(T), out, n * sizeof(T));
 }
 
-/// Checks the arrays of a compaction, which cannot run in place: one block may overwrite what another has yet to read.
+/// Checks the arrays of a compaction. It cannot run in place, because a block may overwrite elements that another one
+/// has yet to read.
 template <typename T>
 void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n) {
     requireDisjointArrays(in, out, n);
     Arguments::requireArray("count", count, 1);
 }
 
-/// Calls `work` with a zero of the narrowest index type that can count to n: offsets take four bytes where four are
-/// enough.
+/// Calls `work` with a zero of the narrowest index type that can count to n: 4 bytes below 2^32 elements, else 8 bytes.
 template <typename Work>
 void withIndexType(std::size_t n, Work&& work) {
     if (n <= std::numeric_limits<std::uint32_t>::max()) {
@@ -147,13 +147,14 @@ inline constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
     return static_cast<unsigned>(std::min<std::size_t>(divideRoundUp(n, blockElements), most));
 }
 
-/// Throws std::invalid_argument unless `blockSize` is allowed and a grid of such blocks can have a thread per element.
+/// Throws std::invalid_argument unless `blockSize` is allowed and a grid of such blocks can have one thread per
+/// element.
 inline void requireGrid(std::size_t n, int blockSize) {
     requireBlockSize(blockSize);
     (void)blocksFor(n, blockSize);
 }
 
-/// Threads per block of the kernels around a scan: those of the scan, 256 where it chooses its own.
+/// Threads per block of the kernels around a scan: those of the scan, or 256 if it chooses its own.
 template <typename Scan>
 [[nodiscard]] constexpr int blockSizeOf(const Scan& scan) {
     if constexpr (requires { scan.blockSize; }) {
@@ -165,7 +166,7 @@ template <typename Scan>
 
 __device__ inline std::size_t globalThreadIndex() { return std::size_t{blockIdx.x} * blockDim.x + threadIdx.x; }
 
-/// bools[i] = 1 where `keep` holds for element i, else 0.
+/// bools[i] = 1 where `keep` holds for element i, else 0. Work O(n), steps O(1).
 template <typename T, typename Bool, typename Predicate = IsNonzero>
 __global__ void __launch_bounds__(powerOfTwoBlockSizes.back())
     kernMapToBoolean(std::size_t n, Bool* bools, const T* idata, Predicate keep = {}) {
@@ -175,7 +176,7 @@ __global__ void __launch_bounds__(powerOfTwoBlockSizes.back())
     }
 }
 
-/// odata[indices[i]] = idata[i] where bools[i] is set.
+/// odata[indices[i]] = idata[i] where bools[i] is set. Work O(n), steps O(1).
 template <typename T, typename Bool, typename Index>
 __global__ void kernScatter(std::size_t n, T* odata, const T* idata, const Bool* bools, const Index* indices) {
     const std::size_t i = globalThreadIndex();

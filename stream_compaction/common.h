@@ -8,7 +8,7 @@
 #include <string>
 #include <type_traits>
 
-/// The calls of a variant's course layer (its .h) share a timer and settings, so that only one thread at a time may
+/// The calls of a variant's course layer (its .h) share a timer and settings, so only one host thread at a time may
 /// call them. The calls of the device layers share nothing.
 namespace StreamCompaction {
 
@@ -23,15 +23,15 @@ namespace Common {
 /// floor(log2(x)); 0 for x == 0.
 [[nodiscard]] constexpr int ilog2(std::uint64_t x) { return x == 0 ? 0 : std::bit_width(x) - 1; }
 
-/// ceil(log2(x)): the number of doublings that take 1 to at least x. 0 for x == 0.
+/// ceil(log2(x)); 0 for x == 0.
 [[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) { return x <= 1 ? 0 : std::bit_width(x - 1); }
 
-/// ceil(n / divisor).
+/// ceil(n / divisor), without overflow. `divisor` is not 0.
 [[nodiscard]] constexpr std::size_t divideRoundUp(std::size_t n, std::size_t divisor) {
     return n / divisor + (n % divisor != 0 ? 1 : 0);
 }
 
-/// a + b. Integers wrap around instead of overflowing; of bools it is `a || b`, the value that their sum converts to.
+/// a + b. Integers wrap around instead of overflowing. For bools it is `a || b`, the value to which their sum converts.
 template <typename T>
 [[nodiscard]] constexpr T wrappingAdd(T a, T b) {
     if constexpr (std::is_same_v<T, bool>) {
@@ -44,7 +44,8 @@ template <typename T>
     }
 }
 
-/// Why no CUDA kernel can run here, in one line; nothing if one can. Does not throw if there is no device.
+/// The reason why no CUDA kernel can run here, in one line, or std::nullopt if one can. Does not throw if there is no
+/// device.
 [[nodiscard]] std::optional<std::string> cudaUnavailableReason();
 
 }  // namespace Common

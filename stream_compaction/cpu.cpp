@@ -82,7 +82,7 @@ void parallelScan(int n, int* odata, const int* idata) {
     const Tasks tasks({idata, static_cast<std::size_t>(n)});
     std::vector<unsigned> sumsBefore(tasks.count() + 1);
     timer().timeCpu([&] {
-        // Add up each task's elements, scan the sums, scan each task from there.
+        // Add up each task's elements, scan the sums, and scan each task starting from its sum.
         tasks.forEach([&](std::size_t task, std::span<const int> elements) { sumsBefore[task] = sum(elements); });
         std::exclusive_scan(sumsBefore.begin(), sumsBefore.end(), sumsBefore.begin(), 0U);
         tasks.forEach([&](std::size_t task, std::span<const int> elements) {
@@ -120,7 +120,7 @@ int parallelCompact(int n, int* odata, const int* idata) {
     const Tasks tasks({idata, static_cast<std::size_t>(n)});
     std::vector<std::size_t> keptBefore(tasks.count() + 1);
     timer().timeCpu([&] {
-        // Count what each task keeps, scan the counts, compact each task to its place.
+        // Count the elements that each task keeps, scan the counts, and compact each task to its place.
         tasks.forEach([&](std::size_t task, std::span<const int> elements) {
             keptBefore[task] = elements.size() - std::count(elements.begin(), elements.end(), 0);
         });

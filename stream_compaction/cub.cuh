@@ -22,7 +22,7 @@ template <typename Call>
     return bytes;
 }
 
-/// Calls with n as an int where it fits: with 32-bit offsets CUB is faster.
+/// Calls with n as an int if it fits, because CUB is faster with 32-bit offsets.
 template <typename Call>
 [[nodiscard]] cudaError_t withNarrowSize(std::size_t n, Call&& call) {
     constexpr std::size_t mostInAnInt = std::numeric_limits<int>::max();
@@ -63,7 +63,7 @@ struct Scan {
     }
 };
 
-/// The algorithms' `If`, which is called alike. Not in place.
+/// The `If` of DeviceSelect or DevicePartition, which are called alike. May not run in place.
 template <typename Algorithm>
 struct SelectBy {
     static constexpr bool mayRunInPlace = false;
@@ -92,7 +92,8 @@ struct SelectBy {
     [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep,
                                    cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            // The compaction takes no other n; the partition would, but was slower with an int for large n.
+            // DeviceSelect takes no other type of n. DevicePartition would take an int, but was slower with it for
+            // large n.
             return Algorithm::If(storage, bytes, in, out, count, static_cast<std::int64_t>(n), keep, stream);
         };
     }

@@ -3,7 +3,7 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/timer.h"
 
-/// The same operations by CUB's device-wide calls with preallocated temporary storage: the peer to beat.
+/// Scan, compaction and sort by CUB's device-wide calls, with preallocated temporary storage: the library to beat.
 ///
 /// Course layer: arrays of `n` ints in host memory. A call allocates, copies to the device and back, and synchronises.
 /// n < 0 or a null array throws std::invalid_argument; a failing device throws CudaError. The device layer is in

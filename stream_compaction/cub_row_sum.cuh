@@ -10,7 +10,7 @@
 
 namespace StreamCompaction::Cub {
 
-/// Where a row begins or, with an offset of the columns, ends.
+/// The index at which a row begins or, if `offset` is the number of columns, ends.
 template <typename Offset>
 struct RowOffset {
     Offset pitch;
@@ -18,7 +18,7 @@ struct RowOffset {
     __host__ __device__ Offset operator()(Offset row) const { return row * pitch + offset; }
 };
 
-/// cub::DeviceSegmentedReduce, a segment per row.
+/// cub::DeviceSegmentedReduce, one segment per row. May not run in place.
 struct RowSum {
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t rows, std::size_t cols,

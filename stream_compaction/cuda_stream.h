@@ -9,7 +9,8 @@ namespace StreamCompaction {
 /// Owns a CUDA stream. Not copyable.
 class CudaStream {
   public:
-    /// By default the stream and the default stream do not wait for each other; with cudaStreamDefault they do.
+    /// Creates a stream on the current device. Throws CudaError. By default the stream and the default stream do not
+    /// wait for each other; with cudaStreamDefault they do.
     explicit CudaStream(unsigned flags = cudaStreamNonBlocking) {
         Common::checkCUDAError(cudaStreamCreateWithFlags(&stream_, flags), "cudaStreamCreateWithFlags");
     }
@@ -23,6 +24,7 @@ class CudaStream {
 
     operator cudaStream_t() const { return stream_; }
 
+    /// Waits for the work on the stream. Throws CudaError if it has failed.
     void synchronize() const { Common::checkCUDAError(cudaStreamSynchronize(stream_), "cudaStreamSynchronize"); }
 
   private:

@@ -21,8 +21,8 @@ class DeviceBuffer {
   public:
     DeviceBuffer() = default;
 
-    /// Allocates, which synchronises the device. If the memory does not suffice, throws CudaError with the numbers of
-    /// bytes asked for and free.
+    /// Allocates, which synchronises the device. Throws CudaError with the numbers of bytes asked for and free if
+    /// memory does not suffice.
     explicit DeviceBuffer(std::size_t size) : size_(size) {
         if (size == 0) {
             return;
@@ -38,6 +38,7 @@ class DeviceBuffer {
         data_ = static_cast<T*>(memory);
     }
 
+    /// Allocates a copy of `source`, which is in host memory. Synchronises.
     explicit DeviceBuffer(std::span<const T> source) : DeviceBuffer(source.size()) { copyFrom(source); }
 
     ~DeviceBuffer() { cudaFree(data_); }
@@ -56,10 +57,11 @@ class DeviceBuffer {
     [[nodiscard]] std::size_t size() const { return size_; }
     [[nodiscard]] std::size_t byteCount() const { return size_ * sizeof(T); }
 
-    /// The memory as scratch that an operation can borrow.
+    /// The memory, to be lent to an operation as scratch.
     [[nodiscard]] std::span<std::byte> bytes() { return {reinterpret_cast<std::byte*>(data_), byteCount()}; }
 
-    /// Copies `source` to the first elements. Synchronises. Throws std::invalid_argument if the span is longer.
+    /// Copies `source`, in host memory, to the first elements. Synchronises. Throws std::invalid_argument if the span
+    /// is longer.
     void copyFrom(std::span<const T> source) {
         requireFits(source.size());
         Common::checkCUDAError(cudaMemcpy(data_, source.data(), source.size_bytes(), cudaMemcpyHostToDevice),
@@ -67,7 +69,8 @@ class DeviceBuffer {
         // A copy from pageable memory returns when the data is in a staging buffer, before it is on the device.
         Common::checkCUDAError(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
     }
-    /// Copies the first elements to `destination`. Synchronises. Throws std::invalid_argument if the span is longer.
+    /// Copies the first elements to `destination`, in host memory. Synchronises. Throws std::invalid_argument if the
+    /// span is longer.
     void copyTo(std::span<T> destination) const {
         requireFits(destination.size());
         Common::checkCUDAError(cudaMemcpy(destination.data(), data_, destination.size_bytes(), cudaMemcpyDeviceToHost),
@@ -83,7 +86,7 @@ class DeviceBuffer {
     }
 
     [[noreturn]] static void throwOutOfMemory(std::size_t bytes) {
-        cudaGetLastError();  // reported by the exception: it must not surface at a later check
+        cudaGetLastError();  // the exception reports the error, so a later check must not
         std::size_t free = 0;
         std::size_t total = 0;
         Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");

@@ -12,18 +12,18 @@
 /// the root. It gives each left child its parent's value, and each right child that value plus the left child's sum.
 /// Then every node holds the sum of everything before its range.
 ///
-/// Work O(n), steps O(log n). Strides double from level to level. Up to 32 bytes, a level touches every DRAM sector of
-/// the array; each of the three lowest levels of either sweep therefore moves as many bytes as a whole scan. The top
-/// levels have fewer nodes than the card has cores. Counted in whole sectors, the textbook's kernels move 92 bytes per
-/// int. The remapped kernels move 76, because the lowest level also reads the input and writes the result. The limit is
-/// sectors fetched for few useful bytes, then launches.
+/// Work O(n), steps O(log n). Strides double from level to level. Up to a stride of 32 bytes, a level touches every
+/// DRAM sector of the array. So each of the three lowest levels of either sweep moves as many bytes as a whole scan.
+/// The top levels have fewer nodes than the card has cores. Counted in whole sectors, the textbook's kernels move 92
+/// bytes per int. The remapped kernels move 76, because the lowest level also reads the input and writes the result.
+/// The limit is DRAM sectors of which few bytes are used, then launches.
 namespace StreamCompaction::Efficient {
 
 /// A node of the level whose children span `half` elements each.
 template <typename T>
 struct Node {
     T& left;
-    T& right;  ///< where the node itself keeps its value, too
+    T& right;  ///< also the place of the node's own value
 
     __device__ Node(T* data, std::size_t first, std::size_t half)
         : left(data[first + half - 1]), right(data[first + 2 * half - 1]) {}
@@ -37,7 +37,7 @@ struct Node {
     }
 };
 
-/// The leaves: the input, padded with zeros to a full tree.
+/// Copies the input to the leaves and pads them with zeros to a full tree.
 template <typename In, typename T>
 __global__ void kernPad(std::size_t n, std::size_t paddedSize, T* odata, const In* idata) {
     const std::size_t i = Common::globalThreadIndex();
@@ -46,7 +46,7 @@ __global__ void kernPad(std::size_t n, std::size_t paddedSize, T* odata, const I
     }
 }
 
-/// One level as in the textbook: one thread per element, of which one in 2 * half has a node.
+/// One level of the upsweep as in the textbook: one thread per element, of which one in 2 * half has a node.
 template <typename T>
 __global__ void kernUpSweep(std::size_t paddedSize, std::size_t half, T* data) {
     const std::size_t i = Common::globalThreadIndex();
@@ -55,6 +55,7 @@ __global__ void kernUpSweep(std::size_t paddedSize, std::size_t half, T* data) {
     }
 }
 
+/// One level of the downsweep, likewise.
 template <typename T>
 __global__ void kernDownSweep(std::size_t paddedSize, std::size_t half, T* data) {
     const std::size_t i = Common::globalThreadIndex();
@@ -63,7 +64,7 @@ __global__ void kernDownSweep(std::size_t paddedSize, std::size_t half, T* data)
     }
 }
 
-/// The lowest level, remapped (thread k works on node k) and fused with reading the input.
+/// The lowest level of the upsweep, remapped (thread k works on node k) and fused with reading the input.
 template <typename In, typename T>
 __global__ void kernReadAndUpSweep(std::size_t n, T* data, const In* idata) {
     const std::size_t first = 2 * Common::globalThreadIndex();
@@ -75,7 +76,7 @@ __global__ void kernReadAndUpSweep(std::size_t n, T* data, const In* idata) {
     }
 }
 
-/// A higher level, remapped. A right child without leaves was never written; it counts as zero.
+/// A higher level of the upsweep, remapped. A right child without leaves was never written; it counts as zero.
 template <typename T>
 __global__ void kernRemappedUpSweep(std::size_t n, std::size_t half, T* data) {
     const std::size_t first = 2 * half * Common::globalThreadIndex();
@@ -89,6 +90,7 @@ __global__ void kernRemappedUpSweep(std::size_t n, std::size_t half, T* data) {
     }
 }
 
+/// A higher level of the downsweep, remapped.
 template <typename T>
 __global__ void kernRemappedDownSweep(std::size_t n, std::size_t half, T* data) {
     const std::size_t first = 2 * half * Common::globalThreadIndex();
@@ -97,7 +99,7 @@ __global__ void kernRemappedDownSweep(std::size_t n, std::size_t half, T* data) 
     }
 }
 
-/// The lowest level, remapped and fused with writing the result.
+/// The lowest level of the downsweep, remapped and fused with writing the result.
 template <typename T>
 __global__ void kernDownSweepAndWrite(std::size_t n, T* odata, const T* data) {
     const std::size_t first = 2 * Common::globalThreadIndex();
@@ -109,12 +111,12 @@ __global__ void kernDownSweepAndWrite(std::size_t n, T* odata, const T* data) {
     }
 }
 
-/// Leaves of the smallest full tree over n elements that has a level.
+/// The number of leaves of the smallest full tree over n elements that has at least one level.
 [[nodiscard]] constexpr std::size_t treeSize(std::size_t n) {
     return std::max<std::size_t>(2, std::size_t{1} << Common::ilog2ceil(n));
 }
 
-/// Gives the root the sum of what comes before the array, which is zero.
+/// Sets the root to zero, the sum of everything before the array.
 template <typename T>
 void clearRoot(T* data, std::size_t leaves, cudaStream_t stream) {
     Common::checkCUDAError(cudaMemsetAsync(data + leaves - 1, 0, sizeof(T), stream), "cudaMemsetAsync of the root");
@@ -161,9 +163,9 @@ struct TextbookScan {
     }
 };
 
-/// Device layer, remapped: each level launches one thread per node that has leaves, so that the grid shrinks from level
-/// to level, and at the top the block. The lowest level reads the input and writes the result. `out` may be `in`.
-/// Scratch: n elements rounded up to a power of two.
+/// Device layer, remapped: each level launches one thread per node that has leaves. So the grid shrinks from level to
+/// level, and at the top the block. The lowest level reads the input and writes the result. `out` may be `in`. Scratch:
+/// n elements rounded up to a power of two.
 struct OptimizedScan {
     static constexpr bool mayRunInPlace = true;
 

@@ -22,9 +22,10 @@ void setBlockSize(int blockSize);
 [[nodiscard]] int blockSize();
 [[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
-/// Exclusive prefix sum as in the textbook: each level of the tree has a full grid. Sums wrap. `odata` may be `idata`.
+/// Exclusive prefix sum as in the textbook: each level of the tree launches a full grid. Sums wrap. `odata` may be
+/// `idata`.
 void scan(int n, int* odata, const int* idata);
-/// The same with threads remapped, so that each thread launched has work.
+/// The same with threads remapped, so that each launched thread has work.
 void optimizedScan(int n, int* odata, const int* idata);
 
 /// Keeps the nonzero elements in order and returns their number. Writes nothing past them. `odata` may be `idata`.

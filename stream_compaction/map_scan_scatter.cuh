@@ -4,20 +4,20 @@
 
 namespace StreamCompaction {
 
-/// The count that ends a compaction: the place of the last element, and one more when that is kept itself.
+/// The number of kept elements: the place of the last element, plus one if that element is kept itself.
 template <typename Bool, typename Index>
 __global__ void kernCountKept(std::size_t n, std::size_t* count, const Bool* bools, const Index* indices) {
     *count = std::size_t{indices[n - 1]} + bools[n - 1];
 }
 
 /// Stream compaction over any scan (Horn, GPU Gems 2, ch. 36; GPU Gems 3, ch. 39.3.1): map each element to whether it
-/// is kept, scan the booleans, which tells every kept element its place, and scatter them there. Work O(n), steps O(1),
-/// and the scan's.
+/// is kept, scan these booleans, which gives each kept element its place, and scatter the kept elements. Work O(n) and
+/// steps O(1), plus those of the scan.
 ///
-/// Device layer: keeps in order the elements for which `keep` holds, by default the nonzero ones, and writes how many
-/// to `count` in device memory; writes nothing past them. Not in place. Scratch: a byte and a 4-byte index an element
-/// (8-byte from 2^32 elements on), and the scan's. Moves, for 4-byte elements, 4 + 1 bytes in the map, 4 + 1 + 4 and
-/// the kept ones' 4 in the scatter, and the scan's.
+/// Device layer: writes the elements for which `keep` holds to `out`, in order, and their number to `count` in device
+/// memory. By default the nonzero elements are kept. Writes nothing past them. May not run in place. Scratch per
+/// element: a byte and a 4-byte index (8-byte from 2^32 elements on), plus that of the scan. Bytes moved per 4-byte
+/// element: 4 + 1 in the map, 4 + 1 + 4 in the scatter and 4 more for a kept one, plus those of the scan.
 template <ScanOperation Scan>
 struct MapScanScatter {
     static constexpr bool mayRunInPlace = false;

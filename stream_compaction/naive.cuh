@@ -8,8 +8,9 @@
 /// Naive parallel scan (Hillis and Steele, "Data Parallel Algorithms", CACM 29(12), 1986; GPU Gems 3, ch. 39.2.1).
 ///
 /// Step d adds to each element the one 2^(d-1) places before it. After ceil(log2 n) steps each element holds the sum of
-/// all up to it. In place, a thread would overwrite what another has yet to read; each step therefore goes from one
-/// buffer to another ("ping-pong"). The input is shifted right by one place first, which makes the scan exclusive.
+/// all elements up to it. In place, a thread would overwrite an element that another has yet to read. So each step
+/// reads one buffer and writes another ("ping-pong"). The input is shifted right by one place first, which makes the
+/// scan exclusive.
 ///
 /// Work O(n log n), steps O(log n). Every step moves at least 8 bytes per int through DRAM, 8 log2(n) in all, where a
 /// single pass needs 8. DRAM bandwidth limits each step, and the number of steps limits the whole.

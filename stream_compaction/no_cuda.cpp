@@ -98,7 +98,7 @@ void sum(Rung /*rung*/, int rows, int cols, float* out, const float* in) {
 
 namespace Utf8 {
 namespace {
-/// Of no text at all; of any other it fails.
+/// The result for an empty text. Throws CudaError for any other.
 Result refuse(std::size_t n) {
     if (n > 0) {
         unavailable();

@@ -27,13 +27,13 @@ struct Consumed {
 template <typename T>
 Consumed(T*) -> Consumed<T>;
 
-/// How a value travels: as a machine word where there is one of its size, so that types share code.
+/// How a value is moved: as a machine word if there is one of its size, so that types of one size share code.
 template <typename V>
 using Carried = std::conditional_t<hasValues<V> && !isOwnIndex<V> && isAccessSize(sizeof(V)) && alignof(V) == sizeof(V),
                                    AccessWord<sizeof(V)>, V>;
 
-/// Elements per thread of a pass: as many as fit in `tileBytes` of shared memory and in the registers. Values that are
-/// not copied straight to shared memory take registers, too.
+/// Elements per thread of a pass: the number that fits in `tileBytes` of shared memory and in the registers. Values
+/// that are not copied straight to shared memory take registers, too.
 template <typename Bits, typename Value>
 [[nodiscard]] constexpr int passItems(std::size_t threads, std::size_t tileBytes) {
     const std::size_t valueBytes = hasValues<Value> ? sizeof(Value) : 0;
@@ -44,12 +44,13 @@ template <typename Bits, typename Value>
     return static_cast<int>(std::min(byRegisters, tileBytes / (threads * (sizeof(Bits) + valueBytes))));
 }
 
-/// A pass by 512 threads per block, whose tile takes so many KiB.
+/// A pass with 512 threads per block, whose tile takes at most `kibibytes` KiB.
 template <typename Bits, typename Value, std::size_t kibibytes>
 using PassShape = SortShape<512, passItems<Bits, Value>(512, kibibytes << 10)>;
 
-/// What is launched: the first row that holds the array and that the card can launch. Measured on an H200 (tools/tune).
-/// The last row fits every card. For a card that another shape suits better, add a row before those that it replaces.
+/// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200
+/// (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those that it
+/// replaces.
 template <typename Bits, typename Value>
 using Ways = WayTable<  //
     ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
@@ -79,14 +80,14 @@ template <typename V>
 
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
-/// Keys are integers of 8 to 64 bits, float and double. Of floating-point keys -0 precedes +0, and NaNs are last, the
-/// positive before the negative ones. Descending order is the exact reverse. Values are trivially copyable, of 1 to 16
+/// Keys are integers of 8 to 64 bits, float and double. Among floating-point keys, -0 precedes +0, and NaNs are last,
+/// positive before negative ones. Descending order is the exact reverse. Values are trivially copyable and have 1 to 16
 /// bytes. No array may overlap another. An input is never written, unless it is passed as `Consumed{pointer}`.
 ///
-/// A range of bits that the key does not have throws std::invalid_argument. So do more elements than 2^23 tiles hold,
-/// which are tens of billions (passTiles). The call neither allocates nor synchronises. The scratch may hold anything
-/// and keeps nothing from call to call. It takes an array of keys and one of values, two of each up to 2^20 elements,
-/// and the counts of the blocks.
+/// Neither allocates nor synchronises. A range of bits that the key does not have throws std::invalid_argument. So do
+/// more elements than 2^23 tiles hold, which are tens of billions (passTiles). A card with too little shared memory
+/// throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of
+/// keys and one of values (two of each up to 2^20 elements), and for the counts of the blocks.
 struct Sort {
     static constexpr bool mayRunInPlace = false;
 
@@ -97,7 +98,7 @@ struct Sort {
     int beginBit = 0;
     int endBit = 0;
 
-    /// How the blocks of a pass come by their tile.
+    /// How the blocks of a pass get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
     template <typename K>
@@ -110,7 +111,7 @@ struct Sort {
     }
 
     /// The same, and the sort may write to its input. Beyond 2^20 elements this takes no scratch for a copy of the
-    /// array. It costs a copy of the input where the number of passes turns out even.
+    /// array. If the number of passes turns out even, it costs a copy of the input.
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, std::size_t n) const {
         return scratchOf<K, NoValue>(n, true);
@@ -205,11 +206,11 @@ struct Sort {
     }
 };
 
-/// Sorts keys, stably, and says where each was: keysOut[i] is keysIn[indicesOut[i]].
+/// Sorts keys, stably, and writes where each was: keysOut[i] is keysIn[indicesOut[i]].
 ///
 /// The same as `Sort` with an array of 0, 1, 2, ... for values, but without that array: the first pass makes the
-/// indices. Indices are integers of 4 or 8 bytes. More elements than they count throw std::invalid_argument. Everything
-/// else is as for `Sort`.
+/// indices. Indices are integers of 4 or 8 bytes. More elements than they can count throw std::invalid_argument.
+/// Everything else is as for `Sort`.
 struct ArgSort {
     static constexpr bool mayRunInPlace = false;
 

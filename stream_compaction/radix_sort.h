@@ -6,8 +6,8 @@
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/timer.h"
 
-/// Least-significant-digit radix sort: `sort` takes eight bits per pass, `splitSort`, the textbook's, one bit per pass
-/// over the shared-memory scan.
+/// Least-significant-digit radix sort: `sort` takes eight bits per pass. `splitSort`, the textbook's sort, takes one
+/// bit per pass, over the shared-memory scan.
 ///
 /// Course layer: arrays of `n` ints in host memory. A call allocates, copies to the device and back, and synchronises.
 /// n < 0 or a null array throws std::invalid_argument; a failing device throws CudaError. The device layers are

@@ -8,17 +8,18 @@
 #include "stream_compaction/row_sum/study.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
-/// Row sums of a matrix in device memory: out[r] is the sum of `cols` elements from in[r * pitch].
+/// Row sums of a matrix in device memory: out[r] is the sum of the `cols` elements from in[r * pitch] on. `pitch` is in
+/// elements.
 ///
 /// Sums are accumulated in the type of `out`, which may be wider than that of the elements: int8 into int, __half and
-/// __nv_bfloat16 into float. Integers wrap; the sum of bools is true where any is. Rows without columns sum to 0. May
-/// not run in place. `transformed(in, function)` in place of `in` adds up `function` of each element. A pitch of less
-/// than `cols` and a matrix larger than memory throw std::invalid_argument. Enqueues its work; allocates nothing and
-/// does not synchronise.
+/// __nv_bfloat16 into float. Integers wrap. The sum of bools is true if any of them is. Rows without columns sum to 0.
+/// May not run in place. `Adaptive` also takes `transformed(in, function)` for `in`; it then adds up `function` of each
+/// element. A pitch of less than `cols` and a matrix larger than memory throw std::invalid_argument. Neither allocates
+/// nor synchronises.
 namespace StreamCompaction::RowSum {
 
-/// A step of the study: a block per row, whatever the shape. Uses no scratch. Throws std::invalid_argument for more
-/// than 2^31 - 1 rows, and for columns other than those that the step is compiled for.
+/// A step of the study: one block per row, for any shape. Uses no scratch. Throws std::invalid_argument for more than
+/// 2^31 - 1 rows, and for columns other than those that the step is compiled for.
 template <typename Step>
 struct BlockPerRow {
     static constexpr bool mayRunInPlace = false;
@@ -57,7 +58,7 @@ using Ilp = BlockPerRow<Steps<accumulators>>;
 using ShuffleFinish = BlockPerRow<Steps<2, Finish::Shuffles>>;
 using VectorLoads = BlockPerRow<Steps<2, Finish::Shuffles, Loads::Vectors>>;
 
-/// What a plan needs to know of the current device.
+/// The properties of the current device on which a plan depends.
 [[nodiscard]] inline Card currentCard() {
     const DeviceProperties device = currentDevice();
     return {device.multiprocessors, device.l2Bytes};
@@ -72,22 +73,21 @@ using WideBlock = TeamShape<512, 4, 512>;
 /// Adds up the parts of rows.
 using PartsBlock = TeamShape<1024, 2, 1024>;
 
-/// The sums of all rows, whatever the shape: by the mapping that planFor() chooses. One launch; two if rows are split
-/// into parts, of which the second begins early. The scratch may hold anything. Can be captured in a graph.
+/// Row sums of a matrix of any shape, by the mapping that planFor() chooses. One launch, or two if rows are split into
+/// parts. The second launch begins early. The scratch may hold anything. A CUDA graph can capture the call.
 ///
 /// Rounding: if the additions of n terms form a tree of depth d, the sum is off by at most d epsilon / 2 times the sum
 /// of the absolute values. row_sum.h promises 2 log2 n epsilon, that is, d <= 4 log2 n. It holds for every mapping:
 ///   a thread        n / 4 + 1 for up to 96 columns, and never more than n - 1;
-///   a team          3 for a turn's tree, 3 for the places in a vector, 5 + 4 for warp and block, 1 for the row's
-///   edges,
-///                   and 1 per turn; rows of 2^14 vectors take 32 turns: 48 <= 4 * 15, even for doubles; with few rows,
-///                   longer ones take no more turns of a wide block (row_sum_plan_test.cpp);
-///   several blocks  the same twice, with at most 16 and 64 turns for as many elements as memory holds
+///   a team          3 for the tree of a turn, 3 for the places in a vector, 5 + 4 for warp and block, 1 for the
+///                   row's edges, and 1 per turn. Rows of 2^14 vectors take 32 turns: 48 <= 4 * 15, even for doubles.
+///                   With few rows, longer rows take no more turns of a wide block (row_sum_plan_test.cpp);
+///   several blocks  the same twice, with at most 16 and 64 turns for the longest row that memory holds
 ///                   (row_sum_plan_test.cpp).
 struct Adaptive {
     static constexpr bool mayRunInPlace = false;
 
-    /// Enough on any card.
+    /// Enough for any card.
     template <typename In, typename Acc>
     [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, std::size_t rows, std::size_t cols,
                                            std::size_t pitch) const {
@@ -99,7 +99,7 @@ struct Adaptive {
         return scratchBytes(in.elements, out, rows, cols, pitch);
     }
 
-    /// The matrix begins at any address that its type allows. Elements and sums have 1, 2, 4, 8 or 16 bytes and are
+    /// The matrix may begin at any address that its type allows. Elements and sums have 1, 2, 4, 8 or 16 bytes and are
     /// aligned to their size: a struct of two floats has to be alignas(8).
     template <typename In, typename Acc>
     void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
@@ -112,7 +112,7 @@ struct Adaptive {
         sum(Matrix<In, Function>{in.elements, rows, cols, pitch, in.function}, out, scratch, stream);
     }
 
-    /// By a given plan.
+    /// Sums by a given plan.
     template <typename In, typename Function, typename Acc>
     void sumBy(const Plan& plan, const Matrix<In, Function>& matrix, Acc* out, ScratchArena arena,
                cudaStream_t stream) const {

@@ -17,7 +17,7 @@
 /// 4-byte elements over all banks.
 ///
 /// Work O(n), steps O(log tile) in shared memory and three launches for up to a tile of tiles. 16 bytes per int through
-/// DRAM: the tile scan reads and writes each element, and the addition does so again. DRAM bandwidth limits it.
+/// DRAM: the tile scan reads and writes each element, and the addition does so again. DRAM bandwidth is the limit.
 namespace StreamCompaction::SharedMem {
 
 /// The place of element i in a shared-memory array.
@@ -33,7 +33,7 @@ template <typename T>
 inline constexpr unsigned elementsPerThread = std::min<std::size_t>(8, 32 / sizeof(T));
 
 /// Exclusive scan of one value per thread by upsweep and downsweep. The number of threads is a power of two. `sums` is
-/// a padded array with a place per thread. Returns this thread's prefix and stores the total of the block to `total`.
+/// a padded array with one place per thread. Returns this thread's prefix, and the total of the block in `total`.
 template <bool avoidBankConflicts, typename T>
 __device__ T scanThreadSums(T* sums, T sum, T& total) {
     const unsigned thread = threadIdx.x;
@@ -128,7 +128,7 @@ __global__ void kernAddTilePrefixes(std::size_t n, T* odata, const T* prefixes) 
     }
 }
 
-/// Device layer. `out` may be `in`. Sums have at most 8 bytes. Scratch: a total per tile, a total per tile of these
+/// Device layer. `out` may be `in`. Sums have at most 8 bytes. Scratch: one total per tile, one total per tile of these
 /// totals, and so on.
 struct Scan {
     static constexpr bool mayRunInPlace = true;

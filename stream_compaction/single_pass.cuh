@@ -6,13 +6,13 @@
 
 /// Scan, compaction and partition that read each element once and write it once.
 ///
-/// What is known of the array's size decides how blocks learn what stands before their part of it:
+/// The size of the array decides how a block learns the sum of the elements before its tile:
 ///
-///   one block           has nobody before it;
-///   a few MiB           all blocks keep their parts in registers and meet once, at a barrier of the grid (on an H200
+///   one block           there are no elements before its tile;
+///   a few MiB           all blocks keep their tiles in registers and meet once, at a barrier of the grid (on an H200
 ///                       up to 16 MiB for a scan of ints, 2 MiB for a compaction);
 ///   beyond              a block takes a tile and looks back (primitives/look_back.cuh).
 ///
-/// The first two are one launch a call. The third has a launch before it that clears the status words, which the card
-/// overlaps with the beginning of the other. Whatever the scratch held before is of no concern.
+/// The first two take one launch per call. The third takes two: the first launch clears the status words, and overlaps
+/// with the beginning of the second from compute capability 9.0 on. The scratch may hold anything.
 namespace StreamCompaction::SinglePass {}

@@ -3,7 +3,7 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/timer.h"
 
-/// Scan and compaction in one pass over the data, with decoupled look-back.
+/// Scan and compaction in one pass over the data, with decoupled look-back (Merrill and Garland, 2016).
 ///
 /// Course layer: arrays of `n` ints in host memory. A call allocates, copies to the device and back, and synchronises.
 /// n < 0 or a null array throws std::invalid_argument; a failing device throws CudaError. The device layer is in

@@ -8,7 +8,7 @@
 
 namespace StreamCompaction {
 
-/// Whether a key's bit, in the order-preserving form, is zero.
+/// Whether bit `bit` of a key, in its order-preserving form, is zero.
 template <typename T>
 struct BitIsZero {
     int bit;
@@ -16,7 +16,7 @@ struct BitIsZero {
 };
 
 /// Keys whose bit is zero go to the front, the others behind them, both in order. `zerosBefore` is the exclusive scan
-/// of `isZero`.
+/// of `isZero`. Work O(n), steps O(1).
 template <typename T, typename Bool, typename Index>
 __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* isZero, const Index* zerosBefore) {
     const std::size_t i = Common::globalThreadIndex();
@@ -27,14 +27,15 @@ __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* i
     }
 }
 
-/// Least-significant-digit radix sort, one bit a pass, over any scan (GPU Gems 3, ch. 39.3.3). Each pass splits the
-/// keys by one bit, lowest first, stably, so the order of the lower bits survives within the higher ones. Work O(n) a
-/// pass, steps O(1), and the scan's.
+/// Least-significant-digit radix sort, one bit per pass, over any scan (GPU Gems 3, ch. 39.3.3). Each pass splits the
+/// keys by one bit, lowest first. Passes are stable, so the order by the lower bits survives among keys that share the
+/// higher ones. Work O(n) and steps O(1) per pass, plus those of the scan.
 ///
-/// Device layer: sorts integers and floating-point numbers ascending (-0 before +0, NaNs last); stable. `bits` passes
-/// look at the lowest bits only: all of them by default (0), fewer for non-negative integers below 2^bits. Throws
-/// std::invalid_argument when T has not so many. `out` may be `in`. Scratch: a key, a byte and an index an element, and
-/// the scan's. A pass over 4-byte keys moves 5 bytes an element in the map, 13 in the split, and the scan's.
+/// Device layer: sorts integers and floating-point numbers in ascending order (-0 before +0, NaNs last); stable. It
+/// sorts by the lowest `bits` bits, one pass per bit: 0, the default, means all bits, and fewer suffice for
+/// non-negative integers below 2^bits. Throws std::invalid_argument if T has fewer than `bits` bits. `out` may be `in`.
+/// Scratch per element: a key, a byte and an index, plus that of the scan. Bytes moved per pass and 4-byte key: 5 in
+/// the map, 13 in the split, plus those of the scan.
 template <ScanOperation Scan>
 struct SplitSort {
     static constexpr bool mayRunInPlace = true;
@@ -73,8 +74,8 @@ struct SplitSort {
         auto* isZero = arena.take<std::uint8_t>(n);
         withIndexType(n, [&]<typename Index>(Index) {
             auto* zerosBefore = arena.take<Index>(n);
-            // Keys alternate between two arrays so that the last pass writes to `out`; a first pass that would do so
-            // too cannot read from there.
+            // Keys alternate between two arrays so that the last pass writes to `out`. If the first pass writes to
+            // `out`, too, it cannot read from there.
             const T* from = in;
             if (in == out && passes % 2 == 1) {
                 Common::checkCUDAError(cudaMemcpyAsync(spare, in, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),

@@ -9,9 +9,9 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/thrust.h"
 
-/// The operations as an application would call them from Thrust. Unlike the other device layers these allocate their
-/// temporary storage inside the call and wait for the stream, as Thrust does, so a CUDA graph cannot capture them; they
-/// use no scratch.
+/// The operations as an application would call them from Thrust. Unlike those of the other device layers, a call
+/// allocates its temporary storage and waits for the stream, as Thrust does. So a CUDA graph cannot capture it. It uses
+/// no scratch.
 namespace StreamCompaction::Thrust {
 
 /// thrust::exclusive_scan; `out` may be `in`.
@@ -46,7 +46,7 @@ void copyUnlessSame(const T* in, T* out, std::size_t n, cudaStream_t stream) {
     }
 }
 
-/// thrust::copy_if. Not in place.
+/// thrust::copy_if. May not run in place.
 struct Compact {
     static constexpr bool mayRunInPlace = false;
 
@@ -71,8 +71,8 @@ struct Compact {
     }
 };
 
-/// thrust::stable_partition_copy: the elements for which `keep` holds go to one array, the others to another, each with
-/// room for as many as will go there. Not in place.
+/// thrust::stable_partition_copy: the elements for which `keep` holds go to one array, the others to another. Each
+/// array must have room for the elements that go there. May not run in place.
 struct Partition {
     static constexpr bool mayRunInPlace = false;
 
@@ -98,7 +98,7 @@ struct Partition {
     }
 };
 
-/// thrust::sort, which works in place: first the keys are copied where `out` is not `in`.
+/// thrust::sort, which works in place. If `out` is not `in`, the keys are copied first.
 struct Sort {
     static constexpr bool mayRunInPlace = true;
 

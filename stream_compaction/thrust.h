@@ -3,11 +3,12 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/timer.h"
 
-/// The same operations by Thrust. Device memory is allocated before the timer starts; Thrust allocates more inside.
+/// Scan, compaction and sort by Thrust. Device memory is allocated before the timer starts. Thrust allocates more while
+/// it runs.
 ///
 /// Course layer: arrays of `n` ints in host memory. A call allocates, copies to the device and back, and synchronises.
-/// n < 0 or a null array throws std::invalid_argument; a failing device throws CudaError or, from inside Thrust,
-/// thrust::system_error or, without enough memory, std::bad_alloc. The device layer is in thrust.cuh.
+/// n < 0 or a null array throws std::invalid_argument. A failing device throws CudaError or, from inside Thrust,
+/// thrust::system_error. Too little memory inside Thrust throws std::bad_alloc. The device layer is in thrust.cuh.
 namespace StreamCompaction::Thrust {
 
 /// Device time of the last call below, without allocation and copies.

@@ -10,13 +10,13 @@
 
 namespace StreamCompaction::Thrust {
 
-/// The row of an element of a matrix whose elements are counted without the gaps between rows.
+/// The row of element i, if elements are counted without the gaps between rows.
 struct RowOf {
     std::size_t cols;
     __host__ __device__ std::size_t operator()(std::size_t i) const { return i / cols; }
 };
 
-/// The element itself, in the type of the sum.
+/// Element i, in the type of the sum.
 template <typename In, typename T>
 struct ElementOf {
     const In* in;
@@ -25,7 +25,7 @@ struct ElementOf {
     __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(in[i / cols * pitch + i % cols]); }
 };
 
-/// thrust::reduce_by_key with the number of its row as each element's key.
+/// thrust::reduce_by_key, with the row of each element as its key. May not run in place.
 struct RowSum {
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* /*out*/, std::size_t rows, std::size_t cols,

@@ -80,7 +80,7 @@ class PerformanceTimer {
     std::unique_ptr<EventPair> events_;
 };
 
-/// The timer that a variant's calls share; `Variant` is any type of the variant's own and may be incomplete.
+/// The timer that the calls of a variant share. `Variant` is any type of the variant's own; it may be incomplete.
 template <typename Variant>
 [[nodiscard]] PerformanceTimer& timerOf() {
     static PerformanceTimer timer;

@@ -10,10 +10,9 @@
 
 /// UTF-8 on the GPU: decoding to UTF-32 and UTF-16, validation, encoding.
 ///
-/// This is the course layer. Arrays are in host memory and copied to the device and back around the timed work. A call
-/// allocates and synchronises. If `out` has no room for the result, std::invalid_argument is thrown; nothing is written
-/// past the result. A failing device throws CudaError. The device layer is in utf8.cuh, the reference on the host in
-/// cpu/utf8.h.
+/// Course layer: arrays in host memory. A call allocates, copies to the device and back, and synchronises. If `out` has
+/// no room for the result, std::invalid_argument is thrown. Nothing is written past the result. A failing device throws
+/// CudaError. The device layer is in utf8.cuh, the reference on the host in cpu/utf8.h.
 namespace StreamCompaction::Utf8 {
 
 /// Device time of the last call below, without allocation and copies.
@@ -31,7 +30,7 @@ Result encode(std::span<const char32_t> in, std::span<std::uint8_t> out, Errors 
 /// From UTF-16 in native byte order. Surrogates without their other half are ill-formed.
 Result encode(std::span<const char16_t> in, std::span<std::uint8_t> out, Errors errors = Errors::Replace);
 
-/// Counts code points, one U+FFFD per ill-formed unit among them, and finds the first error.
+/// Counts code points, with one U+FFFD per ill-formed unit, and finds the first error.
 Result validate(std::span<const std::uint8_t> in);
 
 }  // namespace StreamCompaction::Utf8

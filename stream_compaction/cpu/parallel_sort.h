@@ -4,7 +4,7 @@
 
 namespace StreamCompaction::CPU {
 
-/// Sorts ascending by the fastest library sort that the build found.
+/// Sorts in ascending order, in place, by the fastest library sort that the build found.
 void sortInPlace(std::span<int> keys);
 
 }  // namespace StreamCompaction::CPU

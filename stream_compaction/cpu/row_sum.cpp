@@ -15,13 +15,14 @@ namespace StreamCompaction::CPU {
 
 namespace {
 
-/// The sum of the halves' sums, down to pieces of at most `most` elements, which `sumOf` adds up.
+/// Pairwise summation: the sum of the sums of two halves, down to pieces of at most `most` elements, which `sumOf` adds
+/// up.
 template <std::size_t most, typename T, typename SumOf>
 [[nodiscard]] T sumPairwise(std::span<const T> elements, const SumOf& sumOf) {
     if (elements.size() <= most) {
         return sumOf(elements);
     }
-    // The first half in whole pieces.
+    // The first half consists of whole pieces.
     const std::size_t half = Common::divideRoundUp(elements.size() / 2, most) * most;
     return Common::wrappingAdd(sumPairwise<most>(elements.first(half), sumOf),
                                sumPairwise<most>(elements.subspan(half), sumOf));
@@ -47,10 +48,10 @@ template <typename T>
     return sumPairwise<vectorSumPiece>(elements, [](std::span<const T> piece) { return vectorSum(piece); });
 }
 
-/// Elements that are worth a task of their own.
+/// The number of elements that is worth a task of its own.
 constexpr std::size_t taskSize = std::size_t{1} << 16;
 
-/// Tasks halve the row, at places that do not depend on who is idle.
+/// Tasks halve the row, always at the same places.
 template <typename T>
 [[nodiscard]] T sumOnAllCores(std::span<const T> elements) {
     using Range = tbb::blocked_range<std::size_t>;
@@ -62,7 +63,7 @@ template <typename T>
         [](T a, T b) { return Common::wrappingAdd(a, b); });
 }
 
-/// A matrix in host memory and a place for the sum of each row.
+/// A matrix in host memory, and the array for its row sums.
 template <typename T>
 class HostMatrix {
   public:

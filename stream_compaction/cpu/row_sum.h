@@ -4,10 +4,10 @@
 
 #include "stream_compaction/cpu.h"
 
-/// Row sums of a row-major matrix on the host: out[r] is the sum of the `cols` elements from in[r * cols]; zero where
-/// there are none. Integers wrap. The error of floating-point sums is at most 2 log2(cols) epsilon times the sum of the
-/// absolute values. Times itself by CPU::timer(). A negative number or a null array throws std::invalid_argument;
-/// nothing is allocated but by oneTBB.
+/// Row sums of a row-major matrix on the host: out[r] is the sum of the `cols` elements from in[r * cols] on, or zero
+/// if there are none. Integers wrap. The error of floating-point sums is at most 2 log2(cols) epsilon times the sum of
+/// the absolute values. Timed by CPU::timer(). A negative number or a null array throws std::invalid_argument. Only
+/// oneTBB allocates.
 namespace StreamCompaction::CPU {
 
 /// Pairwise summation (Higham, Accuracy and Stability of Numerical Algorithms, 4.2) on one core.

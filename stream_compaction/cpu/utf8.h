@@ -6,10 +6,10 @@
 #include "stream_compaction/cpu.h"
 #include "stream_compaction/utf8/types.h"
 
-/// UTF-8 on the host, one unit after the other: the reference of everything else. Timed by CPU::timer(); nothing
-/// allocates. `out` has room for the result of the worst case: an element a byte when decoding, four bytes an element
-/// of UTF-32 or three an element of UTF-16 when encoding; less throws std::invalid_argument. Elements of `out` past the
-/// result's count are unspecified.
+/// UTF-8 on the host, one unit after the other: the reference for all other variants. Timed by CPU::timer(). Allocates
+/// nothing. `out` must have room for the worst case: one element per byte when decoding, four bytes per element of
+/// UTF-32 or three bytes per element of UTF-16 when encoding. Less room throws std::invalid_argument. Elements of `out`
+/// past the result's count are unspecified.
 namespace StreamCompaction::CPU {
 
 Utf8::Result decodeUtf8(std::span<const std::uint8_t> in, std::span<char32_t> out,
@@ -23,7 +23,7 @@ Utf8::Result encodeUtf8(std::span<const char32_t> in, std::span<std::uint8_t> ou
 Utf8::Result encodeUtf8(std::span<const char16_t> in, std::span<std::uint8_t> out,
                         Utf8::Errors errors = Utf8::Errors::Replace);
 
-/// Counts code points, U+FFFD for each ill-formed unit among them, and finds the first error.
+/// Counts code points, with one U+FFFD per ill-formed unit, and finds the first error.
 Utf8::Result validateUtf8(std::span<const std::uint8_t> in);
 
 }  // namespace StreamCompaction::CPU

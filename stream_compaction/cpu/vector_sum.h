@@ -6,10 +6,10 @@
 
 namespace StreamCompaction::CPU {
 
-/// The longest piece that is added up without halving it: 16 vectors of an accumulator even where vectors are shortest.
+/// The longest piece that is added up without halving it. Even the shortest vectors add at most 16 per accumulator.
 inline constexpr std::size_t vectorSumPiece = 128;
 
-/// The sum of at most `vectorSumPiece` elements, by the widest vectors of the machine where the build found Highway.
+/// The sum of at most `vectorSumPiece` elements, by the widest vectors of the machine if the build found Highway.
 [[nodiscard]] float vectorSum(std::span<const float> elements);
 [[nodiscard]] double vectorSum(std::span<const double> elements);
 [[nodiscard]] std::int32_t vectorSum(std::span<const std::int32_t> elements);

@@ -1,6 +1,6 @@
 #include "stream_compaction/cpu/vector_sum.h"
 
-// Highway compiles what lies between its namespaces once for each kind of vectors and picks one at run time.
+// Highway compiles the code between its namespace macros once for each kind of vectors, and picks one at run time.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "stream_compaction/cpu/vector_sum_highway.cpp"
 #include <hwy/foreach_target.h>
@@ -15,7 +15,7 @@ namespace StreamCompaction::CPU::HWY_NAMESPACE {
 
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Four accumulators in turn; what is less than a vector is added one by one.
+/// Four accumulators in turn. Elements that fill no vector are added one by one.
 template <typename T>
 T sum(std::span<const T> elements) {
     const hn::ScalableTag<T> tag;

@@ -7,7 +7,7 @@ namespace StreamCompaction::CPU {
 
 namespace {
 
-/// With enough accumulators side by side for the compiler to put them into vectors.
+/// Enough accumulators side by side for the compiler to put them into vectors.
 template <typename T>
 [[nodiscard]] T sum(std::span<const T> elements) {
     constexpr std::size_t lanes = 16;

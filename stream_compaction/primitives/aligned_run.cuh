@@ -3,11 +3,12 @@
 #include <cstddef>
 #include <cstdint>
 
-/// The aligned pieces of a run of bytes that begins and ends anywhere.
+/// Splits a run of bytes, which may begin and end at any address, into aligned pieces.
 namespace StreamCompaction {
 
-/// A run as addresses: the head up to `bulkBegin`, whole pieces of 16 bytes up to `bulkEnd`, and the tail. Pieces may
-/// reach beyond the run on either side; the head or the tail is then empty. Where there is no piece, all is tail.
+/// The addresses that split a run: the head ends at `bulkBegin`, the whole pieces of 16 bytes end at `bulkEnd`, and the
+/// rest is the tail. If the pieces reach beyond an end of the run, the head or the tail there is empty. If there is no
+/// piece, the whole run is the tail.
 struct AlignedRun {
     static constexpr std::uintptr_t width = 16;  ///< of a piece, and its alignment
 
@@ -26,14 +27,15 @@ struct AlignedRun {
     return roundDownToPiece(address + AlignedRun::width - 1);
 }
 
-/// The pieces that lie in the run.
+/// Only the pieces that lie inside the run.
 [[nodiscard]] constexpr AlignedRun alignedRun(std::uintptr_t begin, std::uintptr_t end) {
     const std::uintptr_t from = roundUpToPiece(begin);
     const std::uintptr_t to = roundDownToPiece(end);
     return from < to ? AlignedRun{begin, from, to, end} : AlignedRun{begin, begin, begin, end};
 }
 
-/// The pieces that hold bytes of the run and lie in the array around it. They may hold neighbours of the run.
+/// All pieces that overlap the run and lie inside the array around it. The outer pieces may also hold neighbours of the
+/// run.
 [[nodiscard]] constexpr AlignedRun alignedRun(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t arrayBegin,
                                               std::uintptr_t arrayEnd) {
     const std::uintptr_t down = roundDownToPiece(begin);

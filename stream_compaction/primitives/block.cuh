@@ -4,7 +4,7 @@
 
 #include "stream_compaction/primitives/warp.cuh"
 
-/// What the warps of a block compute together.
+/// Scans and reductions by all warps of a block.
 namespace StreamCompaction::Block {
 
 template <typename T>
@@ -13,8 +13,9 @@ struct WarpPlace {
     T all;     ///< the sum of all warps
 };
 
-/// Exclusive scan of one value a warp, which every lane passes, for up to 32 warps. Every warp scans the values of all,
-/// which takes one barrier; `slots` is shared memory for a value a warp, free again after the next barrier.
+/// Exclusive scan of one value per warp, for up to 32 warps. All lanes of a warp pass the same value. Every warp scans
+/// the values of all warps, so one barrier is enough. `slots` is shared memory with one element per warp. It may be
+/// reused after the next barrier.
 template <int warps, typename T, typename Op>
 __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
     static_assert(warps <= Warp::lanes);
@@ -24,7 +25,7 @@ __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
     __syncthreads();
     const T identity = op.template identity<T>();
     if constexpr (warps <= 4) {
-        // So few are added up faster than shuffled.
+        // For so few warps a loop is faster than shuffles.
         WarpPlace<T> place{identity, identity};
 #pragma unroll
         for (int warp = 0; warp < warps; ++warp) {
@@ -39,7 +40,7 @@ __device__ WarpPlace<T> scanWarps(const T& value, T* slots, const Op& op) {
     return {Warp::index() == 0 ? identity : before, Warp::broadcast(upTo, warps - 1)};
 }
 
-/// The sum of one value a thread, in the threads of the first warp; `slots` as above.
+/// The sum of one value per thread, in every thread; `slots` as above.
 template <int warps, typename T, typename Op>
 __device__ T reduce(const T& value, T* slots, const Op& op) {
     static_assert(warps <= Warp::lanes);
@@ -51,7 +52,7 @@ __device__ T reduce(const T& value, T* slots, const Op& op) {
     return Warp::reduce(Warp::lane() < warps ? slots[Warp::lane()] : op.template identity<T>(), op);
 }
 
-/// Exclusive scan of one value a thread; `slots` as above.
+/// Exclusive scan of one value per thread; `slots` as above.
 template <int warps, typename T, typename Op>
 __device__ T exclusiveScan(const T& value, T* slots, const Op& op) {
     const T upTo = Warp::inclusiveScan(value, op);

@@ -8,7 +8,7 @@
 #include "stream_compaction/primitives/target.cuh"
 
 /// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread starts a copy. The copy
-/// engine carries it out, past the registers and the load/store pipes, and counts the bytes that arrive in a barrier in
+/// engine performs it without registers or load/store pipes, and counts the bytes that have arrived in a barrier in
 /// shared memory. All threads wait at that barrier.
 namespace StreamCompaction {
 
@@ -17,8 +17,8 @@ class BulkCopy {
     /// Whether the card has bulk copies. If not, the other functions do nothing.
     [[nodiscard]] __device__ static bool isAvailable() { return isOnCapability(capability); }
 
-    /// Both addresses and the number of bytes are multiples of this. A copy is fastest where the addresses are equal
-    /// modulo 128; otherwise each line of 128 bytes becomes two transfers.
+    /// Both addresses and the number of bytes must be multiples of this. A copy is fastest where the addresses are
+    /// equal modulo 128; otherwise each line of 128 bytes becomes two transfers.
     static constexpr unsigned alignment = 16;
 
     /// Called by one thread. The others may call `wait` after a barrier of the block.

@@ -13,10 +13,11 @@
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
 
-/// What stands before a tile: each tile publishes its own sum and then asks for the sum of all tiles before it.
+/// Chains, by which a tile learns the sum of all tiles before it: each tile publishes its own sum, then asks for the
+/// sum of the earlier ones.
 ///
-/// Blocks that are all resident exchange their sums around a barrier of the grid (GridChain). Any number of blocks look
-/// back instead (LookBackChain).
+/// If all blocks are resident, they exchange their sums around a barrier of the grid (GridChain). Otherwise they look
+/// back (LookBackChain).
 namespace StreamCompaction {
 
 /// The sums that a block learns from its grid.
@@ -26,12 +27,12 @@ struct GridSums {
     T all;     ///< of all blocks
 };
 
-/// A chain of the blocks of a cooperative grid: block b has tile b and a place in global memory.
+/// A chain for a cooperative grid. Block b has tile b and publishes its sum in places[b], in global memory.
 template <typename T>
 struct GridChain {
     T* places;  ///< one per block
 
-    /// By all threads of the block. Returns once all blocks have published.
+    /// Called by all threads of the block. Returns once all blocks have published.
     __device__ void publish(const T& mine) const {
         if (threadIdx.x == 0) {
             places[blockIdx.x] = mine;
@@ -51,7 +52,7 @@ struct GridChain {
         return sum;
     }
 
-    /// The sum of the blocks before this one and the sum of all, in every thread, from one reading of the places.
+    /// The sum of the blocks before this one and the sum of all blocks, in every thread. Reads each place once.
     template <typename Op>
     [[nodiscard]] __device__ GridSums<T> beforeAndAll(const Op& op) const {
         static_assert(isCommutative<Op>(), "each lane adds up the places of every 32nd block");
@@ -66,8 +67,8 @@ struct GridChain {
     }
 };
 
-/// A chain of any number of tiles, by decoupled look-back (primitives/look_back.cuh). Its words in scratch are the
-/// counter of tickets and the statuses of the tiles. An earlier kernel of the stream clears them.
+/// A chain for any number of tiles, by decoupled look-back (primitives/look_back.cuh). `words`, in scratch, holds the
+/// ticket counter and the statuses of the tiles. An earlier kernel of the stream clears it.
 template <typename T>
 struct LookBackChain {
     using Platform = LookBack::DevicePlatform;
@@ -80,7 +81,8 @@ struct LookBackChain {
         return ticketWords + Statuses::wordsFor(tiles);
     }
 
-    /// By one warp, as soon as the tile's sum is known. Waits for the earlier kernels of the stream.
+    /// Called by one warp, as soon as the tile's sum is known. Waits for the earlier kernels of the stream, because one
+    /// of them clears the words.
     __device__ void publish(int tile, const T& mine) const {
         waitForEarlierKernels();
         if (Warp::lane() == 0) {
@@ -88,8 +90,8 @@ struct LookBackChain {
         }
     }
 
-    /// By one warp, after the tile has been published: the sum of the tiles before it, in every lane. A warp that has
-    /// not published calls waitForEarlierKernels() before.
+    /// Called by one warp, after the tile has been published. Returns the sum of the tiles before it in every lane. A
+    /// warp that has not published itself must call waitForEarlierKernels() first.
     template <typename Op>
     [[nodiscard]] __device__ T before(int tile, const T& mine, const Op& op) const {
         const T sum = LookBack::lookBack(Platform{}, statuses(), tile, op);
@@ -103,8 +105,8 @@ struct LookBackChain {
     [[nodiscard]] __device__ Statuses statuses() const { return Statuses(words + ticketWords); }
 };
 
-/// A LookBackChain that can also add in the same order in every run, for sums of floating-point numbers that come out
-/// bit for bit the same. Behind the statuses stand the prefixes of the groups of tiles.
+/// A LookBackChain that can also add in a fixed order. Floating-point sums are then bitwise the same in every run. The
+/// prefixes of the groups of tiles follow the statuses in `words`.
 template <typename T>
 struct ReproducibleChain : LookBackChain<T> {
     using Base = LookBackChain<T>;
@@ -115,7 +117,7 @@ struct ReproducibleChain : LookBackChain<T> {
         return Base::wordsFor(tiles) + Statuses::wordsFor(groups + 1);
     }
 
-    /// As `before`. All tiles of a launch call one of the two.
+    /// The same as `before`, in a fixed order. All tiles of a launch must call the same one of the two.
     template <typename Op>
     [[nodiscard]] __device__ T beforeInOrder(int tile, const T& mine, const Op& op) const {
         const Statuses groups(this->words + Base::wordsFor(this->tiles));

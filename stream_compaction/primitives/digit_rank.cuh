@@ -7,7 +7,7 @@
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
-/// Ranking the keys of a tile by a digit: the heart of a radix sort.
+/// Ranks the keys of a tile by a digit, the central step of a radix sort.
 namespace StreamCompaction {
 
 inline constexpr int digitBits = 8;
@@ -39,10 +39,10 @@ struct DigitRange {
 
 /// The lanes of the warp that hold the same digit as this one.
 ///
-/// There is one ballot per bit. A lane whose bit is clear wants the inverse of the ballot. This saturates the pipe that
-/// carries votes and logic. Inverting by multiply and add, ~b = b * -1 - 1, and joining three words at a time keeps
-/// half of the work off that pipe. `allLanes` is ~0, but the compiler must not know it, or it would turn the
-/// multiplication back into logic.
+/// There is one ballot per bit. A lane whose bit is clear needs the inverse of the ballot. Votes and logic share a
+/// pipe, which becomes the bottleneck. Two measures take half of the work off that pipe: a multiply-add inverts, ~b = b
+/// * -1 - 1, and one instruction combines three words. `allLanes` is ~0. The compiler must not know that, because it
+/// would turn the multiplication back into logic.
 [[nodiscard]] __device__ inline std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
 #if defined(__CUDA_ARCH__)
     std::uint32_t votes[digitBits];
@@ -75,17 +75,17 @@ struct DigitRange {
 #endif
 }
 
-/// Ranks the keys of a tile by a digit, stably: a key's rank is the number of keys with a lesser digit plus that of
-/// those before it with the same. The order of a tile is (warp, call, lane).
+/// Ranks the keys of a tile by a digit, stably. The rank of a key is the number of keys with a smaller digit plus the
+/// number of earlier keys with the same digit. The order of the keys of a tile is (warp, call, lane).
 ///
-/// Every warp counts its digits by atomic additions in shared memory, in a table of its own. The block scans the
-/// tables, digit by digit and within a digit warp by warp. Then each entry says where the keys of that warp with that
-/// digit begin. The warp goes through its keys again: lanes with the same digit find each other, and the last of them
-/// advances the entry. Counting first costs one access to shared memory per key more than ranking within the warp
-/// first. In return no rank waits in a register, and other tiles learn the totals of this tile early.
+/// Each warp counts its digits in a table of its own, by atomic additions in shared memory. The block scans the tables
+/// in the order (digit, warp). Each entry then holds the rank of the warp's first key with that digit. Each warp goes
+/// through its keys a second time: lanes with the same digit find each other by ballots, and the last of them advances
+/// the entry. Counting first costs one more access to shared memory per key than ranking within the warp first. In
+/// return no rank waits in a register, and other tiles learn the totals of this tile early.
 ///
-/// The 32 keys of a warp take about 25 instructions on the integer pipe and three accesses to shared memory. For random
-/// digits bank conflicts turn each access into 3.5; for equal digits there are no conflicts.
+/// Per 32 keys, a warp needs about 25 instructions of the integer pipe and three accesses to shared memory. With random
+/// digits, bank conflicts turn each access into 3.5. With equal digits there are no conflicts.
 ///
 /// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each key.
 /// The keys come in the same order both times.
@@ -129,8 +129,8 @@ class DigitRank {
         return sum;
     }
 
-    /// The rank of the first key with the digit threadIdx.x, given `total()`. Contains two barriers. Only the warps
-    /// whose threads stand for a digit scan.
+    /// The rank of the first key with the digit threadIdx.x, given `total()`. Contains two barriers. Only the first
+    /// `digitWarps` warps scan, one thread per digit.
     __device__ std::uint32_t begin(std::uint32_t total) {
         const bool hasDigit = threadIdx.x < digitValues;
         std::uint32_t upTo = 0;
@@ -160,7 +160,7 @@ class DigitRank {
         return first;
     }
 
-    /// The rank of the warp's next key in each lane.
+    /// The rank of this lane's next key.
     [[nodiscard]] __device__ std::uint32_t next(std::uint32_t digit) {
         const std::uint32_t peers = lanesOfDigit(digit, allLanes_);
         const std::uint32_t rank = counts_[digit] + __popc(peers & lanesBefore_);
@@ -174,7 +174,7 @@ class DigitRank {
 
   private:
     Storage& storage_;
-    std::uint32_t* counts_;  // the warp's
+    std::uint32_t* counts_;  // of this warp
     std::uint32_t allLanes_;
     std::uint32_t lanesBefore_;
     std::uint32_t lanesAfter_;

@@ -7,8 +7,8 @@
 #include "stream_compaction/primitives/target.cuh"
 
 /// Asynchronous copies of single elements from global to shared memory (cp.async, compute capability 8.0 and later).
-/// They use no register, and a thread waits only when it needs them. Unlike a bulk copy, each element goes to a place
-/// of its own.
+/// They use no registers, and a thread waits only when it needs the elements. Unlike in a bulk copy, each element may
+/// go to a different place.
 namespace StreamCompaction {
 
 /// Whether elements of type T have a size that can be copied.

@@ -16,15 +16,15 @@ using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t,
                                   std::conditional_t<sizeof(T) == 2, std::uint16_t,
                                                      std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
-/// Maps keys to unsigned bits that compare as the keys do, and back, so that a radix sort knows only unsigned integers.
-/// A signed integer gets its sign bit inverted. A negative float gets all bits inverted, any other float the sign bit
-/// (Herf, "Radix Tricks", 2001). That is the total order of IEEE 754, in which -0 comes before +0 and NaNs lie beyond
-/// the infinity of their sign. A rotation of the codes by the number of negative NaNs takes these from the bottom to
-/// the top, so that all NaNs are last. Descending order inverts all bits once more.
+/// Maps keys to unsigned integers that have the same order, and back, so that a radix sort only handles unsigned
+/// integers. A signed integer gets its sign bit inverted. A negative float gets all bits inverted, any other float the
+/// sign bit (Herf, "Radix Tricks", 2001). This is the total order of IEEE 754: -0 comes before +0, and NaNs lie beyond
+/// the infinity of their sign. Subtracting the number of negative NaNs rotates these from the lowest codes to the
+/// highest, so that all NaNs are last. Descending order inverts all bits once more.
 template <typename Bits>
 struct KeyCoding {
     Bits inverted;             ///< bits inverted in every key
-    Bits invertedInNegatives;  ///< bits inverted in keys whose sign bit is set, too
+    Bits invertedInNegatives;  ///< bits also inverted in keys whose sign bit is set
     Bits rotation;             ///< added afterwards
 
     template <typename Key>
@@ -64,7 +64,7 @@ struct KeyCoding {
     }
 };
 
-/// The bits of one key.
+/// The code of one key, for ascending order.
 template <typename Key>
 [[nodiscard]] __host__ __device__ BitsOf<Key> orderedBits(Key key) {
     BitsOf<Key> bits;

@@ -7,27 +7,26 @@
 #include <cstdint>
 #include <cstring>
 
-/// Decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016): how
-/// the tiles of one pass over an array learn the sum of all that stands before them, without waiting for one another in
-/// turn.
+/// Decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). In one
+/// pass over an array, each tile learns the sum of all elements before it, and no tile has to wait until its
+/// predecessor has finished.
 ///
-/// Each tile has a status. It starts Empty; the tile's block first publishes the tile's own sum (Aggregate) and, once
-/// it knows the sum of everything up to the tile's end, that (Prefix). To get there it looks back: it adds up the
-/// aggregates of the tiles before its own, nearest first, until it meets a prefix. A warp does this for a block and
-/// looks at 32 tiles at a time.
+/// Each tile has a status, at first Empty. The tile's block publishes the tile's own sum (Aggregate). Once it knows the
+/// sum of everything up to the tile's end, it publishes that sum (Prefix). To find it, the block looks back: it adds up
+/// the aggregates of the tiles before its own, nearest first, until it meets a prefix. One warp of the block does this
+/// and reads 32 statuses at a time.
 ///
-/// Forward progress: a tile waits only for tiles before it, so the first unfinished one never waits, provided that it
-/// has begun. Whoever hands out tiles must therefore begin them in order, or keep all that have begun resident.
+/// Forward progress: a tile waits only for earlier tiles, so the first unfinished tile never waits, provided that it
+/// has begun. Tiles must therefore begin in order, or all of them must be resident at once.
 ///
-/// Memory order. Every access is relaxed. A reader uses nothing but the value inside the words it has read, so there is
-/// no other memory whose visibility would have to be ordered before or after them. A value wider than a word holds is
-/// cut into pieces, each of which travels in a word of its own beside a copy of the state. Each state is published
-/// once, so pieces that agree on the state come from the same publication; if they do not, the reader has caught a
-/// publication halfway and takes the status for Empty, that is, it reads again. So nothing has to be fenced or read in
-/// one access.
+/// Memory order: every access is relaxed. A reader uses only the value inside the words it has read, so no other memory
+/// has to be ordered before or after them. A value wider than the payload of a word is cut into pieces. Each piece has
+/// a word of its own, with a copy of the state. Each state is published once, so pieces with the same state come from
+/// the same publication. If the states differ, the reader has caught a publication halfway. It takes the status for
+/// Empty and reads again. So neither fences nor accesses wider than a word are needed.
 ///
-/// The protocol knows its surroundings only as a `Platform`: on the device a warp and global memory
-/// (look_back_device.cuh), in the tests threads of the host, where ThreadSanitizer watches. Compiled without CUDA, the
+/// The protocol accesses memory and lanes only through a `Platform`: on the device a warp and global memory
+/// (look_back_device.cuh), in the tests threads of the host, which ThreadSanitizer watches. Compiled without CUDA, the
 /// functions are plain C++.
 namespace StreamCompaction::LookBack {
 
@@ -53,7 +52,7 @@ struct AddCounts {
     __host__ __device__ constexpr Count operator()(Count a, Count b) const { return {a.value + b.value}; }
 };
 
-/// How a value travels: the state in the low two bits of every word, above it four bytes of the value.
+/// How a value is stored: each word has the state in its low two bits and four bytes of the value above them.
 template <typename T>
 struct Coding {
     static constexpr int words = (sizeof(T) + 3) / 4;
@@ -76,7 +75,7 @@ struct Coding {
     }
 };
 
-/// A count needs one word, for it leaves two bits free.
+/// A count needs only one word, because it leaves two bits free.
 template <>
 struct Coding<Count> {
     static constexpr int words = 1;
@@ -85,9 +84,9 @@ struct Coding<Count> {
     __host__ __device__ static Count fromPayloads(const std::uint64_t (&payloads)[1]) { return {payloads[0]}; }
 };
 
-/// The statuses of all tiles, in words that the caller provides, `wordsFor` of them, and clears before the first
-/// publication: a word of zero is Empty. The first words of a run of tiles lie side by side, behind them their second
-/// ones and so on, so that a warp's access to one word of each of its tiles touches as little memory as can be.
+/// The statuses of all tiles, in `wordsFor(tiles)` words that the caller provides. The caller clears them before the
+/// first publication; a word of zero is Empty. For each run of 32 tiles, the first words lie side by side, then the
+/// second words, and so on. So a warp that reads one word per tile reads consecutive memory.
 template <typename T>
 class Statuses {
   public:
@@ -130,23 +129,23 @@ class Statuses {
     std::uint64_t* words_;
 };
 
-/// The sum of all tiles before `tile`, in every lane of the warp that calls it, together.
-/// Lane by lane a window of tiles is read until none is missing from the nearest prefix on. A word that has been seen
-/// is not read again, for an aggregate serves as well as a prefix would: what slows a look-back down is not its
-/// distance but the number of accesses that compete for the same few words.
+/// The sum of all tiles before `tile`, in every lane. Called by all lanes of a warp. Each lane reads the status of one
+/// tile of a window, until all tiles from the nearest prefix on have published. A status that is not Empty is not read
+/// again, because an aggregate serves as well as a prefix. A look-back is slowed down not by its distance but by the
+/// number of accesses that compete for the same few words.
 template <typename T, typename Op, typename Platform>
 __device__ T lookBack(const Platform& platform, const Statuses<T>& statuses, int tile, const Op& op) {
     const T identity = op.template identity<T>();
     T sum = identity;
     for (int end = tile;; end -= Platform::lanes) {
-        // What lies before the first tile counts as a prefix of nothing.
+        // Places before the first tile count as prefixes with the identity as their value.
         const int mine = end - Platform::lanes + platform.lane();
         Status<T> status{State::Prefix, identity};
         if (mine >= 0) {
             status = statuses.read(platform, mine);
         }
 
-        // Wait for the tiles from the nearest prefix on, or for all of the window.
+        // Wait for the tiles from the nearest prefix on, or for the whole window if it has no prefix.
         std::uint32_t prefixes;
         bool needed;
         for (;;) {
@@ -168,9 +167,9 @@ __device__ T lookBack(const Platform& platform, const Statuses<T>& statuses, int
     }
 }
 
-/// The sum of all tiles before `tile`, by one thread, where a tile has `columns` sums, each in a chain of its own: tile
-/// t keeps that of `column` in status t * columns + column. `window` statuses are read at a time, since the wait for
-/// one is as long as for several.
+/// The sum of all tiles before `tile` in one column, by one thread. Each tile has `columns` sums, and each column is a
+/// chain of its own: status t * columns + column is that of tile t. `window` statuses are read at a time, because the
+/// wait for several is as long as the wait for one.
 template <int window, typename T, typename Op, typename Platform>
 __device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statuses, int tile, int column, int columns,
                               const Op& op) {
@@ -194,17 +193,12 @@ __device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statu
     return sum;
 }
 
-/// `lookBack` with the additions always in the same order, whatever the timing: for floating-point sums that come out
-/// bit for bit the same in every run.
-///
-/// Tiles form groups. A tile adds up, in order, the aggregates of the tiles before it in its group, and adds that to
-/// the prefix of the group, which the last tile of the group before publishes; `groups` holds those. So prefixes form a
-/// chain, but with a link a group only, and no link is chosen by what happens to be there first. The price: a tile may
-/// not use a nearer prefix that is known already.
+/// Tiles per group in `lookBackInOrder`.
 template <typename Platform>
 inline constexpr int groupSize = 4 * Platform::lanes;
 
-/// Reads until there is something; `wanted` may differ from lane to lane.
+/// Reads the status of `tile` until it is not Empty, and returns its value. Lanes where `wanted` is false return
+/// `otherwise` at once.
 template <typename T, typename Platform>
 __device__ T await(const Platform& platform, const Statuses<T>& statuses, int tile, bool wanted, const T& otherwise) {
     Status<T> status{State::Aggregate, otherwise};
@@ -216,6 +210,13 @@ __device__ T await(const Platform& platform, const Statuses<T>& statuses, int ti
     return status.value;
 }
 
+/// `lookBack` with additions in a fixed order, whatever the timing. Floating-point sums are then bitwise the same in
+/// every run.
+///
+/// Tiles form groups. A tile adds up, in order, the aggregates of the earlier tiles of its group. To this it adds the
+/// prefix of its group, which the last tile of the group before publishes in `groups`. So prefixes form a chain with
+/// one link per group, and timing chooses none of the links. The price: a tile may not use a nearer prefix that is
+/// already known.
 template <typename T, typename Op, typename Platform>
 __device__ T lookBackInOrder(const Platform& platform, const Statuses<T>& aggregates, const Statuses<T>& groups,
                              int tile, const T& aggregate, const Op& op) {

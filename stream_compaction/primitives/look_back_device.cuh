@@ -11,9 +11,9 @@ namespace StreamCompaction::LookBack {
 
 /// Look-back by a warp through global memory.
 ///
-/// A word is read by an atomic addition of zero. A load would do and means the same, but a word that one part of the
-/// second-level cache was written through and another is polled from travels between the two; an atomic operation is
-/// carried out where the word lives.
+/// A word is read by an atomic addition of zero. A load would be correct, too. But a word that is written through one
+/// part of the second-level cache and polled through another travels between the two. An atomic operation is performed
+/// in the part where the word lives.
 struct DevicePlatform {
     static constexpr int lanes = Warp::lanes;
 
@@ -34,8 +34,8 @@ struct DevicePlatform {
     }
 };
 
-/// Look-back by single threads, each through a column of words: what a warp reads at a time lies side by side, and a
-/// load brings it in one access where atomic operations would be carried out word by word.
+/// Look-back by single threads, each through one column of words. The words that a warp reads at a time lie side by
+/// side. A load reads them in one access, while atomic operations would be performed word by word.
 struct ColumnPlatform {
     static std::uint64_t __device__ load(std::uint64_t* word) {
         return DevicePlatform::Word(*word).load(cuda::std::memory_order_relaxed);

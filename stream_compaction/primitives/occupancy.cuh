@@ -5,18 +5,18 @@
 #include <algorithm>
 #include <cstddef>
 
-/// How many blocks a multiprocessor is to have room for: the second argument of `__launch_bounds__`, from which the
-/// compiler tells how many registers a thread may have. A card is a row of `multiprocessor`.
+/// The number of blocks that are to fit on a multiprocessor, which is the second argument of `__launch_bounds__`. From
+/// it the compiler derives how many registers a thread may have. `multiprocessor` lists the cards.
 namespace StreamCompaction {
 
-/// What a multiprocessor has room for.
+/// The resources of a multiprocessor.
 struct Multiprocessor {
     std::size_t threads;
     std::size_t registers = std::size_t{64} << 10;
-    std::size_t sharedBytes = std::size_t{227} << 10;  ///< of capability 9.0, whatever the card
+    std::size_t sharedBytes = std::size_t{227} << 10;  ///< of capability 9.0, used for all cards
 };
 
-/// The multiprocessor of the compute capability that is compiled for.
+/// The multiprocessor of the compute capability for which this code is compiled.
 [[nodiscard]] constexpr Multiprocessor multiprocessor() {
 #if !defined(__CUDA_ARCH__)
     constexpr int capability = 900;
@@ -33,13 +33,13 @@ struct Multiprocessor {
     }
 }
 
-/// `blocks`, or as many blocks as a multiprocessor has threads for if that is fewer.
+/// `blocks`, or the number of blocks that a multiprocessor has threads for, if that is smaller.
 [[nodiscard]] constexpr int blocksThatFit(std::size_t threads, std::size_t blocks) {
     return static_cast<int>(std::min(blocks, multiprocessor().threads / threads));
 }
 
-/// Blocks that fit into shared memory, registers and threads at once. A block takes some 1.5 KiB of shared memory
-/// beside its tile.
+/// Blocks per multiprocessor, limited by shared memory, registers and threads. Besides its tile, a block takes about
+/// 1.5 KiB of shared memory.
 [[nodiscard]] constexpr int blocksPerMultiprocessor(std::size_t threads, std::size_t tileBytes,
                                                     std::size_t registersPerThread) {
     const Multiprocessor card = multiprocessor();

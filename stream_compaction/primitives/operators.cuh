@@ -17,14 +17,14 @@
 /// combine neighbours in the order that suits it.
 namespace StreamCompaction {
 
-/// The part of this that a compiler can check, for elements of type T.
+/// The part of these requirements that a compiler can check, for elements of type T.
 template <typename Op, typename T>
 concept OperatorOn = std::is_copy_constructible_v<Op> && requires(const Op op, const T& a, const T& b) {
     { op(a, b) } -> std::convertible_to<T>;
     { op.template identity<T>() } -> std::convertible_to<T>;
 };
 
-/// Addition. Integers wrap around; the sum of bools is true where any of them is.
+/// Addition. Integers wrap around. The sum of bools is true if any of them is true.
 struct Sum {
     static constexpr bool isCommutative = true;
 
@@ -47,7 +47,7 @@ using Limits =
 template <typename T>
 inline constexpr bool hasLimits = Limits<T>::is_specialized;
 
-/// Whether `a` is a value that equals nothing, itself included.
+/// Whether `a` is a NaN. False for types that have none.
 template <typename T>
 [[nodiscard]] __host__ __device__ constexpr bool isNan(const T& a) {
     if constexpr (Limits<T>::has_quiet_NaN) {
@@ -57,12 +57,12 @@ template <typename T>
     }
 }
 
-/// The greater of two. A NaN is greater than all else, as in `maximum` of IEEE 754-2019: a result is NaN where any
-/// element is, which keeps the operator associative. Of -0 and +0, which are equal, either may come out.
+/// The greater of two values. A NaN is greater than all other values, as in `maximum` of IEEE 754-2019. The result is
+/// NaN if any element is, which keeps the operator associative. -0 and +0 are equal, and the result may be either.
 ///
-/// Of floats the card has an instruction for it from compute capability 8.0 on, whose NaN is always the same.
+/// From compute capability 8.0 on, the card has an instruction for floats. It always returns the same NaN.
 ///
-/// Its identity is the least value of the type, minus infinity where there is one; a type without numeric limits does
+/// The identity is minus infinity, or the lowest value of a type without infinities. A type without numeric limits does
 /// not compile.
 struct Max {
     static constexpr bool isCommutative = true;
@@ -89,8 +89,8 @@ struct Max {
     }
 };
 
-/// The lesser of two. A NaN is less than all else, as in `minimum` of IEEE 754-2019. Its identity is the greatest value
-/// of the type, infinity where there is one. Like Max in everything else.
+/// The lesser of two values. A NaN is less than all other values, as in `minimum` of IEEE 754-2019. The identity is
+/// infinity, or the greatest value of a type without infinities. Otherwise like Max.
 struct Min {
     static constexpr bool isCommutative = true;
 

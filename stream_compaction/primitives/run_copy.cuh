@@ -10,17 +10,18 @@
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
-/// Runs of elements from shared to global memory, by a block or a warp.
+/// Copies runs of elements from shared to global memory, by a block or a warp.
 ///
-/// A run may begin and end anywhere. Global memory is written in aligned vectors of 16 bytes. Each is cut out of two
-/// vectors of shared memory. Only the ends, whose vectors other runs share, go in smaller pieces:
+/// A run may begin and end at any element. Global memory is written in aligned vectors of 16 bytes, each cut out of two
+/// vectors of shared memory. The vectors at the ends may be shared with other runs, so the ends are written in smaller
+/// pieces:
 ///
 ///     shared     |  first vector  |  second vector |  third vector  |
 ///                      run begins ^^^^^^^^^^^^^^^^^^^^^^^^^
 ///     global           |  ends   |     one store   |  ends |
 namespace StreamCompaction {
 
-/// The 16 bytes from byte `shift` of two vectors that follow one another; shift < 16.
+/// The 16 bytes from byte `shift` on of two consecutive vectors; shift < 16.
 [[nodiscard]] __device__ inline uint4 shiftVector(const uint4& low, const uint4& high, int shift) {
     uint4 a = low;
     uint4 b = high;
@@ -37,8 +38,8 @@ namespace StreamCompaction {
             __funnelshift_r(a.w, b.x, bits)};
 }
 
-/// Copies a run of elements by all threads of the block. `shared` is aligned to 16 bytes; the run begins at its element
-/// `first`.
+/// Copies a run of `count` elements, by all threads of the block. `shared` is aligned to 16 bytes. The run begins at
+/// its element `first`.
 template <typename T>
 __device__ void copyRun(T* to, const std::byte* shared, unsigned first, unsigned count) {
     using Unit = AccessWord<std::min<std::size_t>(alignof(T), 16)>;
@@ -62,13 +63,13 @@ __device__ void copyRun(T* to, const std::byte* shared, unsigned first, unsigned
     }
 }
 
-/// The vectors of 16 bytes in global memory that belong to one run alone: `count` of them, behind `head` elements.
+/// The vectors of 16 bytes in global memory that belong to one run alone: `count` vectors, after `head` elements.
 struct WholeVectors {
     int head;
     int count;
 };
 
-/// Stores the ends of a run, whose vectors other runs share, by a warp.
+/// Stores the ends of a run, whose vectors may be shared with other runs, by a warp. Returns the vectors between them.
 template <typename To, typename From>
 __device__ WholeVectors storeEndsByWarp(To* to, const From* shared, int count) {
     constexpr int width = sizeof(uint4) / sizeof(To);
@@ -82,8 +83,8 @@ __device__ WholeVectors storeEndsByWarp(To* to, const From* shared, int count) {
     return {head, vectors};
 }
 
-/// Copies a run of bytes by a warp. `shared`, where the run begins, is aligned to 16 bytes. So every vector is cut at
-/// the same place, and the words to cut it from are known at compile time.
+/// Copies a run of bytes by a warp. The run begins at `shared`, which is aligned to 16 bytes. So all vectors have the
+/// same shift, and the words to combine are known at compile time.
 __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* shared, int count) {
     const WholeVectors whole = storeEndsByWarp(to, shared, count);
     const auto copy = [&](auto firstWord) {
@@ -117,7 +118,7 @@ __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* share
     }
 }
 
-/// The same for elements of 16 bits that become 32.
+/// The same for elements of 16 bits, which are widened to 32.
 __device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int count) {
     const WholeVectors whole = storeEndsByWarp(to, shared, count);
     const auto* const from = reinterpret_cast<const std::uint32_t*>(shared) + whole.head / 2;

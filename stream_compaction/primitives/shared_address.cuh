@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 
-/// Addresses in shared memory as 32-bit numbers, for inner loops. Through a pointer, the compiler adds the start of
-/// shared memory to each offset again and again.
+/// Addresses in shared memory as 32-bit numbers, for inner loops. With a pointer, the compiler adds the start of shared
+/// memory to every offset anew.
 namespace StreamCompaction::SharedAddress {
 
 [[nodiscard]] __device__ inline std::uint32_t of(const void* pointer) {

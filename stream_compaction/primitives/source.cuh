@@ -9,8 +9,8 @@
 #include "stream_compaction/primitives/tile_loader.cuh"
 #include "stream_compaction/runtime/arguments.h"
 
-/// What an operation reads: an array, a function of an array's elements, or a function of the index. The function runs
-/// in registers, as part of the load; nothing is written to memory on the way.
+/// Sources, the inputs of operations: an array, a function of an array's elements, or a function of the index. The
+/// function is applied in registers, as part of the load. No intermediate array is written.
 namespace StreamCompaction {
 
 /// The elements of an array.
@@ -44,14 +44,14 @@ struct GeneratedSource {
     Function function;
 };
 
-/// Input of a scan, compaction or partition: `function` of each element of the array, a function object that device
-/// code can call.
+/// Input of a scan, compaction or partition: `function(x)` for each element x of `in`, an array in device memory.
+/// `function` is a function object that device code can call.
 template <typename In, typename Function>
 [[nodiscard]] TransformedSource<In, Function> transformed(const In* in, Function function) {
     return {in, function};
 }
 
-/// Input of a scan, compaction or partition: `function` of each index.
+/// Input of a scan, compaction or partition: `function(i)` for each index i.
 template <typename Function>
 [[nodiscard]] GeneratedSource<Function> generated(Function function) {
     return {function};
@@ -74,7 +74,7 @@ template <typename Function>
 template <typename In>
 using SourceOf = decltype(sourceOf(std::declval<In>()));
 
-/// Whether elements come from memory.
+/// Whether the source reads an array.
 template <typename Source>
 inline constexpr bool readsArray = requires(Source source) {
     source.elements;
@@ -89,12 +89,12 @@ requires readsArray<Source>
 struct StoredIn<Source> {
     using Type = typename Source::Stored;
 };
-/// What a source's array consists of; what the function returns where there is no array.
+/// The element type of the source's array, or the return type of the function if there is no array.
 template <typename Source>
 using Stored = typename StoredIn<Source>::Type;
 
-/// Checks the input of an operation against its output, an array of T: the same array, element by element, if
-/// `mayRunInPlace`; else arrays that share no memory.
+/// Checks the input of an operation against its output. With `mayRunInPlace` they may be the same array, with elements
+/// of the same size. Otherwise they may share no memory.
 template <bool mayRunInPlace, typename Source, typename T>
 void requireSource(const Source& source, const T* out, std::size_t n) {
     Arguments::requireArray("out", out, n);
@@ -109,8 +109,8 @@ void requireSource(const Source& source, const T* out, std::size_t n) {
     }
 }
 
-/// What a source makes of a vector of its array, or of the vector's place. In place of elements past the end of the
-/// array stands the last one.
+/// The values that a source makes of a vector of its array, or of the vector's indices. Places past the end of the
+/// array repeat the last element.
 template <typename Shape, typename Source>
 [[nodiscard]] __device__ auto valuesOf(const Source& source, const Vector<Stored<Source>, Shape::vectorLength>& stored,
                                        int tile, int row, std::size_t n) {
@@ -149,8 +149,7 @@ class RegisterTile {
     Vector<Stored<Source>, Shape::vectorLength> vectors_[Shape::rows];
 };
 
-/// A tile of a source on its way into shared memory, as TileLoader has it; of a function of the index nothing is on
-/// its way.
+/// Loads a tile of a source into shared memory, as TileLoader does. A function of the index loads nothing.
 template <typename Source, typename Shape, std::size_t room = Shape::elements * sizeof(Stored<Source>)>
 class SourceLoader {
   public:

@@ -10,41 +10,44 @@
 
 #include "stream_compaction/primitives/warp.cuh"
 
-/// Tiles: the parts of an array that a block works on, how they are laid out over its threads, read and written.
+/// Tiles are the parts of an array that blocks work on. This header defines how a tile is laid out over the threads of
+/// a block, read and written.
 ///
-/// A warp owns consecutive rows of the tile, a row being 32 vectors of up to 16 bytes, one a lane: (warp, row, lane,
-/// item) is the order of the elements. So each access of a warp to a row covers consecutive bytes, in 16-byte pieces
-/// where the pointer allows.
+/// Each warp owns consecutive rows of the tile. A row has 32 vectors of up to 16 bytes, one per lane. The elements are
+/// in the order (warp, row, lane, item). So each access of a warp to a row covers consecutive bytes, 16 per lane where
+/// the pointer allows.
 namespace StreamCompaction {
 
-/// Whether accesses of so many bytes exist.
+/// Whether the card has accesses of `bytes` bytes.
 constexpr bool isAccessSize(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
 
-/// Elements a vector: as many of the largest of the types as make 16 bytes; one, where a size is odd.
+/// Elements per vector: the number of elements of the largest type that fill 16 bytes. 1 if no access has the size of
+/// one of the types.
 template <typename... T>
 inline constexpr int vectorLength = (isAccessSize(sizeof(T)) && ...) ? static_cast<int>(16 / std::max({sizeof(T)...}))
                                                                      : 1;
 
-/// Consecutive elements, moved in one access where there is one of their size.
+/// Consecutive elements, moved in one access if there is one of their size.
 template <typename T, int length>
 struct alignas(isAccessSize(sizeof(T) * length) ? sizeof(T) * length : alignof(T)) Vector {
     T items[length];
 };
 
-/// The machine type of an access of so many bytes.
+/// The machine type of an access of `bytes` bytes.
 template <std::size_t bytes>
 using AccessWord = std::conditional_t<
     bytes == 1, std::uint8_t,
     std::conditional_t<bytes == 2, std::uint16_t,
                        std::conditional_t<bytes == 4, std::uint32_t, std::conditional_t<bytes == 8, uint2, uint4>>>>;
 
-/// A machine word in memory that holds objects of any type: the compiler must not tell the two apart by their types.
+/// A machine word that may alias objects of any type. The compiler must not conclude from the types that they are
+/// different memory.
 template <typename Word>
 struct [[gnu::may_alias]] AnyObject {
     Word word;
 };
 
-/// Copies a vector in one access; `from` and `to` are aligned to it.
+/// Copies a vector, in one access if there is one of its size. `from` and `to` are aligned to the vector.
 template <typename T, int length>
 __device__ void copyVector(Vector<T, length>* to, const Vector<T, length>* from) {
     if constexpr (isAccessSize(sizeof(Vector<T, length>))) {
@@ -61,7 +64,7 @@ template <int length, typename T>
     return reinterpret_cast<std::uintptr_t>(array) % alignof(Vector<T, length>) == 0;
 }
 
-/// A tile of an array: `size` elements, in aligned vectors when `isWhole`.
+/// A tile of an array, of `size` elements. `isWhole`: the tile is full, and its vectors are aligned.
 template <typename T>
 struct TileOf {
     T* elements;
@@ -69,7 +72,7 @@ struct TileOf {
     bool isWhole;
 };
 
-/// The vector at element `at`; in place of elements past the end of the tile its last one.
+/// The vector at element `at`. Places past the end of the tile repeat its last element.
 template <int length, typename T>
 [[nodiscard]] __device__ Vector<T, length> loadVector(const TileOf<const T>& tile, int at) {
     Vector<T, length> vector;
@@ -84,7 +87,7 @@ template <int length, typename T>
     return vector;
 }
 
-/// Stores those of the vector's elements that lie in the tile.
+/// Stores the elements of the vector that lie in the tile.
 template <typename T, int length>
 __device__ void storeVector(const TileOf<T>& tile, int at, const Vector<T, length>& vector) {
     if (tile.isWhole) {
@@ -99,7 +102,7 @@ __device__ void storeVector(const TileOf<T>& tile, int at, const Vector<T, lengt
     }
 }
 
-/// How a tile lies over the threads of a block.
+/// How a tile is laid out over the threads of a block.
 template <int threadCount, int rowCount, int length>
 struct TileShape {
     static constexpr int threads = threadCount;
@@ -109,21 +112,21 @@ struct TileShape {
     static constexpr int vectors = threads * rows;
     static constexpr int elements = vectors * length;
 
-    /// This thread's vector of a row of its warp, among the vectors of the tile.
+    /// The index in the tile of this thread's vector of row `row` of its warp.
     [[nodiscard]] __device__ static int vector(int row) {
         return (Warp::index() * rows + row) * Warp::lanes + Warp::lane();
     }
-    /// The first element of that vector within the tile.
+    /// The index in the tile of that vector's first element.
     [[nodiscard]] __device__ static int offset(int row) { return vector(row) * length; }
 
     [[nodiscard]] __device__ static std::size_t begin(int tile) { return static_cast<std::size_t>(tile) * elements; }
 
-    /// Elements of tile number `tile` of n elements.
+    /// The number of elements of tile `tile` of an array of n elements.
     [[nodiscard]] __device__ static int sizeOf(int tile, std::size_t n) {
         return static_cast<int>(min(n - begin(tile), std::size_t{elements}));
     }
 
-    /// Tile number `tile` of an array of n elements.
+    /// Tile `tile` of an array of n elements.
     template <typename T>
     [[nodiscard]] __device__ static TileOf<T> tileOf(T* array, int tile, std::size_t n) {
         const int size = sizeOf(tile, n);
@@ -131,7 +134,7 @@ struct TileShape {
     }
 };
 
-/// Shared memory that objects of any type may be put in.
+/// Shared memory for `n` objects of type T. No constructor is called.
 template <typename T, int n>
 struct SharedArray {
     [[nodiscard]] __device__ T* data() { return reinterpret_cast<T*>(bytes); }

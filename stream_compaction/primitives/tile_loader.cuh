@@ -9,11 +9,11 @@
 
 namespace StreamCompaction {
 
-/// A block's tile on its way into shared memory. One thread starts the copy, all threads finish it. Where the card has
-/// a copy engine, and the array is aligned to 16 bytes, the engine moves all but the last few bytes. The rest goes
-/// through registers, in `finish`.
+/// Loads a block's tile into shared memory. One thread starts the copy, all threads finish it. If the card has a copy
+/// engine and the array is aligned to 16 bytes, the engine moves all but the last few bytes. `finish` loads the rest
+/// through registers.
 ///
-/// `room` is the shared memory to reserve, if more than the tile is put there later.
+/// `room` is the number of bytes of shared memory to reserve, for a caller that later stores more than the tile there.
 template <typename T, typename Shape, std::size_t room = Shape::elements * sizeof(T)>
 class TileLoader {
   public:
@@ -24,7 +24,7 @@ class TileLoader {
         BulkCopy copy;
     };
 
-    /// By all threads of the block, because there is a barrier in it.
+    /// Called by all threads of the block. Contains a barrier.
     __device__ TileLoader(Storage& storage, const T* in, std::size_t n) : storage_(storage), in_(in), n_(n) {
         if (threadIdx.x == 0) {
             storage_.copy.initialize();
@@ -32,14 +32,14 @@ class TileLoader {
         __syncthreads();
     }
 
-    /// By one thread.
+    /// Called by one thread.
     __device__ void start(int tile) {
         if (const unsigned bytes = bytesInBulk(tile); bytes > 0) {
             storage_.copy.start(storage_.elements, in_ + Shape::begin(tile), bytes);
         }
     }
 
-    /// By all threads, after a barrier behind `start`; returns once all of the tile is there.
+    /// Called by all threads, after `start` and a barrier. Returns once the whole tile is in shared memory.
     __device__ void finish(int tile) {
         const unsigned bytes = bytesInBulk(tile);
         if (bytes > 0) {
@@ -56,7 +56,7 @@ class TileLoader {
         return vector;
     }
 
-    /// The tile's memory, free for other use once it has been read.
+    /// The tile's memory, which may be reused once the tile has been read.
     [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
 
   private:
@@ -66,7 +66,7 @@ class TileLoader {
         return BulkCopy::isAvailable() && isAligned ? bytes / BulkCopy::alignment * BulkCopy::alignment : 0;
     }
 
-    /// From element `first` of the tile on; in place of elements past the end of the array the last one.
+    /// Loads the tile from its element `first` on. Places past the end of the array repeat the last element.
     __device__ void loadByThreads(const TileOf<const T>& tile, int first) {
         if (tile.isWhole && !BulkCopy::isAvailable()) {
             auto* const rows = reinterpret_cast<Row*>(storage_.elements);

@@ -9,16 +9,16 @@
 
 namespace StreamCompaction {
 
-/// How blocks come by their tile, one a block.
+/// How blocks get their tile, one per block.
 enum class TileOrder {
-    Ticket,      ///< in the order in which they begin: then every tile before one that has begun has begun too
-    BlockIndex,  ///< by index: relies on the card to begin blocks in that order, as all do so far; saves a round trip
+    Ticket,      ///< in the order in which blocks begin, so all tiles before one that has begun have begun too
+    BlockIndex,  ///< by index: saves a round trip, but the card must begin blocks in that order, as all do so far
 };
 
-/// Words of scratch for the counter of tickets, alone in its cache line.
+/// Words of scratch for the ticket counter, which has a cache line of its own.
 inline constexpr std::size_t ticketWords = 16;
 
-/// Tells all threads of the block its tile, which is already on its way; a barrier.
+/// Starts loading the block's tile, and returns its index to all threads. Contains a barrier.
 template <typename Loader>
 [[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader) {
     if (threadIdx.x == 0) {

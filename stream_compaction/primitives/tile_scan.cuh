@@ -6,7 +6,7 @@
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
-/// Scan of a warp's part of a tile. Each lane holds the sum of its vector in every row.
+/// Scans a warp's part of a tile. Each lane holds one sum per row, that of its vector.
 namespace StreamCompaction::TileScan {
 
 /// The sum of a vector's elements, as a T.
@@ -20,7 +20,8 @@ __device__ T sumOf(const Vector<In, length>& vector, const Op& op) {
     return sum;
 }
 
-/// The sum of all rows, sooner than `scan` knows it: where the order is free, lanes add up their own vectors first.
+/// The sum of all rows, known earlier than by `scan`. If the operator commutes, each lane adds up its own vectors
+/// first.
 template <typename T, int rows, typename Op>
 __device__ T sumOfRows(const T (&vectorSums)[rows], const Op& op) {
     const auto reduceRow = [&](const T& x) { return isCommutative<Op>() ? x : Warp::reduce(x, op); };
@@ -32,8 +33,8 @@ __device__ T sumOfRows(const T (&vectorSums)[rows], const Op& op) {
     return isCommutative<Op>() ? Warp::reduce(sum, op) : sum;
 }
 
-/// Turns the sums of the vectors into the sums of all that stands before each in the warp's rows. A row is scanned by
-/// the warp; the totals of the rows are chained.
+/// Exclusive scan of the vectors' sums, over all rows of the warp. The warp scans each row and carries the total to the
+/// next.
 template <typename T, int rows, typename Op>
 __device__ void scan(T (&sums)[rows], const Op& op) {
     T carry = op.template identity<T>();
@@ -46,7 +47,7 @@ __device__ void scan(T (&sums)[rows], const Op& op) {
     }
 }
 
-/// The scanned vector, given the sum of all before it.
+/// Scans a vector from `before` on, the sum of all elements before it.
 template <typename In, int length, typename T, typename Op>
 __device__ Vector<T, length> scanned(const Vector<In, length>& vector, const T& before, bool inclusive, const Op& op) {
     Vector<T, length> result;
@@ -60,7 +61,8 @@ __device__ Vector<T, length> scanned(const Vector<In, length>& vector, const T& 
     return result;
 }
 
-/// Stores the tile, row by row: `vectors(row)` is what was scanned, `sums[row]` with `before` the sum of all before it.
+/// Scans and stores the tile, row by row. `vectors(row)` is this lane's vector. The sum of all elements before it is
+/// op(before, sums[row]).
 template <typename Shape, typename T, typename Vectors, typename Op>
 __device__ void store(const TileOf<T>& out, const T (&sums)[Shape::rows], const T& before, bool inclusive, const Op& op,
                       Vectors vectors) {
@@ -73,7 +75,7 @@ __device__ void store(const TileOf<T>& out, const T (&sums)[Shape::rows], const 
             storeRow(row, sums[row]);
         }
     } else {
-        // Element by element; kept small, since unrolled code would cost the way above registers.
+        // Element by element. Not unrolled, because the larger code would cost the path above registers.
 #pragma unroll 1
         for (int row = 0; row < Shape::rows; ++row) {
             T sum = sums[0];

@@ -10,8 +10,8 @@
 
 #include "stream_compaction/primitives/operators.cuh"
 
-/// What the 32 lanes of a warp compute together, without shared memory or a barrier. All lanes must call; operators
-/// need not commute, for operands keep their order; values have up to 16 bytes.
+/// Shuffles, reductions and scans by the 32 lanes of a warp, without shared memory or a barrier. All lanes must call.
+/// Operators need not commute, because operands keep their order. Values have up to 16 bytes.
 namespace StreamCompaction::Warp {
 
 inline constexpr int lanes = 32;
@@ -19,7 +19,7 @@ inline constexpr std::uint32_t allLanes = 0xffffffffu;
 
 __device__ inline int lane() { return static_cast<int>(threadIdx.x % lanes); }
 
-/// The warp's place in its block.
+/// The index of the warp in its block.
 __device__ inline int index() { return static_cast<int>(threadIdx.x / lanes); }
 
 /// Applies a shuffle of 32-bit words to a value of any type.
@@ -37,20 +37,20 @@ __device__ T shuffleWords(const T& x, ShuffleWord shuffleWord) {
     return result;
 }
 
-/// The value of one lane.
+/// The value of lane `fromLane`, in every lane.
 template <typename T>
 __device__ T broadcast(const T& x, int fromLane) {
     return shuffleWords(x, [=](std::uint32_t word) { return __shfl_sync(allLanes, word, fromLane); });
 }
 
-/// The value of the lane `distance` before this one; lanes that have none keep their own.
+/// The value of the lane `distance` places before this one. The first `distance` lanes keep their own.
 template <typename T>
 __device__ T shiftUp(const T& x, int distance) {
     return shuffleWords(x, [=](std::uint32_t word) { return __shfl_up_sync(allLanes, word, distance); });
 }
 
-/// The sum over all lanes, or over each group of so many neighbours, in every lane, by a butterfly; sums of integers
-/// over all lanes in one instruction where the card has it.
+/// The sum over all lanes, or over each `group` of neighbouring lanes, in every lane. A butterfly of shuffles; for sums
+/// of integers over all lanes a single instruction where the card has it.
 template <int group = lanes, typename T, typename Op>
 __device__ T reduce(T x, const Op& op) {
     if constexpr (group == lanes && std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) <= 4) {
@@ -68,8 +68,8 @@ __device__ T reduce(T x, const Op& op) {
     }
 }
 
-/// One step of a scan of words by Sum, in two instructions: the shuffle itself tells whether there is a lane so far
-/// before.
+/// One step of a scan of words by Sum, in two instructions: the shuffle itself says whether there is a lane `distance`
+/// places before.
 __device__ inline std::uint32_t addFromBefore(std::uint32_t x, int distance) {
 #if defined(__CUDA_ARCH__)
     asm volatile(
@@ -88,8 +88,8 @@ __device__ inline std::uint32_t addFromBefore(std::uint32_t x, int distance) {
     return x;
 }
 
-/// The sum of the lanes up to and including this one (Hillis and Steele, 5 steps; fewer if only so many of the first
-/// lanes count).
+/// The sum of the lanes up to and including this one (Hillis and Steele, log2 `first` steps). Valid in the first
+/// `first` lanes.
 template <int first = lanes, typename T, typename Op>
 __device__ T inclusiveScan(T x, const Op& op) {
 #pragma unroll

@@ -18,20 +18,20 @@ inline constexpr int mostDigits = 64 / digitBits;
 /// The arrays that passes read and write.
 enum class Buffer { In, Out, Spare };
 
-/// What becomes of one digit.
+/// The pass for one digit.
 struct Pass {
     bool isNeeded;  ///< not all keys share the digit
     bool isFirst;
     bool isLast;
-    int order;  ///< among the passes that are needed
+    int order;  ///< index among the passes that are needed
     Buffer from;
     Buffer to;
 };
 
-/// What the histograms of the keys say about the passes. In device memory.
+/// The passes, planned from the histograms of the keys. In device memory.
 struct Plan {
     Pass passes[mostDigits];
-    std::uint64_t starts[mostDigits][digitValues];  ///< per pass and digit, the number of keys with a lesser digit
+    std::uint64_t starts[mostDigits][digitValues];  ///< per pass and digit, the number of keys with a smaller digit
     unsigned tickets[mostDigits];                   ///< tiles that have begun, per pass, for TileOrder::Ticket
     bool copiesFirst;
 };
@@ -42,8 +42,8 @@ struct Counters {
     unsigned finishedBlocks;
 };
 
-/// Chooses the arrays so that the last pass writes `out`. At least one pass is needed, because a pass brings the keys
-/// there. Where the spare array is the input, an even number of passes begins with a copy of the input in `out`.
+/// Chooses the arrays so that the last pass writes `out`. At least one pass runs, because only a pass moves the keys to
+/// `out`. If the spare array is the input and the number of passes is even, the input is first copied to `out`.
 __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed, bool spareIsInput) {
     if (needed == 0) {
         needed = 1u << (digits - 1);
@@ -89,11 +89,11 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
 
 /// Histograms of all digits in one read of the keys. The last block to finish plans the passes.
 ///
-/// The counters are in shared memory, `replicas` of each, so that lanes with different digits seldom meet in a bank.
-/// With 32 replicas they never do.
+/// Each counter has `replicas` copies in shared memory, so that lanes rarely meet in a bank. With 32 replicas they
+/// never do.
 ///
-/// Work O(n). 4 bytes per 4-byte key. With enough replicas the integer pipe is the limit, close to the bandwidth of
-/// DRAM. With fewer it is the shared-memory atomics, one per digit and key.
+/// Work O(n) per digit. Reads 4 bytes per 4-byte key. With enough replicas the integer pipe is the limit, close to the
+/// bandwidth of DRAM. With fewer it is the shared-memory atomics, one per digit and key.
 template <typename Shape, int replicas, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(std::size_t n, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
@@ -111,7 +111,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     __syncthreads();
 
-    // Count. Digits past the range count as zeros, in a table that nobody reads.
+    // Count. Digits past the range are counted as zeros, in tables that are never read.
     Digit places[mostDigitsHere];
 #pragma unroll
     for (int d = 0; d < mostDigitsHere; ++d) {
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     __syncthreads();
 
-    // Add up the replicas, starting in a different bank in each thread, and then the blocks.
+    // Add up the replicas, each thread starting in a different bank. Then add the sums to the counts of all blocks.
     for (int i = static_cast<int>(threadIdx.x); i < digits * digitValues; i += Shape::threads) {
         std::uint32_t count = 0;
         for (int replica = 0; replica < replicas; ++replica) {
@@ -169,7 +169,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 }
 
-/// Copies the input, if the plan says so.
+/// Copies the input to `out` if the plan says so. Reads and writes each element once.
 template <typename Bits, typename Value>
 __global__ void kernCopyFirst(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
                               const Plan* plan) {
@@ -197,8 +197,7 @@ struct SortArrays {
     }
 };
 
-/// The statuses of the tiles, one per digit value, in two sets. A pass uses one set and clears the other for the next
-/// pass.
+/// The statuses, one per tile and digit value, in two sets. A pass uses one set and clears the other for the next pass.
 struct DigitStatuses {
     std::uint64_t* words;
     std::size_t tiles;
@@ -214,7 +213,7 @@ struct DigitStatuses {
     [[nodiscard]] static __device__ int indexOf(int tile, int digit) { return tile * digitValues + digit; }
 };
 
-/// Asks for an array that the kernel reads later, one line of 128 bytes per thread.
+/// Prefetches an array that the kernel reads later into the second-level cache, in lines of 128 bytes.
 template <typename T>
 __device__ void prefetchToL2(const T* elements, int size) {
     constexpr int line = 128;
@@ -227,13 +226,13 @@ __device__ void prefetchToL2(const T* elements, int size) {
     }
 }
 
-/// The same digit, but the compiler cannot tell. Otherwise it would keep the digit of each key and the address of its
+/// The same digit, but the compiler cannot know that. Otherwise it keeps the digit of each key and the address of its
 /// counter from counting to ranking. That takes two registers per key and costs more than computing them again.
 [[nodiscard]] __device__ inline Digit withoutMemory(Digit digit) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
 }
 
-/// The tile of this block. With tickets, a barrier.
+/// The tile of this block. With tickets it contains a barrier.
 [[nodiscard]] __device__ inline int tileOfBlock(TileOrder order, unsigned& tickets) {
     if (order == TileOrder::BlockIndex) {
         return static_cast<int>(blockIdx.x);
@@ -252,10 +251,10 @@ __device__ void prefetchToL2(const T* elements, int size) {
 /// the digits. One thread per digit looks back for the number of keys with that digit in earlier tiles. Then the block
 /// writes the tile out, run after run.
 ///
-/// Forward progress: a tile waits only for tiles before it, and `order` says why these have begun.
+/// Forward progress: a tile waits only for earlier tiles, and TileOrder says why these have begun.
 ///
-/// Work O(n), steps O(n / resident elements). 8 bytes per 4-byte key. Ranking is the limit: the integer pipe and the
-/// accesses to shared memory are each busy for more than half of the time, DRAM for less.
+/// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. Ranking is the limit:
+/// the integer pipe and the accesses to shared memory are each busy for more than half of the time, DRAM for less.
 template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads, 2)
     kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,

@@ -5,14 +5,14 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/radix_sort/tile.cuh"
 
-/// Radix sort of arrays that the blocks of one launch hold together.
+/// Radix sort of arrays that fit into the blocks of one launch.
 namespace StreamCompaction::Radix {
 
-/// What goes with a key in a sort by one block: its place in the input, by which its value is found at the end.
+/// In a sort by one block, each key carries its index in the input. At the end this index gives its value.
 template <typename Value>
 using OriginInBlock = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
 
-/// Least-significant-digit radix sort by one block, of as many keys as it holds. The keys go back and forth between
+/// Least-significant-digit radix sort of at most Shape::elements keys by one block. The keys go back and forth between
 /// registers and shared memory, one pass per digit. A digit that all keys share needs no pass. The values are read
 /// once, at the end.
 ///
@@ -90,8 +90,8 @@ struct Cluster {
 template <typename Shape, typename Bits, typename Value>
 struct ResidentStorage {
     TileStorage<Shape, Bits, Value> tile;
-    std::uint32_t before[digitValues];  ///< per digit, its keys in the blocks before this one
-    std::uint32_t all[digitValues];     ///< per digit, its keys in all blocks
+    std::uint32_t before[digitValues];  ///< per digit, the number of its keys in earlier blocks
+    std::uint32_t all[digitValues];     ///< per digit, the number of its keys in all blocks
     std::uint32_t slots[Shape::threads / Warp::lanes];
 };
 
@@ -133,9 +133,10 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
 /// Least-significant-digit radix sort by blocks that are resident together, with one tile per block.
 ///
 /// In each pass a block publishes how often each digit occurs in its tile, and packs the tile while the other blocks
-/// count. Then it adds up all counts. They tell where its keys go in the array that the next pass reads. So a pass has
-/// two barriers of all blocks; the tile is packed between arriving at the first and waiting there. A pass for a digit
-/// that all keys share ends after the counts, except the last pass, which brings the keys to `out`.
+/// count. Then it adds up the counts of all blocks. They give the places of its keys in the array that the next pass
+/// reads. So a pass has two barriers of all blocks. The tile is packed between the arrival at the first barrier and the
+/// wait for it. If all keys share a digit, the pass ends after the counts. Only the last pass never does, because it
+/// moves the keys to `out`.
 ///
 /// Work O(n + blocks^2) per digit, steps O(log n). 8 bytes per 4-byte key and pass, in the second-level cache. The
 /// latency of the barriers and of ranking a tile is the limit.
@@ -182,7 +183,7 @@ __global__ void __launch_bounds__(Shape::threads)
         }
         blocks.barrier_wait(std::move(arrival));
 
-        // Find out where it goes.
+        // Find the place of each digit in the output.
         addUpCounts<Shape::threads>(rows, storage.before, storage.all);
         const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
         const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});

@@ -54,7 +54,7 @@ struct SortShape {
 template <typename Shape, typename Bits, typename Value>
 struct TileStorage {
     typename DigitRank<Shape::threads>::Storage ranks;
-    std::int64_t starts[digitValues];  ///< where, for each digit, the tile's rank 0 would go
+    std::int64_t starts[digitValues];  ///< per digit: a key's rank in the tile plus this is its index in the output
     Bits keys[Shape::elements];
     Value values[hasValues<Value> ? Shape::elements : 1];
 };
@@ -88,7 +88,7 @@ __device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T
     }
 }
 
-/// Loads this thread's values of the tile that starts at element `begin`. Where `isInput`, own indices are made
+/// Loads this thread's values of the tile that starts at element `begin`. If `isInput`, own indices are generated
 /// instead.
 template <typename Shape, typename Value>
 __device__ void loadValues(Value (&rows)[Shape::items], const Value* values, std::size_t begin, int size,
@@ -105,8 +105,8 @@ __device__ void loadValues(Value (&rows)[Shape::items], const Value* values, std
     loadRows<Shape>(rows, values + begin, size, Value{});
 }
 
-/// The keys of a tile, in registers. Past the end of the tile lie the greatest possible keys. They come out behind all
-/// others because they rank last among their equals.
+/// The keys of a tile, in registers. Places past the end of the tile hold the greatest possible key. These keys end up
+/// behind all others, because they rank last among equal keys.
 template <typename Shape, typename Bits>
 class TileKeys {
   public:

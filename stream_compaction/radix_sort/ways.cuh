@@ -11,15 +11,15 @@
 /// The ways to launch a radix sort: by a block, by a cluster, by a grid, with a launch per pass. Each way is a type
 /// with the shape of its tiles as a parameter, and has
 ///
-///   scratchBytes<Bits, Value>(n, consumesInput)   what it takes of scratch, whatever the card;
+///   scratchBytes<Bits, Value>(n, consumesInput)   the scratch that it takes, on any card;
 ///   fits(sort)                                    whether it holds the array and the current card can launch it;
-///   launch(sort)                                  enqueues the kernels; only where it fits.
+///   launch(sort)                                  enqueues the kernels; requires that it fits.
 namespace StreamCompaction::Radix {
 
 /// A sort of n > 0 elements.
 template <typename Bits, typename Value>
 struct SortCall {
-    Elements<const Bits, const Value> in;  ///< without values where these are own indices
+    Elements<const Bits, const Value> in;  ///< without values if these are own indices
     Elements<Bits, Value> out;
     std::size_t n;
     DigitRange range;
@@ -125,18 +125,18 @@ using ByCluster = ByResidentBlocks<Cluster, Shape, mostClusterBlocks>;
 template <typename Shape, std::size_t mostBlocks>
 using ByGrid = ByResidentBlocks<Grid, Shape, mostBlocks>;
 
-/// Tiles of a sort with a launch per pass. Throws std::invalid_argument unless an int counts their statuses, of which
-/// there is one per digit value.
+/// The number of tiles of a sort with one launch per pass. Throws std::invalid_argument unless an int can count the
+/// statuses, one per tile and digit value.
 template <typename Shape>
 [[nodiscard]] std::size_t passTiles(std::size_t n) {
     Arguments::requireAtMost("n", n, Common::mostBlocks / digitValues * Shape::elements);
     return Common::divideRoundUp(n, Shape::elements);
 }
 
-/// With one launch per pass, on cards of which a multiprocessor holds at least `blocksPerMultiprocessor` of the blocks.
+/// With one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
 template <typename Shape, int blocksPerMultiprocessor = 1>
 struct InPasses {
-    /// An array as large as the input, unless the input serves as that; counters, statuses and plan.
+    /// A spare array as large as the input, unless the input serves as one. Then counters, statuses and the plan.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
         return (consumesInput ? 0 : elementBytes<Bits, Value>(n)) + scratchBytesFor<Plan>(1) +
@@ -153,7 +153,7 @@ struct InPasses {
 
     template <typename Bits, typename Value>
     static void launch(const SortCall<Bits, Value>& sort) {
-        // What has to be cleared lies side by side: the counters and the first set of statuses.
+        // The memory to clear is contiguous: the counters and the first set of statuses.
         const std::size_t tiles = passTiles<Shape>(sort.n);
         ScratchArena rest = sort.arena;
         auto* const counters = rest.take<Counters>(1);
@@ -184,8 +184,8 @@ struct InPasses {
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
 
-    /// Takes the histograms in at most so many KiB of shared memory per block. Returns false where the card has less;
-    /// every card has 32.
+    /// Computes the histograms in at most `kibibytes` KiB of shared memory per block. Returns false if the card has
+    /// less. Every card has 32.
     template <std::size_t kibibytes, typename Bits, typename Value>
     [[nodiscard]] static bool launchCount(const SortCall<Bits, Value>& sort, Plan* plan, Counters* counters) {
         using CountShape = TileShape<1024, 4, vectorLength<Bits>>;
@@ -207,13 +207,13 @@ struct InPasses {
 /// A table of ways, in the order in which they are tried.
 template <typename... Ways>
 struct WayTable {
-    /// Enough for whichever way the card takes.
+    /// Enough for each of the ways.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
         return std::max({Ways::template scratchBytes<Bits, Value>(n, consumesInput)...});
     }
 
-    /// Launches the first way that fits. Returns false where none does.
+    /// Launches the first way that fits. Returns false if none does.
     template <typename Bits, typename Value>
     [[nodiscard]] static bool launch(const SortCall<Bits, Value>& sort) {
         return ((Ways::fits(sort) && (Ways::launch(sort), true)) || ...);

@@ -16,8 +16,8 @@ struct Unchanged {
     }
 };
 
-/// A row-major matrix in device memory: row r begins at `elements + r * pitch`. What is added up is `function` of each
-/// element.
+/// A row-major matrix in device memory: row r begins at `elements + r * pitch`. The sum of a row is that of
+/// `function(x)` for each element x.
 template <typename In, typename Function = Unchanged>
 struct Matrix {
     const In* elements;
@@ -27,14 +27,13 @@ struct Matrix {
     Function function{};
 };
 
-/// The number of elements from the first to the last, with the gaps between rows.
+/// The number of elements from the first to the last, including the gaps between rows.
 template <typename In, typename Function>
 [[nodiscard]] std::size_t extentOf(const Matrix<In, Function>& matrix) {
     return matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
 }
 
-/// Throws std::invalid_argument unless the pitch is at least the columns, and the matrix and a sum for each row fit
-/// into memory.
+/// Throws std::invalid_argument unless `pitch` >= `cols`, and the matrix and one sum per row fit into memory.
 template <typename Acc, typename In, typename Function>
 void requireMatrixSize(const Matrix<In, Function>& matrix) {
     if (matrix.pitch < matrix.cols) {

@@ -7,7 +7,7 @@
 #include "stream_compaction/runtime/card_table.h"
 
 /// How the adaptive row sum divides a matrix among threads. The plan is a pure function of the matrix's shape and the
-/// card, so that it can be tested without one. The thresholds are measured (scripts/tune.sh, data/tune_row_sums.csv).
+/// card, so it can be tested without a card. The thresholds are measured (scripts/tune.sh, data/tune_row_sums.csv).
 namespace StreamCompaction::RowSum {
 
 /// A row-major matrix: `cols` elements in each row, and `pitch` elements from the beginning of one row to the next.
@@ -18,39 +18,39 @@ struct MatrixShape {
     std::size_t elementBytes;
 };
 
-/// What a plan needs to know of a card.
+/// The properties of a card on which a plan depends.
 struct Card {
     std::size_t multiprocessors;
     std::size_t l2Bytes;
 };
 
-/// Who adds up a row.
+/// Which threads add up a row.
 enum class Mapping {
-    Thread,      ///< one thread; the rows of a block come to shared memory together, as a tile
+    Thread,      ///< one thread; a block loads its rows into shared memory as one tile
     EightLanes,  ///< a quarter of a warp
     Warp,
     SmallBlock,  ///< a block of 128 threads
     Block,       ///< a block of 256 threads
-    WideBlock,   ///< a block of 512 threads with more bytes under way per thread; for rows too few to fill the card
-    Blocks,      ///< several wide blocks, each a part of the row; another launch adds up the parts
+    WideBlock,   ///< a block of 512 threads with more bytes in flight per thread; for too few rows to fill the card
+    Blocks,      ///< several wide blocks, one per part of the row; a second launch adds up the parts
 };
 
 struct Plan {
     Mapping mapping = Mapping::Thread;
     std::size_t parts = 1;                                   ///< per row
     std::size_t partVectors = static_cast<std::size_t>(-1);  ///< vectors of 16 bytes per part, at most
-    bool readOnce = false;  ///< whether loads tell the cache that they will not be repeated
+    bool readOnce = false;  ///< whether loads hint to the cache that they are not repeated
 };
 
 inline constexpr std::size_t planVectorBytes = 16;
 
 /// The longest row that one thread adds up. Its bytes are limited because a tile with one row per thread must leave
-/// shared memory for many blocks. Its columns are limited because four accumulators must round within the bound of
-/// row_sum.h.
+/// shared memory for many blocks. Its columns are limited because the rounding error with four accumulators must stay
+/// within the bound of row_sum.h.
 inline constexpr std::size_t mostBytesPerThread = 384;
 inline constexpr std::size_t mostColumnsPerThread = 96;
 
-/// What was measured on a card. Lengths of rows are in vectors of 16 bytes.
+/// Thresholds measured on a card. Lengths of rows are in vectors of 16 bytes.
 struct Thresholds {
     std::size_t multiprocessors;  ///< the row holds for cards with at least this many
 
@@ -61,7 +61,7 @@ struct Thresholds {
     std::size_t block;
 
     /// With fewer rows than multiprocessors, rows of at least splitVectors + splitVectorsPerRow * rows vectors are
-    /// split. A split costs a second launch; with more rows, more of the card is busy without it.
+    /// split. A split costs a second launch. With more rows, more of the card is busy without it.
     std::size_t splitVectors;
     std::size_t splitVectorsPerRow;
 
@@ -73,9 +73,9 @@ struct Thresholds {
 
     std::size_t busyBlocks;  ///< blocks per multiprocessor that keep it busy
 
-    /// A matrix of up to this many times the second-level cache is read with the hint that no load is repeated: the
-    /// cache then evicts what was read, and need not write back what it holds of other arrays. A larger matrix evicts
-    /// that anyway.
+    /// A matrix of up to this many times the second-level cache is read with the hint that no load is repeated. The
+    /// cache then evicts the matrix first and need not write back data of other arrays. A larger matrix evicts those
+    /// anyway.
     std::size_t readOnceCaches;
 };
 
@@ -100,7 +100,7 @@ inline constexpr Thresholds measuredThresholds[] = {
     return rowFor(card.multiprocessors, measuredThresholds);
 }
 
-/// The fewest vectors per part that rows of `vectors` vectors are split into.
+/// The fewest vectors per part for rows of `vectors` vectors.
 [[nodiscard]] constexpr std::size_t leastPartVectors(const Thresholds& table, std::size_t vectors) {
     return std::max<std::size_t>(1, Common::divideRoundUp(vectors / table.mostParts, table.partStep)) * table.partStep;
 }
@@ -133,7 +133,7 @@ inline constexpr Thresholds measuredThresholds[] = {
     return parts;
 }
 
-/// Rows and columns are not 0.
+/// The plan for a matrix with at least one row and one column.
 [[nodiscard]] constexpr Plan planFor(const MatrixShape& matrix, const Card& card) {
     const Thresholds& table = thresholdsOf(card);
     const std::size_t rowBytes = matrix.cols * matrix.elementBytes;

@@ -7,10 +7,10 @@
 
 namespace StreamCompaction::RowSum {
 
-/// A run of elements of an array on its way into shared memory, by all threads of the block. The run may begin
-/// anywhere. It comes in aligned pieces of 16 bytes; the first and the last piece may hold neighbours of the run, but
-/// nothing from outside the array. The copy engine moves the pieces where there is one. What pieces cannot cover at the
-/// ends of the array comes element by element.
+/// Loads a run of elements of an array into shared memory, by all threads of the block. The run may begin anywhere. It
+/// is loaded in aligned pieces of 16 bytes. The first and the last piece may hold neighbours of the run, but nothing
+/// from outside the array. The copy engine moves the pieces where there is one. Elements at the ends of the array that
+/// no piece covers are loaded one by one.
 template <typename In>
 class RunLoader {
   public:
@@ -18,7 +18,7 @@ class RunLoader {
         : run_(alignedRun(address(array + first), address(array + first + count), address(array), address(array + n))),
           origin_(run_.begin / sharedAlignment * sharedAlignment) {}
 
-    /// The copy engine is fastest between addresses that are alike in their last seven bits.
+    /// The copy engine is fastest between addresses that are equal in their lowest seven bits.
     static constexpr std::uintptr_t sharedAlignment = 128;
 
     /// Bytes of shared memory for a run of `bytes` bytes.
@@ -26,7 +26,7 @@ class RunLoader {
         return sharedAlignment + bytes + AlignedRun::width;
     }
 
-    /// Returns the run's first element in shared memory, once all of the run is there. Contains a barrier.
+    /// Returns the run's first element in shared memory, once the whole run has been loaded. Contains a barrier.
     [[nodiscard]] __device__ const In* load(std::byte* shared, BulkCopy& copy) const {
         const auto place = [&](std::uintptr_t of) { return shared + (of - origin_); };
         const auto bytes = static_cast<unsigned>(run_.bulkBytes());
@@ -55,7 +55,7 @@ class RunLoader {
         return reinterpret_cast<std::uintptr_t>(element);
     }
 
-    /// Nothing, if the end lies before the beginning.
+    /// Copies the bytes from `begin` to `end`. Copies nothing if `end` <= `begin`.
     template <typename Piece, typename Place>
     __device__ static void copyBy(std::uintptr_t begin, std::uintptr_t end, const Place& place) {
         for (std::uintptr_t at = begin + threadIdx.x * sizeof(Piece); at < end; at += blockDim.x * sizeof(Piece)) {
@@ -75,13 +75,13 @@ inline constexpr std::size_t tileBytes = 4096;
     return tileThreads * std::max<std::size_t>(1, tileBytes / (tileThreads * rowBytes));
 }
 
-/// Row sums of short rows without gaps between them. The rows of a block are one run of bytes, which comes to shared
-/// memory in aligned pieces whatever the length of a row. Then each thread adds up rows of its own.
+/// Row sums of short rows without gaps between them. The rows of a block are one run of bytes, which is loaded into
+/// shared memory in aligned pieces, whatever the length of a row. Then each thread adds up whole rows.
 ///
 /// Threads of a warp begin at different columns if the same column of their rows lies in the same bank. Each row has
-/// four accumulators: with them the longest chain of additions stays within the bound of row_sum.h.
+/// four accumulators, which keep the rounding error within the bound of row_sum.h.
 ///
-/// Work O(n), steps O(cols). Reads each element once; DRAM bandwidth limits it.
+/// Work O(n), steps O(cols). Reads each element once. DRAM bandwidth is the limit.
 template <typename In, typename Function, typename Acc>
 __global__ void __launch_bounds__(tileThreads)
     kernSumByTile(Matrix<In, Function> matrix, unsigned rowsOfTile, Acc* out) {

@@ -2,21 +2,21 @@
 
 #include "stream_compaction/row_sum/teams.cuh"
 
-/// The classic investigation of a slow row sum: a block per row, improved step by step.
+/// A study of a slow row sum: one block per row, improved step by step.
 namespace StreamCompaction::RowSum {
 
 enum class Loads {
-    Elements,  ///< a thread loads element after element, a block's width apart
-    Vectors,   ///< the same with 16 aligned bytes at a time; the edges of a row come by elements
+    Elements,  ///< one element per load; a thread's elements are a block's width apart
+    Vectors,   ///< 16 aligned bytes per load; the edges of a row are loaded element by element
 };
 
 enum class Finish {
-    SharedTree,  ///< partials meet in shared memory, half as many threads each step, down to one
-    Shuffles,    ///< the last 32 of them without shared memory or a barrier
+    SharedTree,  ///< a tree in shared memory; each step halves the number of threads, down to one
+    Shuffles,    ///< the same, but the last 32 partials are added by shuffles
 };
 
-/// What a step of the study changes: the accumulators per thread, each with a load under way; the finish; the loads;
-/// the number of columns, if it is known at compile time, else 0.
+/// What a step of the study changes: the number of accumulators per thread, each with a load in flight; the finish; the
+/// loads; the number of columns if it is known at compile time, else 0.
 template <int accumulatorCount = 1, Finish finishBy = Finish::SharedTree, Loads loadsOf = Loads::Elements,
           std::size_t colCount = 0>
 struct Steps {
@@ -68,11 +68,11 @@ __device__ Acc sumOfThread(const In* row, std::size_t cols) {
     return sum;
 }
 
-/// A block of 256 threads per row. Each thread adds up every 256th element; then the threads' partials are added as a
-/// tree.
+/// A block of 256 threads per row. Each thread adds up every 256th element. Then a tree adds up the threads' partials.
 ///
-/// Work O(n), steps O(cols / 256 + log 256). Reads each element once. Bandwidth does not limit it: a thread
-/// waits for a load before it issues the next, so too few bytes are under way.
+/// Work O(n), steps O(cols / 256 + log 256). Reads each element once. Latency is the limit, not bandwidth: a thread
+/// waits for a load before it issues the next, so too few bytes are in flight. More accumulators are more loads in
+/// flight.
 template <typename Step, typename In, typename Acc>
 __global__ void __launch_bounds__(studyThreads) kernSumByBlock(Matrix<In> matrix, Acc* out) {
     __shared__ SharedArray<Acc, studyThreads> memory;

@@ -42,7 +42,7 @@ class PeeledRow {
         return reinterpret_cast<const Vector<In, length>*>(row_ + head_ + i * length);
     }
 
-    /// Elements outside the vectors.
+    /// The number of elements outside the vectors.
     [[nodiscard]] __device__ unsigned edges() const { return static_cast<unsigned>(cols_ - vectors_ * length); }
     [[nodiscard]] __device__ In edge(unsigned i) const { return i < head_ ? row_[i] : row_[cols_ - edges() + i]; }
 
@@ -53,7 +53,7 @@ class PeeledRow {
     unsigned head_;
 };
 
-/// `teamThreads` threads add up a row together, each with `vectorsPerThread` vectors under way.
+/// `teamThreads` threads add up a row together, each with `vectorsPerThread` vectors in flight.
 template <int teamThreads, int vectorsPerThread, int blockThreads>
 struct TeamShape {
     static constexpr int team = teamThreads;
@@ -62,7 +62,7 @@ struct TeamShape {
     static constexpr int rowsPerBlock = threads / team;
 };
 
-/// The sum of one value per thread over the team. Its first thread at least gets it.
+/// The sum of one value per thread over the team. At least the first thread of the team gets it.
 template <typename Shape, typename T>
 __device__ T sumOfTeam(const T& value) {
     if constexpr (Shape::team <= Warp::lanes) {
@@ -74,13 +74,13 @@ __device__ T sumOfTeam(const T& value) {
     }
 }
 
-/// The number of this thread's team in the grid: that of its row or, if rows are split, row * parts + part.
+/// The index of this thread's team in the grid: the row or, if rows are split, row * parts + part.
 template <typename Shape>
 [[nodiscard]] __device__ std::size_t teamIndex() {
     return std::size_t{blockIdx.x} * Shape::rowsPerBlock + threadIdx.x / Shape::team;
 }
 
-/// What a team adds up: the vectors `firstVector` to `endVector` of a row and, if `hasEdges`, the row's edges.
+/// The elements that a team adds up: the vectors [firstVector, endVector) of a row and, if `hasEdges`, the row's edges.
 template <typename In>
 struct Piece {
     PeeledRow<In> row;
@@ -89,8 +89,8 @@ struct Piece {
     bool hasEdges;
 };
 
-/// The piece of this thread's team. Only teams that are blocks split rows. Teams past the last row repeat it, because
-/// whole warps shuffle.
+/// The piece of this thread's team. Rows are split only between teams that are whole blocks. Teams past the last row
+/// repeat it, because shuffles need whole warps.
 template <typename Shape, typename In, typename Function>
 __device__ Piece<In> pieceOfTeam(const Matrix<In, Function>& matrix, unsigned parts, std::size_t partVectors) {
     const bool isSplit = Shape::rowsPerBlock == 1 && parts > 1;
@@ -100,7 +100,7 @@ __device__ Piece<In> pieceOfTeam(const Matrix<In, Function>& matrix, unsigned pa
     return {row, part * partVectors, min((part + 1) * partVectors, row.vectors()), part == 0};
 }
 
-/// What an element adds to a sum. An element that is not there was loaded as zero and adds nothing.
+/// What an element adds to a sum. A missing element was loaded as zero and adds nothing.
 template <typename Acc, typename Function, typename In>
 __device__ Acc summandOf(const Function& function, const In& x, bool isThere) {
     if constexpr (std::is_same_v<Function, Unchanged>) {
@@ -110,7 +110,7 @@ __device__ Acc summandOf(const Function& function, const In& x, bool isThere) {
     }
 }
 
-/// Elements outside the vectors of a row, those that one thread of a team adds up; zeros in place of what is not there.
+/// The edges of a row that one thread of a team adds up. Missing elements are zeros.
 template <typename Shape, typename In>
 class EdgesOfThread {
     using Row = PeeledRow<In>;
@@ -118,7 +118,7 @@ class EdgesOfThread {
     static_assert(count <= Row::length);
 
   public:
-    /// Begins to load.
+    /// Starts the loads.
     __device__ EdgesOfThread(const Piece<In>& piece, unsigned rank)
         : first_(rank), end_(piece.hasEdges ? piece.row.edges() : 0) {
 #pragma unroll
@@ -146,7 +146,7 @@ class EdgesOfThread {
     In edges_[std::max(1, count)] = {};  // elements of 16 bytes have no edges
 };
 
-/// A vector that will, if `readOnce`, not be read again.
+/// Loads a vector. `readOnce` hints to the cache that it is not read again.
 template <bool readOnce, typename In, int length>
 __device__ void loadVectorOnce(Vector<In, length>* to, const Vector<In, length>* from) {
     if constexpr (readOnce) {
@@ -157,7 +157,7 @@ __device__ void loadVectorOnce(Vector<In, length>* to, const Vector<In, length>*
     }
 }
 
-/// Adds the vectors of one thread of a team to `sums`, an accumulator for each place in a vector.
+/// Adds the vectors of one thread of a team to `sums`, one accumulator per place in a vector.
 template <typename Shape, bool readOnce, typename In, typename Function, typename Acc>
 __device__ void addVectors(const Piece<In>& piece, unsigned rank, const Function& function,
                            Acc (&sums)[PeeledRow<In>::length]) {
@@ -185,14 +185,14 @@ __device__ void addVectors(const Piece<In>& piece, unsigned rank, const Function
 }
 
 /// Row sums by teams of threads. A team is a quarter of a warp, a warp or a block per row, or a block per part of a row
-/// if `parts` > 1; a part has `partVectors` vectors. The sums of parts go to out[row * parts + part].
+/// if `parts` > 1. A part has `partVectors` vectors. The sums of parts go to out[row * parts + part].
 ///
-/// Each thread has several aligned loads of 16 bytes under way before it adds. Up to 15 bytes at either end of a row
-/// come by loads of single elements, which are under way while the vectors are added up. Additions form a tree, except
-/// for the turns of a thread's loop. Their order depends only on the shape and the row's alignment.
+/// Each thread has several aligned loads of 16 bytes in flight before it adds. Up to 15 bytes at either end of a row
+/// are loaded element by element, while the vectors are added up. Additions form a tree, except for the turns of a
+/// thread's loop. Their order depends only on the shape and the row's alignment.
 ///
-/// Work O(n); steps O(log cols) while a turn or two are enough. Reads each element once. The DRAM's reading speed
-/// limits it, provided that enough bytes are under way.
+/// Work O(n); steps O(log cols) if a turn or two are enough. Reads each element once. DRAM bandwidth is the limit if
+/// enough bytes are in flight.
 template <typename Shape, bool readOnce, typename In, typename Function, typename Acc>
 __global__ void __launch_bounds__(Shape::threads)
     kernSumByTeam(Matrix<In, Function> matrix, unsigned parts, std::size_t partVectors, Acc* out) {

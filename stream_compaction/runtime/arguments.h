@@ -15,7 +15,7 @@ using Scratch = std::span<std::byte>;
 
 inline constexpr std::size_t scratchAlignment = 256;
 
-/// Stands for an array of T where only its type counts: when scratch is asked for before there is an array.
+/// Stands for an array of T where only its type matters, as in a call of `scratchBytes` before there is an array.
 template <typename T>
 inline constexpr T* noArray = nullptr;
 

@@ -4,8 +4,8 @@
 
 namespace StreamCompaction {
 
-/// The row of a table that holds for a card: the last one that asks for no more multiprocessors than the card has. The
-/// rows ascend by what they ask for, and the first asks for none.
+/// The row of a table that applies to a card: the last one whose `multiprocessors` the card has. Rows ascend by
+/// `multiprocessors`, and the first row has 0.
 template <typename Row, std::size_t rows>
 [[nodiscard]] constexpr const Row& rowFor(std::size_t multiprocessors, const Row (&table)[rows]) {
     const Row* found = table;

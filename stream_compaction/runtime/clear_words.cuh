@@ -10,10 +10,10 @@
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/early_launch.cuh"
 
-/// Scratch cleared for the kernel that comes next.
+/// Clears scratch for the next kernel.
 namespace StreamCompaction {
 
-/// Clears the words and calls `also()` in one thread. The next kernel may begin early.
+/// Clears the words and calls `also()` in one thread. Lets the next kernel begin early. Writes 8 bytes per word.
 template <typename Also>
 __global__ void kernClear(std::uint64_t* words, std::size_t n, Also also) {
     letLaterKernelsBegin();
@@ -30,7 +30,8 @@ struct DoNothing {
     __device__ void operator()() const {}
 };
 
-/// Clears `n` words and calls `also()` once on the device, ahead of a kernel that begins early.
+/// Clears `n` words and calls `also()` once on the device, before a kernel that begins early. Enqueues its work;
+/// neither allocates nor synchronises.
 template <typename Also = DoNothing>
 void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream, Also also = {}) {
     constexpr int threads = 256;

@@ -11,7 +11,7 @@ namespace StreamCompaction {
 
 namespace {
 
-/// The answer that is known, or else what `ask()` returns.
+/// The remembered answer. If there is none, remembers what `ask()` returns.
 template <typename Question, typename Answer, typename Ask>
 [[nodiscard]] Answer remembered(std::map<Question, Answer>& answers, const Question& question, const Ask& ask) {
     const auto known = answers.find(question);
@@ -47,7 +47,7 @@ KernelProperties askKernel(const void* kernel, int threads, std::size_t sharedBy
     if (attributes.sharedSizeBytes + sharedBytes > device.sharedBytesPerBlock) {
         return found;
     }
-    // The same value whatever the shape of the blocks, so that what one shape or thread is allowed stays allowed.
+    // The same value for all shapes of blocks, so that no shape or thread takes back what another one was allowed.
     if (sharedBytes > static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes)) {
         set(cudaFuncAttributeMaxDynamicSharedMemorySize, device.sharedBytesPerBlock - attributes.sharedSizeBytes);
     }

@@ -10,11 +10,12 @@
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/device.h"
 
-/// Launches of kernels that need more than <<<>>> can say: all blocks resident at once, a cluster, an early beginning,
-/// much shared memory. The textbook rungs use <<<>>>.
+/// Launches of kernels that need more than <<<>>> can express: all blocks resident at once, a cluster, an early
+/// beginning, more than 48 KiB of shared memory. The textbook rungs use <<<>>>.
 namespace StreamCompaction {
 
-/// What a card makes of `kernel`, for blocks of `threads` threads and `sharedBytes` bytes of dynamic shared memory.
+/// The properties of `kernel` on the current device, for blocks of `threads` threads and `sharedBytes` bytes of dynamic
+/// shared memory.
 template <auto kernel>
 [[nodiscard]] KernelProperties onCurrentDevice(int threads, std::size_t sharedBytes = 0) {
     return propertiesOnCurrentDevice(reinterpret_cast<const void*>(kernel), threads, sharedBytes);
@@ -25,7 +26,7 @@ enum class Begin {
     Normal,        ///< when all earlier work of the stream is done
     Cooperative,   ///< the same, and all at once, so that the grid has a barrier
     Cluster,       ///< the same, all at once and near one another
-    Programmatic,  ///< where the card can, while the kernel before still runs: the kernel calls `waitForEarlierKernels`
+    Programmatic,  ///< if the card can, while the kernel before still runs; the kernel calls `waitForEarlierKernels`
 };
 
 struct LaunchShape {
@@ -35,10 +36,10 @@ struct LaunchShape {
     Begin begin = Begin::Normal;
 
     /// How a multiprocessor divides its memory between shared memory and the first-level cache during the launch. By
-    /// default it is all shared memory, where tiles wait.
+    /// default all of it is shared memory, because that holds the tiles.
     cudaSharedCarveout carveout = cudaSharedmemCarveoutMaxShared;
 
-    /// What an error names as the place of the launch.
+    /// The place of the launch in error messages.
     std::source_location where = std::source_location::current();
 };
 
@@ -56,7 +57,7 @@ template <auto kernel>
     return full.substr(full.find_last_of(":&") + 1);
 }
 
-/// A launch in CUDA's words.
+/// The configuration of a launch, as CUDA takes it.
 class LaunchConfig {
   public:
     /// Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
@@ -73,7 +74,8 @@ class LaunchConfig {
     cudaLaunchConfig_t config_{};
 };
 
-/// Enqueues `kernel(arguments...)`. Throws std::invalid_argument for more blocks than a grid has, 2^31 - 1.
+/// Enqueues `kernel(arguments...)`; neither allocates nor synchronises. Throws std::invalid_argument for more blocks
+/// than a grid has, 2^31 - 1, and CudaError if the launch fails.
 template <auto kernel, typename... Arguments>
 void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
     constexpr std::string_view name = nameOf<kernel>();

@@ -10,7 +10,8 @@
 
 namespace StreamCompaction {
 
-/// Bytes that `ScratchArena::take<T>(n)` takes. Throws std::invalid_argument for more elements than memory holds.
+/// The bytes that `ScratchArena::take<T>(n)` takes, n elements rounded up to `scratchAlignment`. Throws
+/// std::invalid_argument for more elements than memory holds.
 template <typename T>
 [[nodiscard]] constexpr std::size_t scratchBytesFor(std::size_t n) {
     Arguments::requireAtMost("elements of scratch", n, Arguments::mostElements<T>);
@@ -40,7 +41,7 @@ class ScratchArena {
         return reinterpret_cast<T*>(taken.data());
     }
 
-    /// All that is left, for an operation that this one calls.
+    /// The rest of the memory, for an operation that this one calls.
     [[nodiscard]] Scratch rest() const { return free_; }
 
   private:

@@ -15,18 +15,18 @@
 
 namespace StreamCompaction::SinglePass {
 
-/// Makes the compiler take the word as it is. It would rather keep in registers, one by one, the bits that the word was
-/// put together from.
+/// Makes the compiler keep the word as one register. Otherwise it keeps the bits of which the word is made, each in a
+/// register.
 __device__ inline void forgetHowItWasMade(std::uint32_t& word) { asm("" : "+r"(word)); }
 
-/// Which elements of its rows of a tile a thread keeps.
+/// The elements that a thread keeps, as one flag per element of its rows.
 template <typename Shape>
 class KeptElements {
   public:
     static constexpr int length = Shape::vectorLength;
 
-    /// Asks the predicate about the elements before the end of the tile, `row(r)` being the thread's vector in row r
-    /// and `begin` the tile's first index. Returns how many the warp keeps.
+    /// Calls the predicate for the elements before the end of the tile. `row(r)` is the thread's vector in row r,
+    /// `begin` is the tile's first index. Returns how many elements the warp keeps.
     template <typename Row, typename Predicate>
     __device__ std::uint32_t decide(Row row, std::size_t begin, int size, const Predicate& keep) {
 #pragma unroll
@@ -48,10 +48,11 @@ class KeptElements {
         return Warp::reduce(count, Sum{});
     }
 
-    /// Calls `take(element, rank)` for the kept elements, `leave(element, rank)` for the others, `rank` among the
-    /// tile's kept and left elements respectively; `before` is the number that earlier warps of the block keep.
+    /// Calls `take(element, rank)` for the kept elements and `leave(element, rank)` for the others. The rank of a kept
+    /// element is its index among the tile's kept elements, and likewise for the others. `before` is the number of
+    /// elements that earlier warps of the block keep.
     ///
-    /// Several rows share a word, a field each, and with it a scan.
+    /// The counts of several rows share a word, one field per row, so that one scan serves all of them.
     template <typename T, typename Take, typename Leave>
     __device__ void distribute(const Vector<T, length> (&rows)[Shape::rows], std::uint32_t before, int size, Take take,
                                Leave leave) const {
@@ -97,11 +98,11 @@ class KeptElements {
     std::uint32_t flags_[(Shape::rows * length + 31) / 32] = {};
 };
 
-/// Registers of a thread for its elements and their flags.
+/// Registers per thread for its elements and their flags.
 template <typename T, typename Shape>
 inline constexpr std::size_t registersToHold = Shape::rows* registersPerVector<T> + sizeof(KeptElements<Shape>) / 4;
 
-/// What becomes of the elements that are not kept.
+/// What happens to the elements that are not kept.
 enum class Rejects {
     Dropped,
     Apart,   ///< in order, in an array of their own
@@ -110,11 +111,11 @@ enum class Rejects {
 
 /// Compaction in registers, for arrays that fit into those of one block or of all blocks together.
 ///
-/// Every block loads a tile and ranks the elements it keeps. Blocks exchange their counts around one barrier of the
-/// grid and scatter from registers; a block alone has nobody to wait for.
+/// Each block loads a tile and ranks the elements it keeps. The blocks exchange their counts around one barrier of the
+/// grid and scatter from registers. A single block needs no barrier of the grid.
 ///
-/// Work O(n + blocks^2), steps O(log n). 4 bytes an int read and 4 bytes a kept one written; what counts at this size
-/// is latency: launch, load, barrier, store.
+/// Work O(n + blocks^2), steps O(log n). Reads 4 bytes per int and writes 4 bytes per kept int. Latency is the limit at
+/// this size: launch, load, barrier, store.
 template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, 0, 20 + registersToHold<T, Shape>))
@@ -158,29 +159,29 @@ __global__ void __launch_bounds__(Shape::threads,
         });
 }
 
-/// Registers a thread that hold a tile without spilling, by the compiler's reports. Spills are dear here: they go
-/// through the little first-level cache that the tiles leave.
+/// Registers per thread that hold a tile without spilling, by the compiler's reports. Spills are expensive here,
+/// because the tiles leave only a small first-level cache.
 template <typename T, typename Shape>
 [[nodiscard]] constexpr std::size_t registersToCompact(Rejects rejects) {
     return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
 }
 
-/// Shared memory for a tile as it comes and, in the same place, for its elements as they go.
+/// Shared memory for a tile. The packed elements later take the place of the loaded ones.
 template <typename Shape, typename Source, typename T>
 inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored<Source>), sizeof(T));
 
 /// Compaction fused with the chained scan of its counts (see kernScanLookBack), for arrays of any size, in one pass.
 ///
-/// A block counts what it keeps of its tile and publishes the number. While one warp looks back for how many are kept
-/// before, the others pack the kept elements in shared memory, where the tile was, in order; the packed run then goes
-/// out in aligned vectors, to wherever it belongs. Packing before the look-back ends keeps it off the critical path; a
-/// scatter straight to global memory takes twice the time.
+/// A block counts the elements that it keeps of its tile, and publishes the count. It packs these elements in order in
+/// shared memory, where the tile was. One warp looks back for the number of elements that earlier tiles keep. Then the
+/// block stores the packed run in aligned vectors. Packing is done before the look-back ends, so it is off the critical
+/// path. A scatter straight to global memory takes twice the time.
 ///
-/// With Rejects::Behind the others go to the end of `odata` in reverse, since how many are kept in all is known only
-/// when the last tile is done.
+/// With Rejects::Behind the others go to the end of `odata` in reverse, because the number of all kept elements is
+/// known only when the last tile is done. kernReverseRest restores their order.
 ///
-/// Work O(n), steps O(n / resident elements). 4 bytes an int read and 4 bytes a kept one written: DRAM bandwidth limits
-/// it.
+/// Work O(n), steps O(n / resident elements). Reads 4 bytes per int and writes 4 bytes per kept int. DRAM bandwidth is
+/// the limit.
 template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
                                                                           registersToCompact<T, Shape>(rejects)))
@@ -209,7 +210,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         chain.publish(tile, tileCount);
     }
 
-    // Pack, in the tile's place: the kept elements, and behind them, if they are wanted, the others.
+    // Pack the kept elements where the tile was and, if the others are stored too, those behind them.
     Vector<T, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
@@ -249,7 +250,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
 }
 
-/// Reverses what stands behind the first `count` of n elements.
+/// Reverses the elements after the first `count` of n, in place. Reads and writes each of them once.
 template <typename T>
 __global__ void kernReverseRest(std::size_t n, T* data, const std::size_t* count) {
     const std::size_t begin = *count;
@@ -298,8 +299,8 @@ struct CompactLauncher {
         }
     }
 
-    /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
-    /// that.
+    /// Launches blocks of the given shape that are all resident. Returns false if the elements do not fit into their
+    /// registers.
     template <typename Block, typename Source, typename T, typename Predicate>
     [[nodiscard]] bool compactResident(Block, const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n,
                                        Predicate keep, ScratchArena arena, cudaStream_t stream) const {
@@ -333,26 +334,28 @@ struct CompactLauncher {
                        order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
-            constexpr unsigned mostBlocks = 2048;  // how many elements there are to reverse only the device knows
+            constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements are to be reversed
             kernReverseRest<<<Common::blocksFor(n / 2, threads, mostBlocks), threads, 0, stream>>>(n, out, count);
             Common::checkCUDAError("kernReverseRest");
         }
     }
 };
 
-/// Stable compaction: keeps in order the elements for which `keep` holds, by default the nonzero ones, or whose flag is
-/// set (keepFlagged), and writes how many to `count` in device memory; nothing is written past them. Not in place.
+/// Stable compaction. Writes the elements for which `keep` holds to `out`, in order, and their number to `count`, both
+/// in device memory. By default `keep` holds for the nonzero elements; `keepFlagged` keeps the elements whose flag is
+/// set. Writes nothing past the kept elements. May not run in place. Neither allocates nor synchronises. Throws what
+/// common.cuh says.
 ///
-/// `in` is an array, or a function of an array's elements or of the index (primitives/source.cuh): then `keep` looks at
-/// what the function returns, and that is what comes out. The function may be called twice per element.
+/// `in` is an array, or a function of an array's elements or of the index (primitives/source.cuh). With a function,
+/// `keep` gets what it returns, and that is written. The function may be called twice per element.
 ///
-/// Elements are trivially copyable, of 1 to 64 bytes, at any address their type allows. The predicate is called once
-/// per element, with the element, or with the element and its index (WithIndex). The scratch may hold anything and
-/// keeps nothing from call to call.
+/// Elements are trivially copyable, have 1 to 64 bytes, and lie at any address that their type allows. The predicate is
+/// called once per element, with the element, or with the element and its index (WithIndex). The scratch may hold
+/// anything and keeps nothing from call to call.
 struct Compact {
     static constexpr bool mayRunInPlace = false;
 
-    /// How the blocks of large compactions share out the tiles.
+    /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
     template <typename In, typename T, typename... Functions>
@@ -377,8 +380,8 @@ struct Compact {
     }
 };
 
-/// Stable partition: the elements that a compaction would keep, then the others, each in their order; `count` is the
-/// number of the former. Not in place.
+/// Stable partition: the elements that `Compact` keeps and the others, each in order. `count`, in device memory, is the
+/// number of kept elements. May not run in place. Everything else is as for `Compact`.
 struct Partition {
     static constexpr bool mayRunInPlace = false;
 
@@ -395,8 +398,8 @@ struct Partition {
         return CompactLauncher<Rejects::Apart>::scratchBytes<SourceOf<In>, T>(n);
     }
 
-    /// Into one array, of n elements. Large arrays take a second pass over the others, which the first writes in
-    /// reverse.
+    /// Into one array of n elements: the kept ones, then the others. For large arrays the first pass writes the others
+    /// in reverse, and a second pass reverses them.
     template <typename In, typename T>
     void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
@@ -411,7 +414,7 @@ struct Partition {
         CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, n, keep, scratch, stream);
     }
 
-    /// Into two arrays, each with room for as many elements as will go there; always one pass.
+    /// Into two arrays, each with room for the elements that go there. Always one pass.
     template <typename In, typename T>
     void operator()(const In& in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
@@ -425,7 +428,8 @@ struct Partition {
         Arguments::requireArray("rejected", rejected, n);
         Arguments::requireArray("count", count, 1);
         if constexpr (readsArray<SourceOf<In>>) {
-            // Only the device will know how many elements go to either array; none may begin inside the input.
+            // Only the device knows how many elements go to each array. So this only checks that neither begins inside
+            // the input.
             const std::size_t bytes = n * sizeof(Stored<SourceOf<In>>);
             Arguments::requireArray("in", source.elements, n);
             Arguments::requireDisjoint(source.elements, bytes, kept, 1);

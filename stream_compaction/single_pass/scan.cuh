@@ -20,18 +20,18 @@ enum class ScanKind {
     Inclusive,  ///< element i is the sum of the elements up to i
 };
 
-/// Registers of a thread that holds its part of a tile and the sums of its vectors; bytes are worked on one a register.
+/// Registers per thread for its part of a tile and the sums of its vectors. Bytes are processed one per register.
 template <typename Shape, typename T>
 inline constexpr std::size_t registersToScan = std::max<std::size_t>(
     64, 16 + Shape::rows * (std::max(4, Shape::vectorLength) + Common::divideRoundUp(sizeof(T), 4)));
 
 /// Scan in registers, for arrays that fit into those of one block or of all blocks together.
 ///
-/// Every block loads a tile and scans it. Blocks exchange their totals around one barrier of the grid and each adds up
-/// those before it; a block alone has nobody to wait for. The order of additions depends on n only.
+/// Each block loads a tile and scans it. The blocks exchange their totals around one barrier of the grid, and each adds
+/// up the totals before its own. A single block needs no barrier of the grid. The order of additions depends only on n.
 ///
-/// Work O(n + blocks^2 / 32), steps O(log n). 8 bytes an int; what counts at this size is latency: the launch, a
-/// load, the grid's barrier, a store.
+/// Work O(n + blocks^2 / 32), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
+/// size: launch, load, barrier, store.
 template <typename Shape, typename Source, typename T, typename Op>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
     kernScanResident(std::size_t n, T* odata, GridChain<T> chain, Source source, T initial, bool inclusive, Op op) {
@@ -68,13 +68,13 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// Chained scan with decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled
 /// Look-back", 2016), for arrays of any size, in one pass.
 ///
-/// A block takes a tile, adds it up, publishes the sum and, while one warp looks back for the sum of all tiles before,
-/// scans it; then it adds the one to the other and stores.
+/// A block takes a tile, adds it up and publishes the sum. Its warps scan their rows, and one warp looks back for the
+/// sum of all tiles before. Then the block adds that sum to the scanned rows and stores them.
 ///
-/// A tile waits in shared memory for its prefix, where the copy engine puts it: what hides the latency of look-back is
-/// the number of bytes that are under way, and an SM has room for six tiles of 32 KiB.
+/// The copy engine puts the tile into shared memory, where it waits for its prefix. Bytes in flight hide the latency of
+/// the look-back: a multiprocessor has room for six tiles of 32 KiB.
 ///
-/// Work O(n), steps O(n / resident elements). 8 bytes an int, each read and written once: DRAM bandwidth limits it.
+/// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per int. DRAM bandwidth is the limit.
 template <typename Shape, typename Source, typename T, typename Op>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
@@ -103,7 +103,7 @@ __global__ void __launch_bounds__(Shape::threads,
         chain.publish(tile, place.all);
     }
 
-    // Scan the rows; meanwhile the first warp finds the sum of all tiles before this one.
+    // Scan the rows. Then the first warp finds the sum of all tiles before this one.
     TileScan::scan(sums, op);
     if (Warp::index() == 0) {
         const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
@@ -118,21 +118,23 @@ __global__ void __launch_bounds__(Shape::threads,
                            [&](int row) { return loader.row(row); });
 }
 
-/// Prefix sum of `in` with any associative operator that has an identity (primitives/operators.cuh), accumulated in the
-/// type of `out`, which may be wider: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array, or a
-/// function of an array's elements or of the index (primitives/source.cuh). `initial` stands before the first element.
+/// Prefix sums: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array, or a function of an array's
+/// elements or of the index (primitives/source.cuh). `op` is any associative operator with an identity
+/// (primitives/operators.cuh), by default Sum. `initial`, by default the identity, comes before the first element. Sums
+/// are accumulated in the type of `out`, which may be wider than that of `in`.
 ///
-/// Elements and sums are trivially copyable, of 1 to 16 bytes, at any address their type allows; `out` may be `in`.
-/// Integer sums wrap. The scratch may hold anything and keeps nothing from call to call.
+/// Elements and sums are trivially copyable, have 1 to 16 bytes, and lie at any address that their type allows. `out`
+/// may be `in`. Integer sums wrap. The scratch may hold anything and keeps nothing from call to call. Neither allocates
+/// nor synchronises. Throws what common.cuh says.
 struct Scan {
     static constexpr bool mayRunInPlace = true;
 
     ScanKind kind = ScanKind::Exclusive;
 
-    /// Whether floating-point sums come out bit for bit the same in every run on a card.
+    /// Whether floating-point sums are bitwise the same in every run on a card.
     bool reproducible = false;
 
-    /// How the blocks of large scans share out the tiles.
+    /// How the blocks of large scans get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
     template <typename In, typename T, typename... Functions>
@@ -177,8 +179,8 @@ struct Scan {
         }
     }
 
-    /// In one launch of blocks that are all resident, of the given shape. Returns false when the array is too large for
-    /// that.
+    /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
+    /// registers.
     template <typename Block, typename Source, typename T, typename Op>
     [[nodiscard]] bool scanResident(Block, const Source& source, T* out, std::size_t n, Op op, T initial,
                                     ScratchArena arena, cudaStream_t stream) const {

@@ -5,8 +5,8 @@
 
 #include "stream_compaction/utf8/word_bytes.h"
 
-/// The units in 32 bytes of text, found at once. The text is turned into *bit planes*, so that one logic instruction
-/// asks the same question of all 32 bytes.
+/// Finds the units in 32 bytes of text at once. The text is transposed into *bit planes*, so that one logic instruction
+/// tests all 32 bytes.
 ///
 /// Everything here is constexpr and runs on host and device alike.
 namespace StreamCompaction::Utf8 {
@@ -24,7 +24,7 @@ constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, 
     high = upper;
 }
 
-/// The planes of eight words. With `halvesExchanged` the last four words come first.
+/// The planes of eight words. With `halvesExchanged` the last four words are the first 16 bytes.
 // NOLINTNEXTLINE(modernize-avoid-c-arrays)
 [[nodiscard]] constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8], std::uint32_t order = inOrder) {
     // Bring bytes i, i + 8, i + 16 and i + 24 into word i: two transpositions of 4 x 4 bytes.
@@ -60,7 +60,7 @@ struct UnitMasks {
     [[nodiscard]] constexpr std::uint32_t starts(std::uint32_t inside) const {
         return ~(second << 1 | third << 2 | fourth << 3 | inside);
     }
-    /// Which of the bytes behind the 32 belong to a unit that begins in the 32.
+    /// The bytes behind the 32 that belong to a unit that begins in the 32.
     [[nodiscard]] constexpr std::uint32_t insideBehind() const { return second >> 31 | third >> 30 | fourth >> 29; }
 };
 
@@ -79,16 +79,16 @@ struct UnitMasks {
 ///     F1..F3     80..BF    80..BF    80..BF
 ///     F4         80..8F    80..BF    80..BF    90..BF would be above U+10FFFF
 ///
-/// So a lead is C2 to F4, and four leads refuse some continuations as their second byte. A lead has the bits
+/// So a lead is C2 to F4, and four leads do not allow all continuations as their second byte. A lead has the bits
 /// 11xxxxxx; bit 5 says that a sequence has three bytes or more, bit 4 that it has four.
 [[nodiscard]] constexpr UnitMasks findUnits(const BitPlanes& planes, std::uint32_t behind) {
     const auto& [b0, b1, b2, b3, b4, b5, b6, b7] = planes.bits;
     const std::uint32_t continuation = b7 & ~b6;
     const std::uint32_t lead = b7 & b6;
 
-    // Continuations among the bytes behind, one bit each: the multiplication brings their highest bits together.
+    // Continuations among the bytes behind, one bit per byte. The multiplication gathers their highest bits.
     const std::uint32_t continuationBehind = (behind & ~(behind << 1) & 0x80808080) * 0x00204081 >> 28;
-    // Bit i of the result is bit i + by of the mask, which goes on in `maskBehind`.
+    // Bit i of the result is bit i + by of the mask, which continues in `maskBehind`.
     const auto ahead = [](std::uint32_t mask, std::uint32_t maskBehind, int by) {
         return static_cast<std::uint32_t>((std::uint64_t{maskBehind} << 32 | mask) >> by);
     };

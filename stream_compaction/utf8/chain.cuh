@@ -11,8 +11,8 @@
 #include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/utf8/report.cuh"
 
-/// How the tiles of a conversion learn how many elements the tiles before them write: the chains of
-/// primitives/chain.cuh, together with the result that conversions report to.
+/// Chains, by which the tiles of a conversion learn how many elements earlier tiles write: the chains of
+/// primitives/chain.cuh, together with the result to which conversions report.
 namespace StreamCompaction::Utf8 {
 
 /// For blocks that are all resident: the tiles exchange their counts around a barrier of the grid.
@@ -20,7 +20,7 @@ struct TextGridChain {
     GridChain<std::uint32_t> chain;
     Result* result;
 
-    /// By all threads, first of all: the tile of this block.
+    /// Called by all threads, before anything else: the tile of this block.
     [[nodiscard]] __device__ int takeTile() { return static_cast<int>(blockIdx.x); }
     __device__ void begin(std::uint64_t count) const {
         if (blockIdx.x == 0 && threadIdx.x == 0) {
@@ -29,7 +29,7 @@ struct TextGridChain {
     }
     /// The earliest error that is known to have been reported.
     [[nodiscard]] __device__ std::uint64_t knownError() const { return Result::noError; }
-    /// By all threads. Returns once the result has been begun.
+    /// Called by all threads. Returns once the result has been initialised.
     __device__ void synchronize() const {
         if (gridDim.x == 1) {
             __syncthreads();
@@ -38,7 +38,7 @@ struct TextGridChain {
         }
     }
     __device__ void publish(std::uint32_t) const {}
-    /// By all threads: the sum of the counts of the tiles before this one, whose own count is `mine`.
+    /// Called by all threads. Returns the sum of the counts of earlier tiles. `mine` is the count of this tile.
     __device__ std::uint64_t before(std::uint32_t mine) const {
         if (gridDim.x == 1) {
             __syncthreads();
@@ -56,7 +56,7 @@ struct TextLookBackChain {
     Result* result;
     int tile = 0;
 
-    /// By all threads, first of all: the tile of this block. A barrier where blocks take tickets.
+    /// Called by all threads, before anything else: the tile of this block. Contains a barrier if blocks take tickets.
     [[nodiscard]] __device__ int takeTile() {
         tile = static_cast<int>(blockIdx.x);
         if (order == TileOrder::Ticket) {
@@ -76,7 +76,7 @@ struct TextLookBackChain {
         return reportedError(result);
     }
     __device__ void synchronize() const { waitForEarlierKernels(); }
-    /// By one warp, as soon as the tile's count is known and before any thread calls before().
+    /// Called by one warp, as soon as the tile's count is known and before any thread calls before().
     __device__ void publish(std::uint32_t mine) const { chain.publish(tile, LookBack::Count{mine}); }
     __device__ std::uint64_t before(std::uint32_t mine) const {
         __shared__ std::uint64_t shared;
@@ -100,7 +100,7 @@ template <typename Chain>
     return StreamCompaction::blocksThatFit(threads, std::is_same_v<Chain, TextGridChain> ? fewBlocks : blocks);
 }
 
-/// How many tiles a text has for either chain. The tiles of a TextGridChain may be smaller.
+/// The number of tiles of a text, for either chain. The tiles of a TextGridChain may be smaller.
 struct ChainTiles {
     std::size_t together;
     std::size_t byLookBack;
@@ -115,9 +115,9 @@ struct ChainTiles {
     }
 };
 
-/// Calls `launch(chain, tiles, begin)` for the chain that suits the number of tiles. With a TextGridChain that is the
-/// only launch; it is chosen for few tiles whose blocks are all resident. A TextLookBackChain has clearWords() before
-/// it. `order` says how the blocks of a TextLookBackChain come by their tiles.
+/// Calls `launch(chain, tiles, begin)` for the chain that suits the number of tiles. A TextGridChain is for few tiles
+/// whose blocks are all resident, and takes no other launch. A TextLookBackChain takes clearWords() before. `order`
+/// says how the blocks of a TextLookBackChain get their tiles.
 template <typename Launch>
 void launchChain(ChainTiles tiles, unsigned residentBlocks, TileOrder order, Result* result, std::uint64_t count,
                  ScratchArena arena, cudaStream_t stream, Launch&& launch) {

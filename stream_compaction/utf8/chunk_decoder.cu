@@ -15,10 +15,10 @@ namespace StreamCompaction::Utf8 {
 
 namespace {
 
-/// Stores a result in page-locked memory. A copy would wait for the long copy of the chunk before.
+/// Stores a result in page-locked memory. A copy would wait for the long copy of the previous chunk.
 __global__ void kernTell(const Result* result, Result* told) { *told = *result; }
 
-/// Where the chunks of a text begin, and where the last one ends. No chunk cuts a sequence in two.
+/// The offsets at which the chunks of a text begin, and the end of the last one. No sequence is cut in two.
 [[nodiscard]] std::vector<std::size_t> bordersOf(std::span<const std::uint8_t> text, std::size_t chunkBytes) {
     std::vector<std::size_t> borders{0};
     while (borders.back() < text.size()) {
@@ -41,7 +41,7 @@ class ChunkDecoder::Slot {
 
     [[nodiscard]] std::size_t chunkBytes() const { return in_.size(); }
 
-    /// Behind what the slot was used for before.
+    /// Enqueues the decoding of a chunk behind the slot's earlier work.
     void decode(std::span<const std::uint8_t> chunk, const Decode& operation) {
         Common::checkCUDAError(cudaMemcpyAsync(in_.data(), chunk.data(), chunk.size(), cudaMemcpyHostToDevice, stream_),
                                "cudaMemcpyAsync to the device");
@@ -60,14 +60,14 @@ class ChunkDecoder::Slot {
             "cudaMemcpyAsync to the host");
     }
     void wait() const { stream_.synchronize(); }
-    /// Waits where an exception is under way already.
+    /// Waits and ignores errors, because an exception may already have been thrown.
     void waitWhatever() const noexcept { cudaStreamSynchronize(stream_); }
 
   private:
     DeviceBuffer<std::uint8_t> in_;
     DeviceBuffer<char32_t> out_;
     DeviceBuffer<Result> result_{1};
-    DeviceBuffer<std::byte> scratch_;  // after the arrays, by which its size is asked for
+    DeviceBuffer<std::byte> scratch_;  // after the arrays, because they determine its size
     PinnedArray<Result> told_{1};
     CudaStream stream_;  // last, so that it is waited for before its memory is freed
 };
@@ -108,8 +108,8 @@ Result ChunkDecoder::decode(std::span<const std::uint8_t> in, std::span<char32_t
                              {errors, chunk == 0 ? bom : Bom::Keep});
     };
 
-    // While a chunk is decoded, the next one is copied in and the one before is copied out. Where it goes is known only
-    // when the chunks before it are decoded.
+    // While a chunk is decoded, the next one is copied in and the one before is copied out. The place of a chunk in
+    // `out` is known only when the earlier chunks are decoded.
     const std::size_t ahead = slots_.size() - 1;
     for (std::size_t chunk = 0; chunk < std::min(chunks, ahead); ++chunk) {
         enqueue(chunk);

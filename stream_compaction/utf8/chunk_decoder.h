@@ -11,7 +11,7 @@
 namespace StreamCompaction::Utf8 {
 
 /// Decodes text from host memory in chunks, so that the text may be larger than the device's memory. Chunks are copied
-/// in, decoded and copied out on three streams. These overlap where both arrays are page-locked (pinned_array.h).
+/// in, decoded and copied out on three streams. These overlap if both arrays are page-locked (pinned_array.h).
 class ChunkDecoder {
   public:
     static constexpr std::size_t defaultChunkBytes = std::size_t{1} << 23;
@@ -23,9 +23,9 @@ class ChunkDecoder {
     ChunkDecoder(const ChunkDecoder&) = delete;
     ChunkDecoder& operator=(const ChunkDecoder&) = delete;
 
-    /// The same result as Utf8::decode. It is not timed and allocates no device memory. Returns or throws only when no
-    /// copy to or from the caller's memory is under way. Throws std::invalid_argument if `out` has room for fewer
-    /// elements than `in` has bytes, and CudaError if a call fails.
+    /// The same result as Utf8::decode. Not timed. Allocates no device memory. Returns or throws only when no copy to
+    /// or from the caller's memory is in flight. Throws std::invalid_argument if `out` has room for fewer elements than
+    /// `in` has bytes, and CudaError if a call fails.
     Result decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors = Errors::Replace,
                   Bom bom = Bom::Keep);
 

@@ -13,23 +13,23 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// A count for each row of a warp, scanned over its lanes. All rows share a word and a scan.
+/// One count per row of a warp, scanned over its lanes. All rows share a word and a scan.
 template <int rows>
 class RowCounts {
-    // A lane counts 32 at most, so that the lanes before it fit into 10 bits, and a row into 11.
+    // A lane counts at most 32, so the sum of the lanes before it fits into 10 bits, and that of a row into 11.
     static constexpr int bits = 11;
     static_assert(rows * bits - 1 <= 32);
 
   public:
     __device__ void set(int row, std::uint32_t count) { before_ |= count << bits * row; }
 
-    /// By all lanes, once all are set.
+    /// Called by all lanes, once all counts are set.
     __device__ void scan() {
         const std::uint32_t upTo = Warp::inclusiveScan(before_, Sum{});
         totals_ = Warp::broadcast(upTo, Warp::lanes - 1);
         before_ = upTo - before_;
     }
-    /// What the rows before this one count, and in it the lanes before this one.
+    /// The sum of the rows before this one and, in this row, of the lanes before this one.
     [[nodiscard]] __device__ std::uint32_t before(int row) const {
         std::uint32_t sum = at(before_, row);
 #pragma unroll
@@ -45,13 +45,13 @@ class RowCounts {
     }
 
     std::uint32_t before_ = 0;
-    std::uint32_t totals_ = 0;  // but of the last row, which nobody asks for
+    std::uint32_t totals_ = 0;  // except that of the last row, which is not needed
 };
 
-/// What a thread finds in its groups of a tile, row by row.
+/// The units that a thread finds in its groups of a tile, row by row.
 template <typename Shape>
 struct FoundUnits {
-    std::uint32_t emits[Shape::rows];         ///< the bytes that an element comes from, a bit per byte
+    std::uint32_t emits[Shape::rows];         ///< the bytes that an element comes from, one bit per byte
     std::uint32_t illFormed[Shape::rows];     ///< the first bytes of ill-formed units
     std::uint32_t anyIllFormed = 0;           ///< in any row
     int firstIllFormed = Shape::Tile::bytes;  ///< its position
@@ -63,7 +63,7 @@ struct FoundUnits {
     [[nodiscard]] __device__ std::uint32_t rankOf(int row) const { return before + counts.before(row); }
 };
 
-/// Finds the units of a thread's groups, and writes where they begin to shared memory.
+/// Finds the units of a thread's groups, and writes a mask of their first bytes to shared memory.
 template <Errors errors, typename To, typename Shape>
 __device__ FoundUnits<Shape> findUnitsOfThread(UnitFinder<To, Shape>& finder, DecodeMemory<To, Shape>& shared) {
     FoundUnits<Shape> found;
@@ -83,8 +83,8 @@ __device__ FoundUnits<Shape> findUnitsOfThread(UnitFinder<To, Shape>& finder, De
     return found;
 }
 
-/// Tells the block what the thread knows of the tile: its first ill-formed unit, whether all is ASCII, whether
-/// surrogates come out.
+/// Tells the block what the thread has found: the first ill-formed unit, bytes that are not ASCII, sequences that
+/// become surrogates.
 template <typename To, typename Shape>
 __device__ void shareWhatIsFound(const UnitFinder<To, Shape>& finder, FoundUnits<Shape>& found,
                                  DecodeMemory<To, Shape>& shared) {
@@ -92,7 +92,7 @@ __device__ void shareWhatIsFound(const UnitFinder<To, Shape>& finder, FoundUnits
         found.firstIllFormed = firstOf<Shape>(found.illFormed);
         atomicMin(&shared.firstIllFormed, found.firstIllFormed);
     }
-    // Whoever stores one of these stores the same, but several threads do.
+    // Several threads may store a flag, but all of them store the same value.
     using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
     if (!finder.isAscii()) {
         Flag(shared.isAscii).store(0, cuda::std::memory_order_relaxed);
@@ -102,15 +102,15 @@ __device__ void shareWhatIsFound(const UnitFinder<To, Shape>& finder, FoundUnits
     }
 }
 
-/// Reports the tile's first error, by the thread that has found it, and from the last tile the number of elements.
-/// `before` is the number of elements that the tiles before this one emit, `emitted` that of this one.
+/// Reports the tile's first error, by the thread that has found it. The last tile also reports the number of elements.
+/// `before` is the number of elements that earlier tiles emit, `emitted` that of this tile.
 template <Errors errors, typename To, typename Shape>
 __device__ void reportTile(const TextInMemory& text, const typename Shape::Tile& tile, const FoundUnits<Shape>& found,
                            const DecodeMemory<To, Shape>& shared, std::uint64_t before, int emitted, Result* result) {
     const int first = found.firstIllFormed;
     if (first < Shape::Tile::bytes && first == shared.firstIllFormed && !shared.isBehindError) {
         const std::size_t offset = tile.offsetOf(first);
-        // In the tile it may have been marked.
+        // Not from the tile, where the unit may have been marked.
         reportError(result, offset, [&] { return errorIn(text.windowAt(offset)); });
         if constexpr (errors == Errors::Strict) {
 #pragma unroll
@@ -127,8 +127,8 @@ __device__ void reportTile(const TextInMemory& text, const typename Shape::Tile&
     }
 }
 
-/// The list, in shared memory, of where the runs of a tile begin. A tile of more runs than the list holds is listed and
-/// converted in two parts, what one half of the warps has found and then the other.
+/// The list, in shared memory, of the positions at which the runs of a tile begin. A tile with more runs than the list
+/// holds is listed and converted in two parts, one for each half of the warps.
 template <typename To, typename Shape>
 class RunList {
   public:
@@ -172,7 +172,7 @@ class RunList {
     int parts_;
 };
 
-/// Converts the runs of a part, by the fastest reader that knows all that the tile holds.
+/// Converts the runs of a part, by the fastest reader that can read all of the tile.
 template <Errors errors, typename To, typename Shape>
 __device__ void convertPart(const DecodeMemory<To, Shape>& shared, const typename Shape::Tile& tile,
                             const TileOutput<To>& out, int firstRun, int endRun) {
@@ -193,26 +193,26 @@ __device__ void convertPart(const DecodeMemory<To, Shape>& shared, const typenam
     }
 }
 
-/// Few tiles that are decoded together are small, so that many multiprocessors have a part in them.
+/// The tiles of a TextGridChain are smaller, so that small texts occupy many multiprocessors.
 template <typename Chain>
 using DecodeShape = std::conditional_t<std::is_same_v<Chain, TextGridChain>, GroupShape<128, 3>, GroupShape<256, 3>>;
 
 /// Decoding of UTF-8 in one pass (docs/utf8.md).
 ///
-/// 1. Load: the tile's bytes come into shared memory. A tile of sequences that all have one length leaves here and goes
-///    a shorter way (decode_uniform.cuh).
+/// 1. Load the tile into shared memory. A tile of sequences that all have one length takes a shorter path from here
+///    (decode_uniform.cuh).
 /// 2. Find: each thread takes groups of 32 bytes, turns them into bit planes and finds with a few dozen instructions
 ///    where units begin.
-/// 3. Publish: the number of elements that the tile emits, for the tiles behind it.
-/// 4. Wait for the elements of the tiles before. Meanwhile ill-formed units are marked.
+/// 3. Publish the number of elements that the tile emits, for the tiles behind it.
+/// 4. Wait for the number of elements of the tiles before. Meanwhile ill-formed units are marked.
 /// 5. Report the first error, and the count.
 /// 6. Convert: the output is cut into aligned runs of 16 bytes. The threads that found the units list where the runs
-///    begin. Then each run is converted by one thread, two elements at a time (gather_table.h), or one where ill-formed
-///    units are skipped.
+///    begin. Then each run is converted by one thread, two elements at a time (gather_table.h), or one at a time if
+///    ill-formed units are skipped.
 ///
-/// Work O(n), steps O(n / resident bytes). Reads 1 byte, and writes 4 bytes per code point, or 2 per element of UTF-16.
-/// ASCII and text of one length run near the speed of DRAM; elsewhere instructions limit it, and the wait for the tiles
-/// before.
+/// Work O(n), steps O(n / resident bytes). Reads each byte once. Writes 4 bytes per code point, or 2 per element of
+/// UTF-16. ASCII and text of one length run near the speed of DRAM. For other text, the limit is the number of
+/// instructions and the wait for earlier tiles.
 template <typename To, Errors errors, typename Chain>
 __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
                                   blocksThatFit<Chain>(DecodeShape<Chain>::threads, 1536 / DecodeShape<Chain>::threads))
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         shared.beginFlags();
     }
     tile.finish();
-    // A mark that is to be dropped is for the general way.
+    // A byte order mark that is to be dropped takes the general path.
     if (bom == Bom::Keep || !tile.isFirst()) {
         const UniformTile<Shape> uniform(tile);
         switch (uniform.length()) {
@@ -264,7 +264,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         chain.publish(emitted);
     }
 
-    // 4. Wait. Those who read two elements at a time know ill-formed units by their mark.
+    // 4. Wait. The readers of two elements at a time recognise ill-formed units by their mark.
     if (errors != Errors::Skip && found.anyIllFormed != 0) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
@@ -275,7 +275,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     if (threadIdx.x == Shape::threads - 1 && !shared.isWellFormed()) {
         shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
     }
-    found.counts.scan();  // not earlier, because others wait for the sum
+    found.counts.scan();  // not earlier, because later tiles wait for the count
     const std::uint64_t before = chain.before(emitted);
 
     // 5. Report.
@@ -304,8 +304,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
 
 using ValidateShape = GroupShape<128, 6>;
 
-/// Validation: finds the units as kernDecode does, and only counts them. A byte read; DRAM bandwidth and the 6
-/// instructions that a byte takes limit it alike.
+/// Validation: finds the units as kernDecode does, and only counts them. Work O(n). Reads each byte once. DRAM
+/// bandwidth and the 6 instructions per byte are equally the limit.
 template <typename To, Errors errors, typename Chain>
 __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(ValidateShape::threads, 8))
     kernValidate(TextInMemory text, Chain chain) {
@@ -349,14 +349,14 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
 
 /// Decodes UTF-8 into UTF-32 (To is char32_t) or UTF-16 (char16_t, native byte order), and writes the number of
 /// elements and the first error to `result` in device memory. Ill-formed units become U+FFFD, are dropped, or end the
-/// text: in strict mode `result->count` is what stands before the first error, and elements of `out` behind it are
-/// unspecified.
+/// text. In strict mode `result->count` is the number of elements before the first error, and later elements of `out`
+/// are unspecified.
 ///
-/// `in` holds n bytes at any address; `out` must have room for what comes out, at most n elements, and nothing is
-/// written past that; in strict mode, which converts what stands behind the error as well, for n. Not in place.
-/// Allocates nothing, does not synchronise; the scratch may hold anything and keeps nothing from call to call. n == 0
-/// is valid. Null arrays, more text than memory or a grid has room for, an output that begins inside the input and too
-/// little scratch throw std::invalid_argument.
+/// `in` holds n bytes at any address. `out` must have room for the elements that come out, at most n; nothing is
+/// written past them. In strict mode it must have room for n elements, because the text behind an error is converted,
+/// too. May not run in place. Neither allocates nor synchronises. The scratch may hold anything and keeps nothing from
+/// call to call. n == 0 is valid. Null arrays, more text than memory or a grid has room for, an output that begins
+/// inside the input and too little scratch throw std::invalid_argument. A failing CUDA call throws CudaError.
 struct Decode {
     Errors errors = Errors::Replace;
     Bom bom = Bom::Keep;
@@ -392,7 +392,7 @@ struct Decode {
     }
 
   private:
-    /// `tilesOf(bytes)` is the number of tiles of that many bytes.
+    /// `tilesOf(bytes)` is the number of tiles of `bytes` bytes.
     template <typename Count>
     [[nodiscard]] static ChainTiles tiles(const Count& tilesOf) {
         return {tilesOf(DecodeShape<TextGridChain>::bytes), tilesOf(DecodeShape<TextLookBackChain>::bytes)};
@@ -400,8 +400,8 @@ struct Decode {
 };
 
 /// Counts the elements that Decode would write, code points or code units of UTF-16, and finds the first error. Strict
-/// mode counts as Replace does. Writes nothing but the result; in everything else like Decode. Tiles do not wait for
-/// one another, so that there is no order to choose.
+/// mode counts as Replace does. Writes only the result. Everything else is as for Decode. Tiles do not wait for each
+/// other, so there is no `order`.
 struct Validate {
     Errors errors = Errors::Replace;
     CountIn countIn = CountIn::Utf32;

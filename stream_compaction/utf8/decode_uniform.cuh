@@ -9,13 +9,13 @@
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/uniform.h"
 
-/// Decoding of tiles whose sequences all have the same length. How much such a tile emits is known as soon as it is
-/// known for one, so that the tiles behind wait for it as little as can be; and no list is made, for where its elements
-/// come from is known, too.
+/// Decodes tiles whose sequences all have the same length. The number of elements of such a tile is known before it is
+/// decoded, so later tiles wait as little as possible. No list of runs is needed, because the position of each element
+/// is known, too.
 namespace StreamCompaction::Utf8 {
 
-/// The part of a tile that a thread looks at and converts: consecutive bytes, the same number of sequences of whatever
-/// length.
+/// The part of a tile that one thread checks and converts: consecutive bytes, which hold a whole number of sequences of
+/// any length.
 template <typename Shape>
 struct DecodePart {
     static constexpr int bytes = Shape::bytes / Shape::threads;
@@ -32,13 +32,13 @@ class UniformTile {
     using Part = DecodePart<Shape>;
 
   public:
-    /// By all threads.
+    /// Called by all threads.
     __device__ explicit UniformTile(const Tile& tile) {
         const std::uint32_t begin = tile.template at<std::uint32_t>(0);
         const std::uint32_t notContinuations = (begin & 0xC0C0C0C0) ^ 0x80808080;
         first_ = notContinuations == 0 ? 0 : (__ffs(static_cast<int>(notContinuations)) - 1) >> 3;
 
-        // A sample of 32 words, the same in all warps, in different banks, settles it for most text.
+        // A sample of 32 words decides for most text. All warps take the same sample, from different banks.
         constexpr int allLengths = 12;
         constexpr int step = ((Shape::bytes / Warp::lanes / allLengths - 1) | 1) * allLengths;
         const std::uint32_t sample = windowAt(tile, first_ + Warp::lane() * step);
@@ -53,7 +53,8 @@ class UniformTile {
             return;
         }
         const bool isPart = length_ == 2 ? isPartOf<2>(tile) : length_ == 3 ? isPartOf<3>(tile) : isPartOf<4>(tile);
-        // What reaches in must not be of a longer one, of which a second surrogate could be the tile's.
+        // The bytes before the first sequence must not belong to a longer one, whose second surrogate could be this
+        // tile's.
         const std::uint32_t inside = insideOf(tile.template at<std::uint32_t>(-4), begin);
         const bool isUniform = isPart && tile.isWhole() && first_ < length_ && __popc(inside) == first_;
         behind_ = tile.template at<std::uint32_t>(Part::begin() + Part::bytes);
@@ -64,20 +65,20 @@ class UniformTile {
 
     /// 2 to 4, or 0 for a tile of any other text.
     [[nodiscard]] __device__ int length() const { return length_; }
-    /// Where the first of the sequences begins: up to three bytes behind the tile's beginning.
+    /// The position of the first sequence, 0 to 3.
     [[nodiscard]] __device__ int first() const { return first_; }
-    /// The word behind this thread's part, as it was.
+    /// The word behind this thread's part, as it was before the conversion.
     [[nodiscard]] __device__ std::uint32_t behind() const { return behind_; }
 
   private:
-    /// Whether this thread's part, from the first sequence on that begins in it, has sequences of so many bytes.
+    /// Whether this thread's part, from its first sequence on, consists of sequences of `length` bytes.
     template <int length>
     [[nodiscard]] __device__ bool isPartOf(const Tile& tile) const {
         constexpr int halfBytes = Part::bytes / 2;
         bool isUniform = true;
 #pragma unroll 1
         for (int i = 0; i < 2; ++i) {
-            // Every other four lanes begin with the second half: so neighbours read different banks.
+            // Every other four lanes begin with the second half, so that neighbours read different banks.
             const int begin = Part::begin() + ((i ^ (threadIdx.x >> 2)) & 1) * halfBytes;
             alignas(uint4) std::uint32_t words[13];
 #pragma unroll
@@ -100,9 +101,8 @@ class UniformTile {
     std::uint32_t behind_ = 0;
 };
 
-/// Decodes such a tile, by all threads. They convert it where it lies, where code points of two or three bytes take 16
-/// bits, so that nothing takes more memory than before; then, while the tile waits for those before it, there is
-/// nothing left to do but to copy.
+/// Decodes a uniform tile, by all threads. They convert it in place in shared memory. Code points of two or three bytes
+/// take 16 bits there, so that the result fits. After the wait for earlier tiles, only a copy is left to do.
 template <typename To, Errors errors, int length, typename Shape, typename Chain>
 __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTile<Shape>& uniform, To* odata,
                               Chain chain) {
@@ -140,8 +140,9 @@ __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTil
     if (tile.isLast() && threadIdx.x == 0) {
         reportEnd<errors>(chain.result, out - odata + emitted);
     }
-    // The second surrogate of a pair comes from the second byte. Where that is the tile's first, it is the tile's as
-    // well; and the last pair's, which is the next tile's, is the same from both.
+    // The second surrogate of a pair comes from the second byte. If that is the tile's first byte, the surrogate is
+    // this tile's, too. The second surrogate of the last pair is then the next tile's, and both tiles write the same
+    // value.
     if (Run::isOfPairs && uniform.first() == 3) {
         if (threadIdx.x == 0) {
             *out = elementOf<To>(words[0], leadRule<To>(leadHalf(words[0])));

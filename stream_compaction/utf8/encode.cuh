@@ -14,15 +14,15 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// How a tile is shared out: every warp has a part of its own, which it goes through in groups of four rows; of a row
-/// every lane has a word. Measured on an H200.
+/// How a tile is divided. Each warp has a part of its own, which it processes in groups of four rows. Each lane has one
+/// word per row. Measured on an H200.
 template <typename From>
 struct EncodeShape {
     static constexpr int threads = 256;
     static constexpr int blocksPerMultiprocessor = sizeof(From) == sizeof(char16_t) ? 7 : 6;
     static constexpr int warps = threads / Warp::lanes;
-    static constexpr int groups = sizeof(From) == sizeof(char16_t) ? 5 : 8;  // of a warp
-    static constexpr int rows = 4;                                           // of a group
+    static constexpr int groups = sizeof(From) == sizeof(char16_t) ? 5 : 8;  // per warp
+    static constexpr int rows = 4;                                           // per group
     static constexpr int rowBytes = Warp::lanes * static_cast<int>(sizeof(std::uint32_t));
     static constexpr int groupBytes = rows * rowBytes;
     static constexpr int warpBytes = groups * groupBytes;
@@ -30,24 +30,24 @@ struct EncodeShape {
     using Text = TextTile<Warp::lanes, warpBytes>;
 
     static constexpr int perWord = sizeof(std::uint32_t) / sizeof(From);
-    static constexpr int quads = perWord;  // of a lane in a group: the elements of its words in the same place
-    static constexpr int most = sizeof(From) == sizeof(char16_t) ? 3 : 4;  // bytes an element
+    static constexpr int quads = perWord;  // per lane and group: the elements at the same place in its words
+    static constexpr int most = sizeof(From) == sizeof(char16_t) ? 3 : 4;  // bytes per element
     static constexpr int warpBytesOut = warpBytes / static_cast<int>(sizeof(From)) * most;
 
-    /// Of shared memory a warp has, behind what stands behind the part before, room for as much as its bytes become
-    /// more, and for what stands before them; then they follow, aligned.
+    /// Shared memory before a warp's part: room for the bytes by which the output may exceed the input, and for the
+    /// bytes around this part and the one before. The part itself follows, aligned.
     static constexpr int roomBytes =
         static_cast<int>(Common::divideRoundUp(warpBytesOut - warpBytes + 2 * Text::halo, TextInMemory::alignment) *
                          TextInMemory::alignment);
     static constexpr int partBytes = roomBytes + warpBytes;
 
-    /// How far behind the first of a lane's elements in a group another one lies.
+    /// The distance in bytes from a lane's first element in a group to another one.
     [[nodiscard]] __device__ static constexpr int offsetOf(int element) {
         return element % rows * rowBytes + element / rows * static_cast<int>(sizeof(From));
     }
 };
 
-/// A lane's elements of a group in UTF-8, each of which takes at most so many bytes, as those of the other lanes.
+/// A lane's elements of a group in UTF-8. In all lanes they take at most `most` bytes each.
 template <int quadCount, int most_>
 struct EncodedGroup {
     static constexpr int most = most_;
@@ -56,11 +56,11 @@ struct EncodedGroup {
     [[nodiscard]] __device__ int length(int element) const {
         return static_cast<int>(quads[element / 4].lengths >> 8 * (element % 4) & 0xFF);
     }
-    /// In the lowest byte, that byte of an element that so many are behind.
+    /// The byte of an element that is `place` bytes before its last one, in the lowest byte of the result.
     [[nodiscard]] __device__ std::uint32_t byte(int element, int place) const {
         return quads[element / 4].planes[place] >> 8 * (element % 4);
     }
-    /// The same by a sum.
+    /// The same by an addition instead of a shift.
     [[nodiscard]] __device__ std::uint32_t byteBySum(int element, int place) const {
         const std::uint32_t plane = quads[element / 4].planes[place];
         return element % 4 == 0 ? plane : addByte(plane, element % 4, 0);
@@ -70,8 +70,8 @@ struct EncodedGroup {
 [[nodiscard]] __device__ inline bool anyLane(bool isSo) { return __any_sync(Warp::allLanes, isSo) != 0; }
 
 /// Encodes the groups of a part, one after the other. A call takes a lane's words of a group and the position of the
-/// group's end, and gives the packer an EncodedGroup: quad i has element number i of each word. The packer says which
-/// elements are text, and is told which are ill-formed.
+/// group's end, and gives the packer an EncodedGroup. Quad i has element i of each word. The packer says which elements
+/// are text, and takes note of those that are ill-formed.
 template <typename From, typename Text>
 class GroupEncoder;
 
@@ -140,17 +140,18 @@ class GroupEncoder<char16_t, Text> {
     }
 
   private:
-    /// What an element must know of the one before it: in the highest bit whether that is a first surrogate, and its
-    /// lowest bits.
+    /// What an element needs of the one before it: the highest bit says whether that is a first surrogate, the other
+    /// bits are its lowest bits.
     [[nodiscard]] __device__ static std::uint32_t linkOf(std::uint32_t first, std::uint32_t low) {
         return choose(highBits, first, low);
     }
 
-    /// Encodes the lower and the upper elements of the words, of which some in some lane are surrogates.
+    /// Encodes the lower and the upper elements of the words. Some lane has surrogates among them.
     template <typename Packer>
     [[nodiscard]] __device__ EncodedGroup<2, 3> encodeSurrogates(Utf16Quad front, Utf16Quad back, int end,
                                                                  Packer& packer) {
-        // What is before the lower and behind the upper ones is another lane's; to either side of a row, another row's.
+        // The element before a lane's lower one, and the one behind its upper one, belong to another lane. At the ends
+        // of a row they belong to another row.
         const std::uint32_t link = __shfl_sync(Warp::allLanes, linkOf(back.first, back.low), Warp::lane() - 1);
         const std::uint32_t before = Warp::lane() == 0 ? __funnelshift_l(before_, link, 8) : link;
         before_ = link;
@@ -176,18 +177,19 @@ class GroupEncoder<char16_t, Text> {
     std::uint32_t before_;  // the link to the row before a group, in the highest byte
 };
 
-/// What a warp has packed, and of its elements each lane the first that is ill-formed.
+/// What a warp has packed. Each lane also has the first ill-formed one of its elements.
 struct Packed {
     int bytes = 0;
     int illFormedAt = INT_MAX;           ///< its position
     std::uint32_t bytesBeforeError = 0;  ///< for strict mode
 };
 
-/// Packs the elements of a part, group by group, into consecutive bytes of shared memory. By a warp.
+/// Packs the elements of a part, group by group, into consecutive bytes of shared memory, by one warp.
 ///
-/// First a scan of the lengths says where each element ends. Then the bytes are stored in rounds, from the first byte
-/// of an element to its last; a round is byte `place` from the end. A shorter element has no such byte. What is stored
-/// in its stead lies among the bytes before it, which a later round overwrites. So no lane needs to ask for lengths:
+/// First a scan of the lengths gives the end of each element. Then the bytes are stored in rounds, from the first byte
+/// of an element to its last; round `place` stores the byte that is `place` bytes before the last. A shorter element
+/// has no such byte. Its lane stores an undefined byte among the bytes before the element, and a later round overwrites
+/// that byte. So no lane has to test lengths:
 ///
 ///     elements, lengths     a: 1    ü: 2          中: 3
 ///     ends                  1       3             6
@@ -196,8 +198,8 @@ struct Packed {
 ///     round, place 1                C3                   B8           a: byte -1, guarded
 ///     round, place 0        61             BC                   AD
 ///
-/// Before the group's first bytes lies what has been packed. So the elements of row 0 are guarded, of which the first
-/// ones may reach there. Where elements are left out, every element is: that is the exact way.
+/// Earlier packed bytes lie before the group's first byte, and the first elements of row 0 could overwrite them. So the
+/// elements of row 0 are guarded. If elements are left out, all elements are guarded: that is the exact path.
 template <typename From, Errors errors>
 class GroupPacker {
     using Shape = EncodeShape<From>;
@@ -221,7 +223,7 @@ class GroupPacker {
         }
     }
 
-    /// Flags those of a quad that are text.
+    /// Flags the elements of a quad that are text.
     [[nodiscard]] __device__ std::uint32_t isText(int quad) const {
         std::uint32_t flags = isWhole_ ? highBits : 0;
 #pragma unroll
@@ -232,7 +234,7 @@ class GroupPacker {
         return flags;
     }
 
-    /// Takes note of the ill-formed ones of a quad.
+    /// Takes note of the ill-formed elements of a quad.
     __device__ void noteErrors(int quad, std::uint32_t illFormed) {
         if (illFormed != 0 && packed_.illFormedAt > position_) {
             const int row = (__ffs(static_cast<int>(illFormed)) - 1) / 8;
@@ -244,7 +246,7 @@ class GroupPacker {
         }
     }
 
-    /// Packs an EncodedGroup behind those before.
+    /// Packs an EncodedGroup behind the earlier ones.
     template <typename Group>
     __device__ void pack(Group group) {
         if (isExact_) {
@@ -268,7 +270,7 @@ class GroupPacker {
         end_ = groupEnd;
     }
 
-    /// After the last group.
+    /// Called after the last group.
     [[nodiscard]] __device__ Packed packed() const {
         Packed packed = packed_;
         packed.bytes = static_cast<int>(end_ - begin_);
@@ -276,7 +278,7 @@ class GroupPacker {
     }
 
   private:
-    /// What is not text, and what is skipped, takes no bytes.
+    /// Sets the lengths of elements that are not text, or are skipped, to zero.
     template <typename Group>
     __device__ void leaveOut(Group& group) const {
 #pragma unroll
@@ -285,11 +287,11 @@ class GroupPacker {
         }
     }
 
-    /// The address behind each of the lane's elements; returns the one behind the group. The text goes through a group
-    /// row by row. The counts of four rows share a word.
+    /// Finds the address behind each of the lane's elements, and returns the one behind the group. The text runs
+    /// through a group row by row. The counts of four rows share a word.
     template <typename Group>
     [[nodiscard]] __device__ std::uint32_t findEnds(const Group& group, std::uint32_t (&ends)[elements]) const {
-        // What the elements of a row take, up to each quad's element of this lane.
+        // The bytes that a row takes, up to and including this lane's element of each quad.
         std::uint32_t counts = 0;
 #pragma unroll
         for (int quad = 0; quad < Shape::quads; ++quad) {
@@ -341,7 +343,7 @@ class GroupPacker {
     std::uint32_t begin_;  // where packed bytes begin and end, as addresses in shared memory
     std::uint32_t end_;
     Packed packed_;
-    // Of the group:
+    // Of the current group:
     int position_ = 0;
     bool isExact_ = false;
     std::uint32_t skipped_[Shape::quads] = {};
@@ -369,17 +371,18 @@ template <typename From, Errors errors>
 
 /// Encoding into UTF-8 in one pass.
 ///
-/// The copy engine brings every warp its part of the tile. Group by group, lanes turn their elements into planes of
-/// bytes (utf8_quads.h), as much as the longest sequence in the group asks for; a scan of four lengths in a word says
-/// where they go: to the beginning of the part, where packed bytes never reach what is still to be read. So a tile
-/// takes no more memory than its input, for UTF-16, of which 2 bytes can become 3, half as much again. The sums of the
-/// warps, scanned in the block and by look-back over the tiles, say where the packed runs go; they leave in aligned
-/// vectors.
+/// The copy engine loads the part of each warp. Group by group, lanes turn their elements into planes of bytes
+/// (byte_planes.h), as many as the longest sequence in the group needs. A scan of four lengths per word gives the place
+/// of each element. The bytes are packed at the beginning of the part, where they never reach text that is still to be
+/// read. So a tile takes no more memory than its input, or half as much again for UTF-16, of which 2 bytes can become
+/// 3. The sums of the warps are scanned in the block and by look-back over the tiles. They give the place of each
+/// packed run in the output, to which it is copied in aligned vectors.
 ///
-/// A part whose elements all take the same number of bytes goes a shorter way (encode_uniform.cuh).
+/// A part whose elements all take the same number of bytes takes a shorter path (encode_uniform.cuh).
 ///
-/// Work O(n), steps O(n / resident elements). 4 bytes read an element of UTF-32, 2 of UTF-16, and 1 to 4 written.
-/// DRAM limits it where one script prevails; in mixed text the instructions, most of them logic on planes.
+/// Work O(n), steps O(n / resident elements). Reads 4 bytes per element of UTF-32 or 2 per element of UTF-16, and
+/// writes 1 to 4. If one script prevails, DRAM bandwidth is the limit. In mixed text it is the instructions, most of
+/// them logic on planes.
 template <typename From, Errors errors, typename Chain>
 __global__ void __launch_bounds__(EncodeShape<From>::threads,
                                   blocksThatFit<Chain>(EncodeShape<From>::threads,
@@ -392,9 +395,9 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
         BulkCopy copies[Shape::warps];
         std::uint32_t warpCounts[Shape::warps];
         int firstIllFormed;
-        std::uint32_t known;  ///< of parts whose bytes are: their number, and the bytes
+        std::uint32_t known;  ///< the number of parts whose size is known, and the sum of their bytes
     } shared;
-    const int warp = Warp::broadcast(Warp::index(), 0);  // which the compiler thus knows to be the same in all lanes
+    const int warp = Warp::broadcast(Warp::index(), 0);  // the compiler then knows that it is the same in all lanes
     std::byte* const part = shared.parts + warp * Shape::partBytes;
     auto* const packed = reinterpret_cast<std::uint8_t*>(part + Text::halo);
     const int tileIndex = chain.takeTile();
@@ -407,7 +410,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     __syncthreads();
     tile.finish();
 
-    // Where all parts of a tile have elements of one length, it is known what they take before they are encoded.
+    // If all parts of a tile are uniform, their sizes are known before they are encoded.
     constexpr std::uint32_t onePart = 1u << 24;  // above the bytes of a tile
     static_assert(Shape::warps * Shape::warpBytesOut < onePart);
     Packed result;
@@ -434,7 +437,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     const std::uint64_t before = chain.before(place.all);
     const std::uint64_t begin = before + place.before;
 
-    // Report: the first error of the tile, and by the last tile the number of bytes.
+    // Report the first error of the tile. The last tile also reports the number of bytes.
     if (result.illFormedAt != INT_MAX && warp * Shape::warpBytes + result.illFormedAt == shared.firstIllFormed) {
         const auto in = reinterpret_cast<const From*>(text.base + text.lead);
         const std::size_t index = tile.offsetOf(result.illFormedAt) / sizeof(From);
@@ -452,12 +455,12 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 }
 
 /// Encodes UTF-32 (From is char32_t) or UTF-16 (char16_t, native byte order) into UTF-8, and writes the number of bytes
-/// and the first error, as the index of an element, to `result` in device memory. Surrogates that are not of a pair and
-/// what lies above U+10FFFF become U+FFFD, are dropped, or end the text: in strict mode `result->count` is what stands
-/// before the first error, and bytes of `out` behind it are unspecified.
+/// and the first error, as the index of an element, to `result` in device memory. Surrogates that are not of a pair in
+/// UTF-16 and numbers above U+10FFFF become U+FFFD, are dropped, or end the text. In strict mode `result->count` is the
+/// number of bytes before the first error, and later bytes of `out` are unspecified.
 ///
-/// `out` must have room for what comes out, at most 4 bytes an element of UTF-32 and 3 of UTF-16, in strict mode for as
-/// many; in everything else like Decode.
+/// `out` must have room for the bytes that come out, at most 4 per element of UTF-32 and 3 per element of UTF-16. In
+/// strict mode it must have room for that maximum. Everything else is as for Decode.
 struct Encode {
     Errors errors = Errors::Replace;
     TileOrder order = TileOrder::BlockIndex;

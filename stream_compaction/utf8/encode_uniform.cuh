@@ -6,11 +6,11 @@
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/uniform.h"
 
-/// Encoding of parts of a tile whose elements all take the same number of bytes: it is known beforehand how many that
-/// are together, and nothing needs a scan or a guess where an element's bytes go.
+/// Encodes parts of a tile whose elements all take the same number of bytes. The size of the output is known in
+/// advance, and no scan is needed to place the bytes of an element.
 namespace StreamCompaction::Utf8 {
 
-/// Elements from `least` on, so many.
+/// The elements from `least` to `least + count - 1`.
 struct ElementRange {
     std::uint32_t least;
     std::uint32_t count;
@@ -18,8 +18,8 @@ struct ElementRange {
     [[nodiscard]] __device__ bool has(std::uint32_t element) const { return element - least < count; }
 };
 
-/// The elements that take so many bytes in UTF-8. Surrogates count among those of four in UTF-16, and in either among
-/// those of three.
+/// The elements that take `length` bytes in UTF-8. In UTF-16, surrogates are the elements of four bytes. In both
+/// encodings they are also among those of three.
 template <typename From>
 [[nodiscard]] __device__ ElementRange elementsOf(int length) {
     constexpr bool isUtf16 = sizeof(From) == sizeof(char16_t);
@@ -30,7 +30,7 @@ template <typename From>
                          : ElementRange{0x10000, lastCodePoint + 1 - 0x10000};
 }
 
-/// What elements have in common, of UTF-16 those in the lower and those in the upper halves of words.
+/// Bounds of a set of elements. In UTF-16, the lower and the upper halves of words have bounds of their own.
 template <typename From>
 class CommonElements {
     static constexpr bool isInHalves = sizeof(From) == sizeof(char16_t);
@@ -59,20 +59,20 @@ class CommonElements {
 
     std::uint32_t lowest_ = ~0u;
     std::uint32_t highest_ = 0;
-    std::uint32_t nearest_ = ~0u;  // to surrogates: the bits in which it differs
+    std::uint32_t nearest_ = ~0u;  // the smallest element ^ 0xD800, less than 0x800 for surrogates
 };
 
-/// How many bytes each element of a part takes, 1 to 4, or 0 for any other part. Four bytes from UTF-16 are pairs of
-/// surrogates, of which the first may begin before the part, and then the last ends behind it.
+/// The number of bytes that each element of a part takes, 1 to 4, or 0 if they differ. In UTF-16, 4 stands for pairs of
+/// surrogates. If `isCut`, the first pair begins before the part, and the last one ends behind it.
 struct UniformPart {
     int length;
     bool isCut;
 };
 
-/// By a warp, of its part.
+/// Called by a warp, for its part.
 template <typename From, typename Text>
 [[nodiscard]] __device__ UniformPart findUniform(const Text& text) {
-    // A sample settles it for most text. Surrogates first: they are among the elements of three bytes.
+    // A sample decides for most text. 4 comes before 3, because surrogates are also among the elements of three bytes.
     const std::uint32_t sample = text.template at<From>(Warp::lane() * static_cast<int>(sizeof(From)));
     const auto areAll = [&](int length) {
         return __all_sync(Warp::allLanes, elementsOf<From>(length).has(sample)) != 0;
@@ -105,14 +105,14 @@ template <typename From, typename Text>
     return {isUniform ? length : 0, false};
 }
 
-/// The bytes that such a part takes in UTF-8.
+/// The number of bytes that a uniform part takes in UTF-8.
 template <typename From, typename Text>
 [[nodiscard]] __device__ int bytesOf(const UniformPart& part) {
     return Text::bytes / static_cast<int>(sizeof(From)) * bytesEach<From>(part.length);
 }
 
-/// Encodes one to `packed`, aligned to 16 bytes, by its warp. The text may begin anywhere behind `packed`, if no byte
-/// of the output lies behind the element that it comes from.
+/// Encodes a uniform part to `packed`, aligned to 16 bytes, by its warp. The text may begin anywhere behind `packed`,
+/// if no byte of the output lies behind the element from which it comes.
 template <typename From, int length, typename Text>
 __device__ void encodeUniform(const Text& text, bool isCut, std::uint8_t* packed) {
     using Vector = UniformVector<From, length>;
@@ -122,7 +122,7 @@ __device__ void encodeUniform(const Text& text, bool isCut, std::uint8_t* packed
         const uint4 in = text.template at<uint4>(vector * width);
         auto out = Vector({in.x, in.y, in.z, in.w}).encoded();
         if (Vector::isOfPairs && isCut) {
-            // Encode the pairs that the vector's elements are of, and take the halves that are theirs.
+            // Encode all pairs to which the vector's elements belong, and take the halves that are theirs.
             const std::uint32_t before = text.template at<std::uint32_t>(vector * width - 4);
             const std::uint32_t behind = text.template at<std::uint32_t>(vector * width + width);
             const auto pairs = Vector({__funnelshift_r(before, in.x, 16), __funnelshift_r(in.x, in.y, 16),
@@ -152,7 +152,7 @@ __device__ void encodeUniform(const Text& text, bool isCut, std::uint8_t* packed
     }
 }
 
-/// The same, whatever the length.
+/// The same for any length.
 template <typename From, typename Text>
 __device__ void encodeUniform(const Text& text, const UniformPart& part, std::uint8_t* packed) {
     switch (part.length) {

@@ -9,11 +9,11 @@
 #include "stream_compaction/utf8/unit.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
-/// Decoding two elements at a time, by a table. The places where units begin say which bytes belong to which element.
-/// Seven such bits choose an entry of the table, and the entry says, for each of two neighbouring elements, how to
-/// gather its bytes in a word. The sum that makes an element of the word is the same for all. (Lemire and Mula,
-/// "Transcoding Billions of Unicode Characters per Second with SIMD Instructions", 2022, decode more elements at once
-/// in this way, in wider registers.)
+/// Decodes two elements at a time, by a table. The places where units begin say which bytes belong to which element.
+/// Seven such bits select an entry of the table. The entry says, for each of two neighbouring elements, how to gather
+/// its bytes in a word. The sum that turns the word into an element is the same for all. (Lemire and Mula, "Transcoding
+/// Billions of Unicode Characters per Second with SIMD Instructions", 2022, decode more elements at once in this way,
+/// in wider registers.)
 ///
 /// The bytes of two elements lie among eight bytes of text, numbered from 0 to 7:
 ///
@@ -30,8 +30,8 @@
 /// Everything here is constexpr and runs on host and device alike.
 namespace StreamCompaction::Utf8 {
 
-/// An ill-formed unit of more than one byte is made to begin with this byte. Its highest bit is set, as in an
-/// ill-formed single byte, so that the unit decodes to a negative number.
+/// The first byte of an ill-formed unit of more than one byte is replaced by this mark. Its highest bit is set, as in
+/// an ill-formed single byte, so that the unit decodes to a negative number.
 inline constexpr std::uint32_t illFormedMark = 0x80;
 
 /// The sum of a word of gathered bytes, as signed numbers, and an addend. The element's last byte is the lowest one of
@@ -76,7 +76,7 @@ struct PackedRule {
 /// How one element is made of eight bytes.
 struct ElementRule {
     std::uint32_t selector;  ///< brings the bytes into a word: digit 0 is the number of the last byte
-    int addend;              ///< for sumOfSixBits(): takes away the bits that mark leads and continuations
+    int addend;              ///< for sumOfSixBits(): removes the bits that mark leads and continuations
 
     /// Bits 0 to 15: the selector; bits 16 to 31: the addend in units of 128.
     [[nodiscard]] constexpr PackedRule pack() const {
@@ -137,7 +137,7 @@ struct alignas(2 * sizeof(std::uint32_t)) GatherEntry {
     PackedRule second;
 };
 
-/// How far behind a byte the next unit begins, if it is nearer than four bytes; else 4.
+/// The distance from a byte to the next unit, but at most 4.
 [[nodiscard]] constexpr int distanceToNext(std::uint32_t begins, int byte) {
     return std::min(std::countr_zero(begins >> (byte + 1)) + 1, 4);
 }
@@ -160,15 +160,15 @@ template <typename To>
             (second == 4 ? firstSurrogateRule(1 + first) : unitRule<To>(1 + first, second)).pack()};
 }
 
-/// How many bits of `begins` choose an entry.
+/// The number of bits of `begins` that select an entry.
 inline constexpr int gatherBits = 7;
 
-/// The lowest bit that chooses. In UTF-32 bit 0 is always set. In UTF-16 it tells units from second surrogates, which
+/// The lowest bit that selects. In UTF-32 bit 0 is always set. In UTF-16 it tells units from second surrogates, which
 /// begin where no unit does.
 template <typename To>
 inline constexpr int firstGatherBit = sizeof(To) == sizeof(char32_t) ? 1 : 0;
 
-/// How many bytes before the first element the eight bytes begin.
+/// The number of bytes before the first element among the eight.
 template <typename To>
 inline constexpr int bytesBefore = sizeof(To) == sizeof(char16_t) ? 1 : 0;
 
@@ -181,7 +181,7 @@ template <typename To>
     return table;
 }
 
-/// Moves a position in the text on by two elements, and shifts the bits that say where units begin from there. The new
+/// Advances a position in the text by two elements, and shifts the bits that say where units begin accordingly. The new
 /// position is behind the last byte of the second element in UTF-32, and at that byte in UTF-16.
 template <typename To>
 constexpr void moveOn(const GatherEntry& entry, std::uint32_t& position, std::uint32_t& begins) {
@@ -219,11 +219,11 @@ template <typename To>
 /// The mark of the second of two surrogates.
 inline constexpr std::uint32_t secondSurrogate = 0xDC00;
 
-/// Makes an element of UTF-16 of its sum. If it is the first of two surrogates, the next sum gets the second one's
+/// Turns a sum into an element of UTF-16. If that is the first of two surrogates, the next sum gets the second one's
 /// mark.
 constexpr void finishSurrogate(std::uint32_t& sum, std::uint32_t& next) {
 #ifdef __CUDA_ARCH__
-    // The compiler makes more instructions of a branch.
+    // A branch would take more instructions.
     asm("{\n\t"
         ".reg .pred isFirst;\n\t"
         "setp.gt.s32 isFirst, %0, 0xFFFF;\n\t"

@@ -4,22 +4,23 @@
 
 #include "stream_compaction/utf8/word_bytes.h"
 
-/// One element from four bytes of text, by two dot products. The upper half of the first byte chooses their weights.
+/// Decodes one element from four bytes of text, by two dot products. The upper half of the first byte selects their
+/// weights.
 ///
 /// Everything here is constexpr and runs on host and device alike.
 namespace StreamCompaction::Utf8 {
 
-/// How the bytes of a sequence make an element: as a weighted sum of signed numbers. Taken for a signed number, a
+/// An element is a weighted sum of the bytes of its sequence, taken as signed numbers. As a signed number, a
 /// continuation is 128 less than the six bits that it holds. A lead is 64, 32 or 16 less than its own bits. The addend
-/// makes up for both, so that nothing has to be masked.
+/// makes up for both, so nothing has to be masked.
 struct LeadRule {
     std::uint32_t weights;
     int addend;
     std::uint32_t highWeights;  ///< of a second sum, which counts 4096 times
-    int length;                 ///< bytes from here to where the next element comes from
+    int length;                 ///< bytes from here to those of the next element
 };
 
-/// The upper half of a window's first byte, 0x00 to 0xF0. It chooses the rule.
+/// The upper half of a window's first byte, 0x00 to 0xF0. It selects the rule.
 [[nodiscard]] constexpr std::uint32_t leadHalf(std::uint32_t window) { return window & 0xF0; }
 
 inline constexpr std::uint32_t fourByteHalf = 0xF0;
@@ -55,7 +56,7 @@ template <typename To>
     return half == fourByteHalf ? 4 : rule.length;
 }
 
-/// The element that a window begins with, by the rule of its first byte.
+/// The element at the beginning of a window, by the rule of its first byte.
 template <typename To>
 [[nodiscard]] constexpr To elementOf(std::uint32_t window, const LeadRule& rule) {
     int sum = weightedSum(window, rule.weights, rule.addend) + 4096 * weightedSum(window, rule.highWeights, 0);
@@ -68,7 +69,7 @@ template <typename To>
     return static_cast<To>(sum);
 }
 
-/// The code point of the well-formed unit that a window begins with.
+/// The code point of the well-formed unit at the beginning of a window.
 [[nodiscard]] constexpr char32_t codePointOf(std::uint32_t window) {
     return elementOf<char32_t>(window, leadRule<char32_t>(leadHalf(window)));
 }

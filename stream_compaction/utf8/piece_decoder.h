@@ -10,10 +10,10 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// Decodes text that comes in pieces of any size, which may end inside a sequence, to exactly what the whole would
-/// give. `decode` is Utf8::decode or CPU::decodeUtf8 for elements of type To. Allocates.
+/// Decodes text that comes in pieces of any size, which may end inside a sequence. The result is that of the whole
+/// text. `decode` is Utf8::decode or CPU::decodeUtf8 for elements of type To. Allocates.
 ///
-/// Of a sequence that a piece breaks off in, up to three bytes are kept for the next piece.
+/// If a piece ends inside a sequence, up to three bytes of that sequence are kept for the next piece.
 template <typename To>
 class PieceDecoder {
   public:
@@ -21,16 +21,16 @@ class PieceDecoder {
 
     PieceDecoder(Decode decode, Errors errors, Bom bom) : decode_(std::move(decode)), errors_(errors), bom_(bom) {}
 
-    /// What the piece adds to the output; valid until the next call.
+    /// Decodes the next piece. Returns the elements that it adds to the output, valid until the next call.
     [[nodiscard]] std::span<const To> feed(std::span<const std::uint8_t> piece) {
         text_.insert(text_.end(), piece.begin(), piece.end());
         return decodeFirst(completeBytes(text_));
     }
 
-    /// The rest, when no piece is to come.
+    /// Decodes the rest, after the last piece.
     [[nodiscard]] std::span<const To> finish() { return decodeFirst(text_.size()); }
 
-    /// Of all pieces together: the elements so far and the first error, as an offset into the whole.
+    /// The result of all pieces so far: the number of elements, and the first error as an offset into the whole text.
     [[nodiscard]] const Result& result() const { return result_; }
 
   private:
@@ -53,7 +53,7 @@ class PieceDecoder {
     Decode decode_;
     Errors errors_;
     Bom bom_;
-    std::vector<std::uint8_t> text_;  // of which the next piece is the continuation
+    std::vector<std::uint8_t> text_;  // not decoded yet; the next piece continues it
     std::vector<To> out_;
     std::size_t offset_ = 0;
     Result result_{0, Result::noError};

@@ -12,10 +12,10 @@
 #include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/utf8/types.h"
 
-/// How conversions begin their result in device memory and report to it.
+/// Initialises the result of a conversion in device memory, and reports to it.
 namespace StreamCompaction::Utf8 {
 
-/// Begins a result, before anything is known; for clearWords().
+/// Initialises a result; for clearWords().
 struct BeginResult {
     Result* result;
     std::uint64_t count;
@@ -23,12 +23,12 @@ struct BeginResult {
     __device__ void operator()() const { *result = {count, Result::noError}; }
 };
 
-/// Begins a result where there is no scratch to clear.
+/// Initialises a result if there is no scratch to clear.
 inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream) {
     clearWords(nullptr, 0, stream, BeginResult{result, count});
 }
 
-/// The count that the result of a conversion begins with. In strict mode the smallest reported count is kept.
+/// The initial count of a result. In strict mode the smallest reported count is kept.
 [[nodiscard]] __host__ __device__ constexpr std::uint64_t countAtBegin(Errors errors) {
     return errors == Errors::Strict ? Result::noError : 0;
 }
@@ -39,7 +39,7 @@ inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream
 }
 
 /// Keeps the earliest of the reported errors. `kindOf()` is asked for the kind only if this one is the earliest so far.
-/// All who report compete for the same word, so that only one thread per tile should.
+/// All reports compete for the same word, so only one thread per tile should report.
 template <typename KindOf>
 __device__ void reportError(Result* result, std::size_t offset, const KindOf& kindOf) {
     if (Result::errorAt(offset, ErrorKind::None) < reportedError(result)) {
@@ -52,7 +52,7 @@ __device__ inline void reportCount(Result* result, std::uint64_t count) {
     atomicMin(reinterpret_cast<unsigned long long*>(&result->count), count);
 }
 
-/// By one thread of the last tile: the number of elements, unless an error ends them earlier.
+/// Called by one thread of the last tile. Reports the number of elements, unless an error ends the text earlier.
 template <Errors errors>
 __device__ void reportEnd(Result* result, std::uint64_t count) {
     if constexpr (errors == Errors::Strict) {
@@ -62,7 +62,7 @@ __device__ void reportEnd(Result* result, std::uint64_t count) {
     }
 }
 
-/// Checks the arrays of a conversion. How many elements it will write is not known on the host, so that `out` is only
+/// Checks the arrays of a conversion. The host does not know how many elements will be written, so `out` is only
 /// required not to begin inside the input.
 template <typename From, typename To>
 void requireConversionArrays(const From* in, const To* out, const Result* result, std::size_t n) {

@@ -12,16 +12,16 @@
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/unit_finder.cuh"
 
-/// From units to elements: the output of a tile is cut into aligned runs of 16 bytes; where each begins in the text is
-/// listed by those who found the units, and then each is converted by one thread.
+/// From units to elements: the output of a tile is cut into aligned runs of 16 bytes. The threads that found the units
+/// list where each run begins in the text. Then each run is converted by one thread.
 namespace StreamCompaction::Utf8 {
 
-/// The rules of all half bytes in shared memory. In two tables, in each of which every entry has two of the 32 banks to
-/// itself, so that lanes which read different ones do not wait for each other.
+/// The rules of all half bytes, in shared memory. There are two tables. In each, every entry has two of the 32 banks to
+/// itself, so lanes that read different entries cause no bank conflicts.
 template <typename To>
 class LeadRules {
   public:
-    /// By the first threads of a block.
+    /// Fills the tables, by the first threads of a block.
     __device__ void fill() {
         if (threadIdx.x < std::size(sums_)) {
             const LeadRule rule = leadRule<To>(threadIdx.x * 16);
@@ -45,17 +45,17 @@ class LeadRules {
     uint2 highs_[16];
 };
 
-/// In global memory, to be copied from.
+/// The table in global memory, from which blocks copy it.
 template <typename To>
 static __device__ constexpr auto gatherTableInMemory = gatherTable<To>();
 
-/// The rules of any two elements in shared memory.
+/// The gather table in shared memory.
 template <typename To>
 class GatherTable {
   public:
     static constexpr int count = 1 << gatherBits;
 
-    /// By the first threads of a block, which has as many at least.
+    /// Fills the table, by the first threads of a block. The block has at least `count` threads.
     __device__ void fill() {
         if (threadIdx.x < count) {
             const GatherEntry rule = gatherTableInMemory<To>[threadIdx.x];
@@ -65,12 +65,12 @@ class GatherTable {
 
     [[nodiscard]] __device__ std::uint32_t address() const { return SharedAddress::of(rules_); }
 
-    /// Where units begin, a bit a byte, as a number of bytes into a table; what is beyond it are bits for bytes further
-    /// on.
+    /// Turns the bits that say where units begin into an offset in bytes in the table. Bits beyond the table are for
+    /// bytes further on.
     [[nodiscard]] __device__ static std::uint32_t offset(std::uint32_t begins) {
         return begins * (sizeof(uint2) >> firstGatherBit<To>);
     }
-    /// The rule at such a number in the table at an address.
+    /// The entry at an offset in the table at `address`.
     [[nodiscard]] __device__ static GatherEntry at(std::uint32_t address, std::uint32_t offset) {
         constexpr std::uint32_t lastOffset = (count - 1) * sizeof(uint2);
         const uint2 rule = SharedAddress::loadTwoWords(address | (offset & lastOffset));
@@ -78,16 +78,16 @@ class GatherTable {
     }
 
   private:
-    alignas(count * sizeof(uint2)) uint2 rules_[count];  // so that an offset need not be added
+    alignas(count * sizeof(uint2)) uint2 rules_[count];  // so that an offset need not be added, only ORed
 };
 
-/// Runs of a tile, if there are as many elements as bytes.
+/// The most runs of a tile: those of one element per byte.
 template <typename To, typename Shape>
 inline constexpr int mostRuns = Shape::bytes / elementsPerVector<To> + 1;
 
-/// Runs that are listed at a time, so that six blocks of 256 threads fit into a multiprocessor. Only a tile with more
-/// than three elements of UTF-32 in five bytes, most of them ASCII, has more: its halves are listed one after the
-/// other.
+/// The number of runs that are listed at a time. It lets six blocks of 256 threads fit into a multiprocessor. Only a
+/// tile with more than three elements of UTF-32 in five bytes, most of them ASCII, has more. Its halves are listed one
+/// after the other.
 template <typename To, typename Shape>
 inline constexpr int listedRuns = std::min(mostRuns<To, Shape>, Shape::bytes / 4 * 3 / 5);
 
@@ -96,19 +96,19 @@ template <typename To, typename Shape>
 struct DecodeMemory {
     using Tile = typename Shape::Tile;
 
-    GatherTable<To> gatherTable;  // first, for it is aligned to its size
+    GatherTable<To> gatherTable;  // first, because it is aligned to its size
     typename Tile::Storage tile;
-    std::uint16_t runBegins[listedRuns<To, Shape>];                 ///< positions of what the runs begin with
-    std::uint32_t unitBegins[Tile::bytes / Shape::groupBytes + 2];  ///< where units begin, a bit a byte
+    std::uint16_t runBegins[listedRuns<To, Shape>];                 ///< position of each run's first element
+    std::uint32_t unitBegins[Tile::bytes / Shape::groupBytes + 2];  ///< where units begin, one bit per byte
     LeadRules<To> leadRules;
     std::uint32_t warpCounts[Shape::warps];
     int firstIllFormed;
     int isAscii;
     int hasPairs;
     int isBehindError;
-    int middleRank;  ///< of the first element of the tile's second half
+    int middleRank;  ///< rank of the first element of the tile's second half
 
-    /// By one thread, before anything is known of the tile.
+    /// Called by one thread, before the tile is examined.
     __device__ void beginFlags() {
         firstIllFormed = Tile::bytes;
         isAscii = 1;
@@ -116,14 +116,14 @@ struct DecodeMemory {
     }
     [[nodiscard]] __device__ bool isWellFormed() const { return firstIllFormed == Tile::bytes; }
 
-    /// Where units begin from a position on.
+    /// The bits that say where units begin, from a position on.
     [[nodiscard]] __device__ std::uint32_t beginsFrom(int position) const {
         const std::uint32_t* const words = unitBegins + (position >> 5);
         return __funnelshift_r(words[0], words[1], position);
     }
 };
 
-/// The output of a tile, in runs: its elements, some of the first run perhaps being the tile's before.
+/// The output of a tile, in runs. Some elements of the first run may belong to the previous tile.
 template <typename To>
 struct TileOutput {
     static constexpr int length = elementsPerVector<To>;
@@ -137,9 +137,9 @@ struct TileOutput {
           elements(count),
           phase(static_cast<int>(reinterpret_cast<std::uintptr_t>(to) / sizeof(To) % length)) {}
 
-    /// How many runs begin before the element of that rank.
+    /// The number of runs that begin before the element of rank `rank`.
     [[nodiscard]] __device__ int runsBefore(int rank) const { return wholeRuns(phase + rank + length - 1); }
-    /// From which to before which run all is this tile's.
+    /// The runs [firstWhole, endWhole) belong to this tile alone.
     [[nodiscard]] __device__ int firstWhole() const { return phase > 0 ? 1 : 0; }
     [[nodiscard]] __device__ int endWhole() const { return wholeRuns(phase + elements); }
     /// The rank of the first element of a run.
@@ -151,8 +151,8 @@ struct TileOutput {
     }
 };
 
-/// If a bit is set, stores `base` and the number of the highest one as 16 bits at an address in shared memory, and
-/// moves the address on. Without a branch, for neighbouring lanes differ.
+/// If a bit is set, stores `base` plus the index of the highest one as 16 bits at `address` in shared memory, and
+/// advances the address. Without a branch, because neighbouring lanes differ.
 __device__ inline void putHighestBit(std::uint32_t& address, std::uint32_t bits, int base) {
 #if defined(__CUDA_ARCH__)
     asm volatile(
@@ -177,12 +177,12 @@ __device__ inline void putHighestBit(std::uint32_t& address, std::uint32_t bits,
 #endif
 }
 
-/// Lists the runs, the first in the list being number `firstRun`, that begin in the group at a position: of those that
-/// it emits, elements `rank` and following of the tile.
+/// Lists the runs that begin in the group at position `group`. The first entry of the list is for run `firstRun`.
+/// `emits` marks the elements that the group emits, of which the first has rank `rank` in the tile.
 template <typename To, typename Shape>
 __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& out, int firstRun, int group,
                          std::uint32_t emits, std::uint32_t rank) {
-    // As an element takes a byte at least, no more than one run begins in as many bytes as it has elements.
+    // An element takes at least one byte, so at most one run begins in `length` bytes.
     constexpr int length = elementsPerVector<To>;
     const std::uint32_t begins = everyNth<length>(emits, out.phase + rank);
     const int run = out.runsBefore(static_cast<int>(rank)) - firstRun;
@@ -193,14 +193,14 @@ __device__ void listRuns(DecodeMemory<To, Shape>& memory, const TileOutput<To>& 
     }
 }
 
-/// Lists the tile's first run in the group that emits the first element: with that it begins, if not in the tile
-/// before.
+/// Lists the tile's first run, in the group that emits the tile's first element. The run begins with that element, or
+/// in the previous tile.
 template <typename To, typename Shape>
 __device__ void listFirstRun(DecodeMemory<To, Shape>& memory, int group, std::uint32_t emits) {
     memory.runBegins[0] = static_cast<std::uint16_t>(group + __ffs(static_cast<int>(emits)) - 1);
 }
 
-/// Reads text two elements at a time. Ill-formed units must have been marked, if there are any.
+/// Reads text two elements at a time. Ill-formed units, if there are any, must have been marked.
 template <typename To, typename Shape, bool isWellFormed, bool withPairs>
 class TwoElementsReader {
   public:
@@ -252,13 +252,14 @@ class TwoElementsReader {
         return sums;
     }
 
-    std::uint32_t text_;            // where the eight bytes lie that are next
-    std::uint32_t rules_;           // where the table does
+    std::uint32_t text_;            // address of the next eight bytes
+    std::uint32_t rules_;           // address of the table
     std::uint32_t begins_;          // where units begin from there on, as an offset in the table
-    std::uint32_t secondMark_ = 0;  // what is still to be put into the next element
+    std::uint32_t secondMark_ = 0;  // mark of the next element, if that is a second surrogate
 };
 
-/// Reads text an element at a time, and skips ill-formed units: those that are not as long as their first byte says.
+/// Reads text one element at a time. Skips ill-formed units, which are those whose length is not what their first byte
+/// says.
 template <typename To, typename Shape>
 class SkippingReader {
   public:
@@ -288,8 +289,8 @@ class SkippingReader {
         return elementOf<To>(window, rule);
     }
 
-    /// The bytes of the unit at the position if it is ill-formed, else 0. The second of two surrogates comes from the
-    /// second byte of four, behind which the next unit is as far as behind the first of three.
+    /// The length of the unit at the position if it is ill-formed, else 0. A second surrogate is read from the second
+    /// of four bytes. The next unit is three bytes behind that byte, as it is behind the first of three bytes.
     [[nodiscard]] __device__ int illFormedLength() const {
         const std::uint32_t begins = memory_.beginsFrom(position_);
         const std::uint32_t half = leadHalf(windowAt(tile_, position_));
@@ -302,13 +303,13 @@ class SkippingReader {
     int position_;
 };
 
-/// Converts listed runs that are all the tile's, and stores each as a vector.
+/// Converts listed runs that belong to this tile alone, and stores each as a vector.
 template <typename Reader, typename To, typename Shape>
 __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typename Shape::Tile& tile,
                             const std::uint16_t* begins, int count, To* out) {
     const std::uint16_t* const end = begins + count;
     out += static_cast<int>(threadIdx.x) * elementsPerVector<To>;
-#pragma unroll 2  // so that what is constant comes into registers half as often
+#pragma unroll 2  // so that constants are loaded into registers half as often
     for (begins += threadIdx.x; begins < end; begins += Shape::threads) {
         const auto elements = Reader(tile, memory, *begins).template next<elementsPerVector<To>>();
         std::array<std::uint32_t, 4> words;
@@ -317,13 +318,13 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
             words[i] = sizeof(To) == sizeof(char32_t) ? elements[i]
                                                       : selectBytes(elements[2 * i], elements[2 * i + 1], 0x5410);
         }
-        // A plain store of 16 bytes the compiler would split into four.
+        // The compiler would split a plain store of 16 bytes into four.
         __stcg(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
         out += Shape::threads * elementsPerVector<To>;
     }
 }
 
-/// Converts elements from a position on, so many, by one thread.
+/// Converts `count` elements from a position on, by one thread.
 template <typename Reader, typename To, typename Shape>
 __device__ void convertSome(const DecodeMemory<To, Shape>& memory, const typename Shape::Tile& tile, int position,
                             int count, To* out) {
@@ -340,7 +341,8 @@ __device__ void convertSome(const DecodeMemory<To, Shape>& memory, const typenam
     }
 }
 
-/// Converts the runs from one to before another, which the list has; of the tile's first and last what is the tile's.
+/// Converts the listed runs [firstRun, endRun). Of the tile's first and last run, only the elements of this tile are
+/// converted.
 template <typename Reader, typename To, typename Shape>
 __device__ void convertListed(const DecodeMemory<To, Shape>& memory, const typename Shape::Tile& tile,
                               const TileOutput<To>& out, int firstRun, int endRun) {
@@ -358,7 +360,7 @@ __device__ void convertListed(const DecodeMemory<To, Shape>& memory, const typen
     }
 }
 
-/// Converts a tile that is all ASCII: an element a byte.
+/// Converts a tile that is all ASCII: one element per byte.
 template <typename Shape, typename To>
 __device__ void widenAscii(const typename Shape::Tile& tile, const TileOutput<To>& out) {
     constexpr int line = 128 / sizeof(To);
@@ -369,7 +371,7 @@ __device__ void widenAscii(const typename Shape::Tile& tile, const TileOutput<To
     }
 }
 
-/// Marks those of the group's ill-formed units that have more than one byte, once nobody looks at their bytes any more.
+/// Marks the group's ill-formed units of more than one byte, once their bytes are no longer read.
 template <typename To, typename Shape>
 __device__ void markLongUnits(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int group,
                               std::uint32_t illFormed) {

@@ -7,10 +7,10 @@
 #include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/unit.h"
 
-/// Text on the host, one unit after the other, whatever its encoding.
+/// Reads and writes text of any encoding on the host, one unit after the other.
 namespace StreamCompaction::Utf8 {
 
-/// What a unit stands for, where it is well-formed, and how many elements it takes.
+/// A unit: its code point, U+FFFD if it is ill-formed; its length in elements; its error.
 struct SerialUnit {
     char32_t codePoint;
     int length;
@@ -41,13 +41,13 @@ struct SerialUnit {
                : SerialUnit{replacementCharacter, 1, isSurrogate(x) ? ErrorKind::Surrogate : ErrorKind::AboveLast};
 }
 
-/// Elements that one element of the input can become.
+/// The most elements that one element of the input can become.
 template <typename From, typename To>
 inline constexpr std::size_t mostElements = sizeof(To) > 1                     ? 1
                                             : sizeof(From) == sizeof(char16_t) ? 3
                                                                                : 4;
 
-/// Writes a code point in up to four elements, and returns how many.
+/// Writes a code point as up to four elements, and returns their number.
 constexpr std::size_t put(char32_t codePoint, char32_t* out) {
     out[0] = codePoint;
     return 1;

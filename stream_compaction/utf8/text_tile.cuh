@@ -12,11 +12,11 @@
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/utf8/unit.h"
 
-/// Tiles of text in shared memory, with what stands around them.
+/// Tiles of text in shared memory, with some bytes of the text around them.
 namespace StreamCompaction::Utf8 {
 
-/// Text as tiles see it: from an aligned address on, of which the first `lead` bytes are not text. So the copy engine
-/// takes it whatever its alignment, and whole lines at a time.
+/// Text in global memory, divided into tiles from an aligned address on. The first `lead` bytes from there are not
+/// text. So the copy engine can load text of any alignment, in whole lines.
 struct TextInMemory {
     static constexpr std::size_t alignment = 128;  ///< of tiles, in global and in shared memory
 
@@ -32,8 +32,8 @@ struct TextInMemory {
         base -= lead;
     }
 
-    /// Four bytes from an offset in the text on, the first in the lowest byte; zeros behind the end. As of a span, but
-    /// in a loop: it is seldom called, and not worth many registers.
+    /// Four bytes from an offset in the text on, the first in the lowest byte; zeros behind the end. A loop, because it
+    /// is seldom called and not worth many registers.
     [[nodiscard]] __device__ std::uint32_t windowAt(std::size_t offset) const {
         std::uint32_t window = 0;
 #pragma unroll 1
@@ -46,13 +46,13 @@ struct TextInMemory {
 
     [[nodiscard]] std::size_t tiles(std::size_t tileBytes) const { return Common::divideRoundUp(end, tileBytes); }
 
-    /// Wherever the text lies.
+    /// An upper bound of `tiles` for text at any address.
     [[nodiscard]] static constexpr std::size_t mostTiles(std::size_t textBytes, std::size_t tileBytes) {
         return Common::divideRoundUp(alignment - 1 + textBytes, tileBytes);
     }
 };
 
-/// A tile of text: positions count its bytes, from that of an aligned address on.
+/// A tile of text. Positions count its bytes from the tile's aligned beginning.
 template <int tileBytes>
 class TextRange {
   public:
@@ -75,13 +75,13 @@ class TextRange {
     [[nodiscard]] __device__ bool isFirst() const { return begin_ == 0; }
     [[nodiscard]] __device__ bool isLast() const { return textEnd_ <= bytes; }
 
-    /// How many bytes of the text stand before a position.
+    /// The number of bytes of the text before a position.
     [[nodiscard]] __device__ std::size_t offsetOf(int position) const { return begin_ + position - lead_; }
 
-    static constexpr int halo = BulkCopy::alignment;  ///< bytes around the tile, as far as they are known
+    static constexpr int halo = BulkCopy::alignment;  ///< bytes on either side of the tile
 
   protected:
-    static constexpr int window = 4;  // bytes behind a position that are looked at
+    static constexpr int window = 4;  // bytes behind a position that are read
 
     std::ptrdiff_t begin_;
     const std::byte* from_;
@@ -98,8 +98,8 @@ template <typename Text>
                            position * 8);
 }
 
-/// A tile in shared memory, where it can be read in any order. Around it lie a few bytes of the text before and behind,
-/// zeros where there is none. Nothing outside the text is read. It belongs to a block of so many threads, or to a warp.
+/// A tile in shared memory. Before and behind it lie a few bytes of the text, or zeros where there is none. Nothing
+/// outside the text is read. It belongs to a block of `threads` threads, or to a warp.
 template <int threads, int tileBytes>
 class TextTile : public TextRange<tileBytes> {
     using Base = TextRange<tileBytes>;
@@ -107,7 +107,7 @@ class TextTile : public TextRange<tileBytes> {
     using Base::textBegin_;
     using Base::textEnd_;
     using Base::window;
-    static constexpr int groupBytes = 32;  // which are looked at together
+    static constexpr int groupBytes = 32;  // which are examined together
 
   public:
     using Base::bytes;
@@ -118,11 +118,11 @@ class TextTile : public TextRange<tileBytes> {
         BulkCopy copy;
     };
 
-    /// By all threads. Begins to load.
+    /// Called by all threads. Starts the load.
     __device__ TextTile(Storage& storage, const TextInMemory& text, int tile)
         : TextTile(storage.memory + TextInMemory::alignment, storage.copy, text, tile) {}
 
-    /// The same to a place for the tile that is aligned as the text is, with room for `halo` bytes on either side.
+    /// The same, to `place`, which is aligned as the text is, with room for `halo` bytes on either side.
     __device__ TextTile(std::byte* place, BulkCopy& copy, const TextInMemory& text, int tile)
         : Base(text, tile), place_(place), copy_(copy) {
         if (thread() == 0) {
@@ -133,7 +133,7 @@ class TextTile : public TextRange<tileBytes> {
         }
     }
 
-    /// By all threads: returns once all of the tile is there.
+    /// Called by all threads. Returns once the whole tile has been loaded.
     __device__ void finish() {
         if (!BulkCopy::isAvailable()) {
             constexpr int width = sizeof(uint4);
@@ -159,7 +159,7 @@ class TextTile : public TextRange<tileBytes> {
     [[nodiscard]] __device__ T at(int position) const {
         return *pointerTo<T>(position);
     }
-    /// Where a position lies in shared memory; once the text there has been read, a place for something else.
+    /// The address of a position in shared memory. The memory may be reused once the text there has been read.
     template <typename T>
     [[nodiscard]] __device__ T* pointerTo(int position) const {
         return reinterpret_cast<T*>(memory(position));
@@ -169,7 +169,7 @@ class TextTile : public TextRange<tileBytes> {
     [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x % threads); }
     [[nodiscard]] __device__ std::byte* memory(int position) const { return place_ + position; }
 
-    /// What goes in aligned vectors.
+    /// The positions that are loaded in aligned vectors.
     [[nodiscard]] __device__ int bulkBegin() const { return (textBegin_ + halo - 1) & -halo; }
     [[nodiscard]] __device__ int bulkEnd() const { return textEnd_ & -halo; }
 

@@ -8,17 +8,17 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// Up to four bytes of text around byte i, zeros where there are none: from byte i + first on.
+/// The four bytes of text from byte i + first on. Zeros stand for bytes outside the text.
 __device__ inline std::uint32_t windowAround(const std::uint8_t* text, std::size_t n, std::size_t i, int first) {
     std::uint32_t window = 0;
     for (int k = 0; k < 4; ++k) {
-        const std::size_t at = i + first + k;  // before the text it wraps around, and is no index
+        const std::size_t at = i + first + k;  // wraps around before the text, and is then no index
         window |= (at < n ? std::uint32_t{text[at]} : 0u) << 8 * k;
     }
     return window;
 }
 
-/// emits[i] = 1 where byte i begins a unit that goes to the output, else 0; finds the first error.
+/// emits[i] = 1 where byte i begins a unit that goes to the output, else 0. Finds the first error, too.
 static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result* result, const std::uint8_t* text,
                                       Errors errors, Bom bom) {
     const std::size_t i = Common::globalThreadIndex();
@@ -46,8 +46,8 @@ __global__ void kernScatterCodePoints(std::size_t n, char32_t* odata, const std:
     }
 }
 
-/// The count: the place of the last element, and one more when that is emitted itself; in strict mode the place of what
-/// the first error begins with.
+/// The count: the place of the last byte, plus one if that byte is emitted itself. In strict mode, the place of the
+/// first error if there is one.
 template <typename Index>
 __global__ void kernCountEmitted(std::size_t n, Result* result, const std::uint8_t* emits, const Index* indices,
                                  Errors errors) {
@@ -56,12 +56,12 @@ __global__ void kernCountEmitted(std::size_t n, Result* result, const std::uint8
         stops ? std::uint64_t{indices[result->errorOffset()]} : std::uint64_t{indices[n - 1]} + emits[n - 1];
 }
 
-/// Decoding as the textbook has it, over any scan: map each byte to whether a unit begins there, scan, which tells
-/// every unit its place, and scatter the code points.
+/// Decoding as in the textbook, over any scan: map each byte to whether a unit begins there, scan these flags, which
+/// gives each unit its place, and scatter the code points. Work O(n), steps O(1), and the scan's.
 ///
-/// Device layer: the same result as Decode for UTF-32. Scratch: a byte and a 4-byte index a byte of text (8-byte from
-/// 2^32 bytes on), and the scan's. Moves, a byte of text, 1 + 1 bytes in the map (7 more come from the cache), the
-/// scan's, and 1 + 1 + 4 and the code points' 4 in the scatter.
+/// Device layer: the same result as Decode for UTF-32. Scratch per byte of text: a byte and a 4-byte index (8-byte from
+/// 2^32 bytes on), and the scan's. Bytes moved per byte of text: 1 + 1 in the map (7 more come from the cache), the
+/// scan's, and 1 + 1 + 4 in the scatter, and 4 per code point.
 template <ScanOperation Scan>
 struct TextbookDecode {
     Scan scan{};

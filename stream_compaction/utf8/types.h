@@ -7,14 +7,14 @@
 /// What the conversions of UTF-8 take and return: the modes, the result, the kinds of errors.
 namespace StreamCompaction::Utf8 {
 
-/// What becomes of ill-formed input.
+/// What happens to ill-formed input.
 enum class Errors {
     Replace,  ///< U+FFFD takes the place of each ill-formed unit
     Skip,     ///< ill-formed units are dropped
     Strict,   ///< nothing after the first ill-formed unit counts
 };
 
-/// Whether a byte order mark at the very beginning is text.
+/// Whether a byte order mark at the beginning of the text goes to the output.
 enum class Bom { Keep, Drop };
 
 /// The encoding whose elements are counted: code points, or code units of UTF-16.
@@ -26,7 +26,7 @@ enum class ErrorKind {
     Truncated,               ///< a sequence that ends too early, or with the input
     Overlong,                ///< a longer sequence than the code point needs; C0 and C1 always are
     Surrogate,               ///< a code point from U+D800 to U+DFFF; in UTF-16, a surrogate without its other half
-    AboveLast,               ///< a code point above U+10FFFF; the bytes F5 to FF, which could only begin such a one
+    AboveLast,               ///< a code point above U+10FFFF, or a byte F5 to FF, which could only begin one
 };
 
 /// The outcome of a conversion or a validation.
@@ -52,7 +52,7 @@ struct Result {
     static constexpr int kindBits = 3;
 };
 
-/// For a message: `an overlong form`.
+/// The kind in words, for a message: `an overlong form`.
 [[nodiscard]] constexpr std::string_view describe(ErrorKind kind) {
     switch (kind) {
         case ErrorKind::None:

@@ -6,28 +6,27 @@
 #include "stream_compaction/utf8/unit.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
-/// Text of sequences that all have the same length, as that of one script without spaces is: where that is known,
-/// nobody has to ask where each of them begins, nor how its bytes make an element, nor an element bytes.
+/// Text whose sequences all have the same length, such as text of one script without spaces. The place of each sequence
+/// is then known, and all of them are converted in the same way.
 ///
 /// Everything here is constexpr and runs on host and device alike.
 namespace StreamCompaction::Utf8 {
 
-// ---- Decoding
-// --------------------------------------------------------------------------------------------------------
+// ---- Decoding ----
 
-/// Of the bits of a word of text, some that are set and some that are not.
+/// Bits of a word of text that are ones, and bits that are zeros.
 struct WordMarks {
     std::uint32_t ones;
     std::uint32_t zeros;
 
-    /// Whether it is so of words that have `all` in common, and among them `any`.
+    /// Whether that holds for words whose AND is `all` and whose OR is `any`.
     [[nodiscard]] constexpr bool areIn(std::uint32_t all, std::uint32_t any) const {
         return (all & ones) == ones && (any & zeros) == 0;
     }
 };
 
-/// What tells leads of sequences of `length` bytes, 2 to 4, from continuations, in a word of a row of such sequences;
-/// `word` counts from one that begins with a sequence.
+/// The bits that tell leads from continuations in word `word` of consecutive sequences of `length` bytes, 2 to 4. Word
+/// 0 begins with a sequence.
 template <int length>
 [[nodiscard]] constexpr WordMarks sequenceMarks(int word) {
     WordMarks marks{};
@@ -39,9 +38,9 @@ template <int length>
     return marks;
 }
 
-/// Whether 48 bytes are well-formed sequences of `length` bytes each. It is true of no other text, but not of all of
-/// this: sequences of two bytes must have a bit in common that C0 and C1 lack, and those of four be of planes 1 to 15
-/// and alike in a bit that tells them from overlong ones.
+/// Whether 48 bytes are well-formed sequences of `length` bytes each. It is never true for other text, but may be false
+/// for such text: sequences of two bytes must have a bit in common that C0 and C1 lack. Sequences of four bytes must be
+/// of planes 1 to 15, and have a bit in common that overlong ones lack.
 template <int length>
 [[nodiscard]] constexpr bool areSequences(const std::array<std::uint32_t, 12>& words) {
     // Every third word has leads in the same places.
@@ -52,13 +51,13 @@ template <int length>
         any[i % 3] |= words[i];
     }
     if constexpr (length == 3) {
-        // The leads of four sequences side by side, and what comes second: not E0 80..9F, nor ED A0..BF.
+        // Leads and second bytes of four sequences side by side. E0 80..9F and ED A0..BF are not allowed.
         std::uint32_t allowed = ~0u;
         for (int i = 0; i < 12; i += 3) {
             const std::uint32_t leads = selectBytes(selectBytes(words[i], words[i + 1], 0x0630), words[i + 2], 0x5210);
             const std::uint32_t seconds =
                 selectBytes(selectBytes(words[i], words[i + 1], 0x0741), words[i + 2], 0x6210);
-            const std::uint32_t isNotE0 = (leads & 0x0F0F0F0F) + 0x0F0F0F0F;  // in the bit above the four
+            const std::uint32_t isNotE0 = (leads & 0x0F0F0F0F) + 0x0F0F0F0F;  // in bit 4 of each byte
             const std::uint32_t isNotED = ((leads & 0x0F0F0F0F) ^ 0x0D0D0D0D) + 0x0F0F0F0F;
             allowed &= choose(seconds >> 1, isNotED, isNotE0);
         }
@@ -73,12 +72,12 @@ template <int length>
     }
 }
 
-/// The text that a run of so many elements comes from, where it consists of sequences of `length` bytes each.
+/// The text of a run of 16 bytes of output, which consists of sequences of `length` bytes each.
 template <typename To, int length>
 class UniformRun {
   public:
     static constexpr bool isOfPairs = sizeof(To) == sizeof(char16_t) && length == 4;
-    static constexpr int elements = isOfPairs ? 2 : 1;  ///< of a sequence
+    static constexpr int elements = isOfPairs ? 2 : 1;  ///< per sequence
     static constexpr int words = elementsPerVector<To> / elements * length / 4;
 
     explicit constexpr UniformRun(const std::array<std::uint32_t, words>& text) : text_(text) {}
@@ -103,7 +102,7 @@ class UniformRun {
 #endif
     }
 
-    /// What the marks of a lead and of its continuations come to, with which the sums of bytes are too large.
+    /// What the marks of a lead and its continuations add to a sum of bytes, and what has to be subtracted.
     [[nodiscard]] static constexpr std::uint32_t marks(std::uint32_t lead, int continuations) {
         for (; continuations > 0; --continuations) {
             lead = 64 * lead + 0x80;
@@ -149,16 +148,17 @@ class UniformRun {
     std::array<std::uint32_t, words> text_;
 };
 
-// ---- Encoding
-// --------------------------------------------------------------------------------------------------------
+// ---- Encoding ----
 
-/// What an element takes in UTF-8 where all are of sequences of `length` bytes: half of one if it is of a pair.
+/// Bytes per element in UTF-8, if all elements are of sequences of `length` bytes. An element of a pair takes half a
+/// sequence.
 template <typename From>
 [[nodiscard]] constexpr int bytesEach(int length) {
     return sizeof(From) == sizeof(char16_t) && length == 4 ? 2 : length;
 }
 
-/// 16 bytes of elements that make sequences of `length` bytes each, pairs of surrogates whole ones of four.
+/// 16 bytes of elements that all become sequences of `length` bytes. Surrogates come in whole pairs, each of which
+/// becomes four bytes.
 template <typename From, int length>
 class UniformVector {
   public:
@@ -203,7 +203,7 @@ class UniformVector {
     [[nodiscard]] constexpr std::uint32_t halves(int i) const {
         return sizeof(From) == sizeof(char16_t) ? in_[i] : selectBytes(in_[2 * i], in_[2 * i + 1], 0x5410);
     }
-    /// In each half, the bits from the sixth on, as far as the mask has them, and behind them the six below.
+    /// In the lower byte of each half, the bits from bit 6 on, under the mask; in its upper byte, the six bits below.
     [[nodiscard]] static constexpr std::uint32_t sixBits(std::uint32_t halves, std::uint32_t mask) {
         return (halves >> 6 & mask) | (halves << 8 & 0x3F003F00);
     }

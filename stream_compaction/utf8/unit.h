@@ -7,12 +7,12 @@
 #include "stream_compaction/utf8/types.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
-/// How text falls into units, one at a time, and which of them are well-formed.
+/// Divides text into units, one at a time, and tells which of them are well-formed.
 ///
 /// A *unit* of UTF-8 is a well-formed sequence (The Unicode Standard, table 3-7) or a maximal subpart of an ill-formed
 /// one (chapter 3, "U+FFFD Substitution of Maximal Subparts"; the WHATWG Encoding Standard; Python's errors="replace").
-/// A maximal subpart is the longest prefix that some well-formed sequence begins with, or else a single byte. Every
-/// byte belongs to exactly one unit. Three bytes before it and three behind it decide to which.
+/// A maximal subpart is the longest prefix of some well-formed sequence, or else a single byte. Every byte belongs to
+/// exactly one unit. The three bytes before it and the three behind it decide to which.
 ///
 /// A *window* is a word with four bytes of text, the first in its lowest byte. Zeros stand for bytes behind the end of
 /// the text.
@@ -62,7 +62,6 @@ struct Unit {
     return isContinuation(byteOf(window, 3)) ? Unit{4, true} : Unit{3, false};
 }
 
-/// How many bits stand above the highest one that is set, of which there is one.
 /// One bit per byte of the window: whether it belongs to a unit that begins in the four bytes `before` the window.
 [[nodiscard]] constexpr std::uint32_t insideOf(std::uint32_t before, std::uint32_t window) {
     if (!isContinuation(byteOf(window, 0))) {
@@ -104,8 +103,8 @@ struct Unit {
     return window;
 }
 
-/// How many bytes of a piece of text can be decoded before the next piece is known: all but a sequence that is cut at
-/// the end.
+/// The number of bytes of a piece of text that can be decoded before the next piece is known: all but a sequence that
+/// is cut off at the end.
 [[nodiscard]] constexpr std::size_t completeBytes(std::span<const std::uint8_t> piece) {
     for (std::size_t length = 1; length <= 3 && length <= piece.size(); ++length) {
         const std::size_t at = piece.size() - length;

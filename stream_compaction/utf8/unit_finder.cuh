@@ -5,10 +5,10 @@
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/unit.h"
 
-/// How the threads of a block find where units begin in a tile.
+/// Finds where units begin in a tile, by the threads of a block.
 namespace StreamCompaction::Utf8 {
 
-/// How the bytes of a tile are shared out: a warp owns consecutive rows; of a row every lane has a group of 32 bytes.
+/// How the bytes of a tile are divided. Each warp owns consecutive rows. Each lane has a group of 32 bytes per row.
 template <int threadCount, int rowCount>
 struct GroupShape {
     static constexpr int threads = threadCount;
@@ -24,7 +24,7 @@ struct GroupShape {
     }
 };
 
-/// What the units that begin in a group of 32 bytes come to, a bit a byte.
+/// The units that begin in a group of 32 bytes, one bit per byte.
 struct GroupMasks {
     std::uint32_t emits;      ///< where an element of the output comes from
     std::uint32_t illFormed;  ///< where an ill-formed unit begins
@@ -37,13 +37,13 @@ class UnitFinder {
     using Tile = typename Shape::Tile;
 
   public:
-    /// For the warp's first row.
+    /// Prepares for the warp's first row.
     __device__ UnitFinder(const Tile& tile, Bom bom) : tile_(tile), bom_(bom) {
         const int first = Shape::groupAt(0) - Warp::lane() * Shape::groupBytes;
         inside_ = insideOf(tile.template at<std::uint32_t>(first - 4), tile.template at<std::uint32_t>(first));
     }
 
-    /// By all lanes, for each row in turn.
+    /// Called by all lanes, for each row in turn.
     __device__ GroupMasks next(int row, Errors errors) {
         const int group = Shape::groupAt(row);
         alignas(uint4) std::uint32_t words[8];
@@ -62,9 +62,10 @@ class UnitFinder {
         }
         const UnitMasks units = findUnits(bitPlanes(words, order_), behind);
 
-        // What reaches into a lane's group comes from the lane before; into the first lane's, from the row before.
+        // A unit that reaches into a lane's group comes from the lane before. Into the first lane's group it comes from
+        // the row before.
         const std::uint32_t fromBefore =
-            __shfl_sync(Warp::allLanes, units.insideBehind(), Warp::lane() - 1);  // round from 31 to 0
+            __shfl_sync(Warp::allLanes, units.insideBehind(), Warp::lane() - 1);  // lane 0 reads lane 31
         const std::uint32_t inside = Warp::lane() == 0 ? inside_ : fromBefore;
         inside_ = fromBefore;
 
@@ -76,7 +77,7 @@ class UnitFinder {
             emits |= seconds;
             pairs_ |= seconds;
         }
-        // In one of the first groups. The row is known to the compiler.
+        // The mark is in one of the first groups, which are in row 0. The compiler knows the row.
         if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == (tile_.first() & -Shape::groupBytes) &&
             beginsWithMark(windowAt(tile_, tile_.first()))) {
             emits &= ~(1u << tile_.first() % Shape::groupBytes);
@@ -84,9 +85,9 @@ class UnitFinder {
         return {emits, starts & ~units.wellFormed, starts | ~text};
     }
 
-    /// After the last row, to the warp's first lane: which bytes behind it belong to a unit that begins in it.
+    /// After the last row, in the warp's first lane: the bytes behind the row that belong to a unit that begins in it.
     [[nodiscard]] __device__ std::uint32_t inside() const { return inside_; }
-    /// After the last row: whether all of the warp's rows are ASCII.
+    /// After the last row: whether all rows of the warp are ASCII.
     [[nodiscard]] __device__ bool isAscii() const { return isAscii_; }
     /// After the last row: whether a surrogate comes from this lane's groups, or from the byte just before its
     /// inside().
@@ -95,7 +96,7 @@ class UnitFinder {
     }
 
   private:
-    /// Which bytes of the group are text.
+    /// The bytes of the group that are text.
     [[nodiscard]] __device__ std::uint32_t textIn(int group) const {
         if (tile_.isWhole()) {
             return ~0u;
@@ -104,7 +105,7 @@ class UnitFinder {
         return below(tile_.end() - group) & ~below(tile_.first() - group);
     }
 
-    /// Of eight lanes, which are served together, four read the second half of their groups first: so all read
+    /// Eight lanes are served together. Four of them read the second half of their groups first, so that all eight read
     /// different banks.
     [[nodiscard]] __device__ static bool isExchanged() { return Warp::lane() % 8 >= 4; }
 
@@ -118,7 +119,7 @@ class UnitFinder {
     bool isAscii_ = true;
 };
 
-/// The position of the first byte that has a bit in the masks of a thread's rows, or else that of the tile's end.
+/// The position of the first bit in the masks of a thread's rows, or that of the tile's end if there is none.
 template <typename Shape>
 [[nodiscard]] __device__ int firstOf(const std::uint32_t (&masks)[Shape::rows]) {
     int first = Shape::bytes;

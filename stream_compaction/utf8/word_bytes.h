@@ -39,7 +39,8 @@ inline constexpr int elementsPerVector = static_cast<int>(16 / sizeof(T));
 }
 
 /// Four of the eight bytes of `low` and `high`, which are numbered from 0 to 7. Digit k of the hexadecimal selector
-/// says what byte k of the result is: digits 0 to 7 take that byte, digits 8 to F the sign of byte 0 to 7, eight times.
+/// says what byte k of the result is: 0 to 7 stand for that byte, 8 to F for the sign bit of byte 0 to 7, repeated
+/// eight times.
 [[nodiscard]] constexpr std::uint32_t selectBytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
     std::uint32_t result;
@@ -57,7 +58,7 @@ inline constexpr int elementsPerVector = static_cast<int>(16 / sizeof(T));
 #endif
 }
 
-/// How planesOf() orders bytes: as the words come, or with those of the last two words first.
+/// How planesOf() orders bytes: in the order of the words, or with the last two words first.
 inline constexpr std::uint32_t inOrder = 0x5410;
 inline constexpr std::uint32_t halvesExchanged = 0x1054;
 
@@ -73,8 +74,8 @@ inline constexpr std::uint32_t halvesExchanged = 0x1054;
             selectBytes(back01, back23, order), selectBytes(back01, back23, upper)};
 }
 
-/// The sum of x and byte k of the word. On a GPU this is a dot product, which keeps clear of the pipe of shifts and
-/// logic, the busiest one.
+/// The sum of x and byte k of the word. On a GPU this is a dot product, which does not use the busiest pipe, that of
+/// shifts and logic.
 [[nodiscard]] constexpr std::uint32_t addByte(std::uint32_t word, int k, std::uint32_t x) {
 #ifdef __CUDA_ARCH__
     return __dp4a(word, 1u << 8 * k, x);
