@@ -17,8 +17,8 @@ using StreamCompaction::Common::checkCUDAError;
     return now;
 }
 
-/// The nanosecond timer advances in steps, of a microsecond on some cards. So the measured
-/// interval begins and ends at a step.
+/// The nanosecond timer advances in steps, of a microsecond on some cards. So the measured interval begins and ends at
+/// a step.
 __global__ void kernCountTicks(unsigned long long* ticksAndNanoseconds) {
     constexpr unsigned long long duration = 200'000;
     const unsigned long long before = nanoseconds();
