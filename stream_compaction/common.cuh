@@ -17,7 +17,7 @@
 ///
 /// An operation is a small value. Its tuning options are public members. `scratchBytes` returns the bytes of scratch
 /// that a call needs. The call operator enqueues the work on a stream. A call neither allocates nor synchronises, so a
-/// CUDA graph can capture it. Only those of thrust.cuh do both.
+/// CUDA graph can capture it. The exceptions are Thrust's operations (thrust.cuh), which do both.
 ///
 /// The arguments of all operations come in one order: inputs, outputs, n, functions (operator, predicate, initial
 /// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so

@@ -86,7 +86,7 @@ class DeviceBuffer {
     }
 
     [[noreturn]] static void throwOutOfMemory(std::size_t bytes) {
-        cudaGetLastError();  // the exception reports the error, so a later check must not
+        cudaGetLastError();  // clears the error, which the exception reports
         std::size_t free = 0;
         std::size_t total = 0;
         Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");

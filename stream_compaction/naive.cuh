@@ -16,7 +16,7 @@
 /// single pass needs 8. DRAM bandwidth limits each step, and the number of steps limits the whole.
 namespace StreamCompaction::Naive {
 
-/// odata[0] = 0, odata[i] = idata[i - 1].
+/// odata[0] = 0, odata[i] = idata[i - 1]. Work O(n), steps O(1). Reads 4 bytes and writes 4 bytes per int.
 template <typename In, typename T>
 __global__ void kernShiftRight(std::size_t n, T* odata, const In* idata) {
     const std::size_t i = Common::globalThreadIndex();
@@ -25,7 +25,7 @@ __global__ void kernShiftRight(std::size_t n, T* odata, const In* idata) {
     }
 }
 
-/// One step: adds to every sum the sum that ends `distance` places before it.
+/// One step: adds to every sum the sum that ends `distance` places before it. Work O(n), steps O(1).
 template <typename T>
 __global__ void kernAddFromDistance(std::size_t n, std::size_t distance, T* odata, const T* idata) {
     const std::size_t i = Common::globalThreadIndex();

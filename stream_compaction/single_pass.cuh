@@ -4,7 +4,8 @@
 #include "stream_compaction/single_pass/compact.cuh"
 #include "stream_compaction/single_pass/scan.cuh"
 
-/// Scan, compaction and partition that read each element once and write it once.
+/// Scan, compaction and partition that read each element once and write it once. Only a partition of a large array into
+/// one array takes a second pass over the rejected elements.
 ///
 /// The size of the array decides how a block learns the sum of the elements before its tile:
 ///

@@ -32,8 +32,8 @@ __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* i
 /// higher ones. Work O(n) and steps O(1) per pass, plus those of the scan.
 ///
 /// Device layer: sorts integers and floating-point numbers in ascending order (-0 before +0, NaNs last); stable. It
-/// sorts by the lowest `bits` bits, one pass per bit: 0, the default, means all bits, and fewer suffice for
-/// non-negative integers below 2^bits. Throws std::invalid_argument if T has fewer than `bits` bits. `out` may be `in`.
+/// sorts by the lowest `bits` bits, one pass per bit: 0, the default, means all bits. For non-negative integers below
+/// 2^bits, `bits` passes suffice. Throws std::invalid_argument if T has fewer than `bits` bits. `out` may be `in`.
 /// Scratch per element: a key, a byte and an index, plus that of the scan. Bytes moved per pass and 4-byte key: 5 in
 /// the map, 13 in the split, plus those of the scan.
 template <ScanOperation Scan>

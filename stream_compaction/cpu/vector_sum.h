@@ -6,7 +6,8 @@
 
 namespace StreamCompaction::CPU {
 
-/// The longest piece that is added up without halving it. Even the shortest vectors add at most 16 per accumulator.
+/// The longest piece that is added up without halving it. Even with the shortest vectors, an accumulator adds up at
+/// most 16 of them.
 inline constexpr std::size_t vectorSumPiece = 128;
 
 /// The sum of at most `vectorSumPiece` elements, by the widest vectors of the machine if the build found Highway.

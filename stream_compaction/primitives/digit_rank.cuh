@@ -40,9 +40,9 @@ struct DigitRange {
 /// The lanes of the warp that hold the same digit as this one.
 ///
 /// There is one ballot per bit. A lane whose bit is clear needs the inverse of the ballot. Votes and logic share a
-/// pipe, which becomes the bottleneck. Two measures take half of the work off that pipe: a multiply-add inverts, ~b = b
-/// * -1 - 1, and one instruction combines three words. `allLanes` is ~0. The compiler must not know that, because it
-/// would turn the multiplication back into logic.
+/// pipe, which becomes the bottleneck. Two measures take half of the work off that pipe. A multiply-add computes the
+/// inverse as -b - 1, and one instruction combines three words. `allLanes` is ~0. The compiler must not know that,
+/// because it would turn the multiplication back into logic.
 [[nodiscard]] __device__ inline std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
 #if defined(__CUDA_ARCH__)
     std::uint32_t votes[digitBits];

@@ -20,7 +20,7 @@ using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t,
 /// integers. A signed integer gets its sign bit inverted. A negative float gets all bits inverted, any other float the
 /// sign bit (Herf, "Radix Tricks", 2001). This is the total order of IEEE 754: -0 comes before +0, and NaNs lie beyond
 /// the infinity of their sign. Subtracting the number of negative NaNs rotates these from the lowest codes to the
-/// highest, so that all NaNs are last. Descending order inverts all bits once more.
+/// highest, so that all NaNs are last. Descending order inverts all bits once more, and rotates the other way.
 template <typename Bits>
 struct KeyCoding {
     Bits inverted;             ///< bits inverted in every key

@@ -70,9 +70,9 @@ __device__ Acc sumOfThread(const In* row, std::size_t cols) {
 
 /// A block of 256 threads per row. Each thread adds up every 256th element. Then a tree adds up the threads' partials.
 ///
-/// Work O(n), steps O(cols / 256 + log 256). Reads each element once. Latency is the limit, not bandwidth: a thread
-/// waits for a load before it issues the next, so too few bytes are in flight. More accumulators are more loads in
-/// flight.
+/// Work O(n), steps O(cols / 256 + log 256). Reads each element once and writes one sum per row. Latency is the limit,
+/// not bandwidth: a thread waits for a load before it issues the next, so too few bytes are in flight. More
+/// accumulators are more loads in flight.
 template <typename Step, typename In, typename Acc>
 __global__ void __launch_bounds__(studyThreads) kernSumByBlock(Matrix<In> matrix, Acc* out) {
     __shared__ SharedArray<Acc, studyThreads> memory;

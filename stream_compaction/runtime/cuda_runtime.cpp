@@ -14,7 +14,7 @@ void checkCUDAError(cudaError_t status, std::string_view call, std::source_locat
     if (status == cudaSuccess) {
         return;
     }
-    cudaGetLastError();  // the exception reports the error, so a later check must not
+    cudaGetLastError();  // clears the error, which the exception reports
     throw CudaError(std::string(call) + " failed at " + where.file_name() + ":" + std::to_string(where.line()) + ": " +
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
@@ -31,7 +31,7 @@ std::optional<std::string> cudaUnavailableReason() {
     int devices = 0;
     const cudaError_t status = cudaGetDeviceCount(&devices);
     if (status != cudaSuccess) {
-        cudaGetLastError();  // the reason reports the failure, so a later check must not
+        cudaGetLastError();  // clears the error, which the reason reports
         return std::string(cudaGetErrorString(status));
     }
     if (devices == 0) {

@@ -346,8 +346,9 @@ struct CompactLauncher {
 /// set. Writes nothing past the kept elements. May not run in place. Neither allocates nor synchronises. Throws what
 /// common.cuh says.
 ///
-/// `in` is an array, or a function of an array's elements or of the index (primitives/source.cuh). With a function,
-/// `keep` gets what it returns, and that is written. The function may be called twice per element.
+/// `in` is an array of n elements in device memory, or a function of such elements or of the index
+/// (primitives/source.cuh). With a function, `keep` gets what it returns, and that is written. The function may be
+/// called twice per element.
 ///
 /// Elements are trivially copyable, have 1 to 64 bytes, and lie at any address that their type allows. The predicate is
 /// called once per element, with the element, or with the element and its index (WithIndex). The scratch may hold

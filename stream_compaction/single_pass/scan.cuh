@@ -118,10 +118,10 @@ __global__ void __launch_bounds__(Shape::threads,
                            [&](int row) { return loader.row(row); });
 }
 
-/// Prefix sums: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array, or a function of an array's
-/// elements or of the index (primitives/source.cuh). `op` is any associative operator with an identity
-/// (primitives/operators.cuh), by default Sum. `initial`, by default the identity, comes before the first element. Sums
-/// are accumulated in the type of `out`, which may be wider than that of `in`.
+/// Prefix sums: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array of n elements in device memory,
+/// or a function of such elements or of the index (primitives/source.cuh). `op` is any associative operator with an
+/// identity (primitives/operators.cuh), by default Sum. `initial`, by default the identity, comes before the first
+/// element. Sums are accumulated in the type of `out`, which may be wider than that of `in`.
 ///
 /// Elements and sums are trivially copyable, have 1 to 16 bytes, and lie at any address that their type allows. `out`
 /// may be `in`. Integer sums wrap. The scratch may hold anything and keeps nothing from call to call. Neither allocates

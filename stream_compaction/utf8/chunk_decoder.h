@@ -17,7 +17,7 @@ class ChunkDecoder {
     static constexpr std::size_t defaultChunkBytes = std::size_t{1} << 23;
 
     /// Allocates device memory for three chunks: 15 bytes for each byte of a chunk, and some scratch. Throws
-    /// std::invalid_argument for chunks of less than 4 bytes.
+    /// std::invalid_argument for chunks of less than 4 bytes, and CudaError if memory does not suffice.
     explicit ChunkDecoder(std::size_t chunkBytes = defaultChunkBytes);
     ~ChunkDecoder();
     ChunkDecoder(const ChunkDecoder&) = delete;

@@ -110,7 +110,7 @@ __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTil
     using Converted = std::conditional_t<length == 4, To, char16_t>;
     using Run = UniformRun<Converted, length>;
     constexpr int runs = Part::words / Run::words;
-    constexpr int elements = runs * elementsPerVector<Converted> * Warp::lanes;  // of a warp
+    constexpr int elements = runs * elementsPerVector<Converted> * Warp::lanes;  // per warp
     constexpr int emitted = Shape::warps * elements;
     if (Warp::index() == 0) {
         chain.publish(emitted);

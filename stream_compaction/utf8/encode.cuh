@@ -204,7 +204,7 @@ template <typename From, Errors errors>
 class GroupPacker {
     using Shape = EncodeShape<From>;
     using Text = typename Shape::Text;
-    static constexpr int elements = 4 * Shape::quads;  // of a lane in a group
+    static constexpr int elements = 4 * Shape::quads;  // per lane and group
 
   public:
     __device__ GroupPacker(const Text& tile, std::uint8_t* packed)

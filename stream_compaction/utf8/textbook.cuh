@@ -18,7 +18,8 @@ __device__ inline std::uint32_t windowAround(const std::uint8_t* text, std::size
     return window;
 }
 
-/// emits[i] = 1 where byte i begins a unit that goes to the output, else 0. Finds the first error, too.
+/// emits[i] = 1 where byte i begins a unit that goes to the output, else 0. Finds the first error, too. Work O(n),
+/// steps O(1).
 static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result* result, const std::uint8_t* text,
                                       Errors errors, Bom bom) {
     const std::size_t i = Common::globalThreadIndex();
@@ -35,7 +36,7 @@ static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result
     emits[i] = begins && !isMark && (unit.isWellFormed || errors != Errors::Skip) ? 1 : 0;
 }
 
-/// odata[indices[i]] = the code point of the unit that begins with byte i.
+/// odata[indices[i]] = the code point of the unit that begins with byte i. Work O(n), steps O(1).
 template <typename Index>
 __global__ void kernScatterCodePoints(std::size_t n, char32_t* odata, const std::uint8_t* text,
                                       const std::uint8_t* emits, const Index* indices) {
