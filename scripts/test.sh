@@ -5,7 +5,13 @@
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
 install_packages libgtest-dev libgmock-dev python3-matplotlib
-build "$preset" -DSTREAM_COMPACTION_TESTS=ON -DSTREAM_COMPACTION_EXAMPLES=ON
+# The first Python on the PATH need not be the one that has matplotlib.
+python=python3
+for python in python3 /usr/bin/python3; do
+    "$python" -c 'import matplotlib' 2>/dev/null && break
+done
+build "$preset" -DPython3_EXECUTABLE="$(command -v "$python")" \
+    -DSTREAM_COMPACTION_TESTS=ON -DSTREAM_COMPACTION_EXAMPLES=ON
 # Tests on a card run one at a time.
 jobs=1
 [ "$preset" = release ] || jobs=$(nproc)

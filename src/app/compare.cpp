@@ -135,38 +135,6 @@ namespace {
     return table;
 }
 
-struct Request {
-    std::filesystem::path before;
-    std::filesystem::path after;
-    double threshold = 0.05;
-    std::optional<std::filesystem::path> markdown;
-    std::optional<std::string> help;
-};
-
-[[nodiscard]] Request parseRequest(std::span<const char* const> arguments) {
-    Request request;
-    CLI::App app(
-        "Compares what two runs have measured. The exit status is 1 when something got slower by more than the\n"
-        "threshold and more than its times scatter, or wrong; 2 when the files have nothing in common.\n",
-        "stream_compaction_test compare");
-    app.add_option("OLD.csv", request.before, "What --csv wrote before")->type_name("")->required();
-    app.add_option("NEW.csv", request.after, "And after")->type_name("")->required();
-    addTextOption(
-        app, "--threshold", "PERCENT",
-        [&request](const std::string& text) { request.threshold = parsePercentage(text); },
-        "Changes that are smaller do not count [5%]");
-    addTextOption(
-        app, "--markdown", "FILE", [&request](const std::string& path) { request.markdown = path; },
-        "Write the table to this file, or -");
-    request.help = parseCommandLine(app, arguments);
-    for (const auto& compared : {request.before, request.after}) {
-        if (request.markdown && isSameFile(compared, *request.markdown)) {
-            throw UsageError(fmt::format("--markdown: {} is to be read and cannot be written to", compared.string()));
-        }
-    }
-    return request;
-}
-
 [[nodiscard]] std::vector<Row> readRows(const std::filesystem::path& path) {
     CsvContents contents = readCsv(path);
     if (!contents.unreadable.empty()) {
@@ -212,25 +180,25 @@ Comparison compare(std::span<const Row> before, std::span<const Row> after, doub
 }
 
 int runComparison(std::span<const char* const> arguments, std::ostream& out) {
-    const Request request = parseRequest(arguments);
-    if (request.help) {
-        out << *request.help;
+    const CompareOptions options = parseCompareOptions(arguments);
+    if (options.information) {
+        out << *options.information;
         return 0;
     }
-    const Comparison comparison = compare(readRows(request.before), readRows(request.after), request.threshold);
+    const Comparison comparison = compare(readRows(options.before), readRows(options.after), options.threshold);
     if (comparison.changes.empty()) {
         throw UsageError(
             fmt::format("nothing to compare: no row of {} and {} agrees in operation, variant, type, size, input, "
                         "block size, mode, shape and card",
-                        request.before.string(), request.after.string()));
+                        options.before.string(), options.after.string()));
     }
     const Table table = tableOf(comparison);
-    if (request.markdown) {
-        OutputFile markdown("--markdown", *request.markdown, out);
+    if (options.markdown) {
+        OutputFile markdown("--markdown", *options.markdown, out);
         write(markdown.stream(), table.markdownLines());
         markdown.flush();
     }
-    if (request.markdown != standardOutput) {
+    if (options.markdown != standardOutput) {
         write(out, table.lines());
         out << fmt::format("\n{} compared: {} faster, {} slower; {} only before, {} only after\n",
                            comparison.changes.size(), comparison.count(Verdict::Improvement),

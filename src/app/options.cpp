@@ -11,23 +11,10 @@
 #include <system_error>
 #include <utility>
 
+#include "cli/command_line.h"
 #include "cli/values.h"
 
 namespace Bench {
-
-std::optional<std::string> parseCommandLine(CLI::App& app, std::span<const char* const> arguments) {
-    app.get_formatter()->column_width(22);
-    app.set_help_flag("-h,--help", "Print this and stop");
-    try {
-        // CLI11 expects the arguments in reverse order.
-        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
-    } catch (const CLI::CallForHelp&) {
-        return app.help();
-    } catch (const CLI::ParseError& error) {
-        throw UsageError(fmt::format("{}; {} --help lists the options", error.what(), app.get_name()));
-    }
-    return std::nullopt;
-}
 
 namespace {
 
@@ -243,6 +230,28 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     const std::size_t most = std::max({options.inputs.size(), options.blockSizes.size(), options.modes.size()});
     options.brief = !sweep->empty() || most > 1;
     options.color = !noColor;
+    return options;
+}
+
+CompareOptions parseCompareOptions(std::span<const char* const> arguments) {
+    CompareOptions options;
+    CLI::App app(
+        "Compares what two runs have measured. The exit status is 1 when something got slower by more than the\n"
+        "threshold and more than its times scatter, or wrong; 2 when the files have nothing in common.\n",
+        "stream_compaction_test compare");
+    app.add_option("OLD.csv", options.before, "What --csv wrote before")->type_name("")->required();
+    app.add_option("NEW.csv", options.after, "And after")->type_name("")->required();
+    addTextOption(
+        app, "--threshold", "PERCENT",
+        [&options](const std::string& text) { options.threshold = parsePercentage(text); },
+        "Changes that are smaller do not count [5%]");
+    addFileOption(app, "--markdown", options.markdown, "Write the table to this file, or -");
+    options.information = parseCommandLine(app, arguments);
+    for (const auto& compared : {options.before, options.after}) {
+        if (options.markdown && isSameFile(compared, *options.markdown)) {
+            throw UsageError(fmt::format("--markdown: {} is to be read and cannot be written to", compared.string()));
+        }
+    }
     return options;
 }
 

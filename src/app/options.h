@@ -1,16 +1,11 @@
 #pragma once
 
-#include <fmt/format.h>
-
-#include <CLI/CLI.hpp>
-#include <charconv>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/values.h"
@@ -18,63 +13,8 @@
 #include "problems/inputs.h"
 #include "problems/operations.h"
 
-/// Helpers on top of CLI11 for the options of this program's commands.
+/// What a run of the program is asked for.
 namespace Bench {
-
-/// Adds an option. `read` parses its value, or throws UsageError.
-template <typename Value, typename Read>
-CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                       const std::string& description) {
-    const auto readNamed = [name, read](const Value& value) {
-        try {
-            read(value);
-        } catch (const UsageError& error) {
-            throw UsageError(name + ": " + error.what());
-        }
-    };
-    return app.add_option_function<Value>(name, readNamed, description)->type_name(placeholder);
-}
-
-/// For one value. If it is given more than once, the last one counts.
-template <typename Read>
-CLI::Option* addTextOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                           const std::string& description) {
-    return addOption<std::string>(app, name, placeholder, read, description)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-/// For values separated by commas.
-template <typename Read>
-CLI::Option* addListOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                           const std::string& description) {
-    return addOption<std::vector<std::string>>(app, name, placeholder, read, description)
-        ->delimiter(',')
-        ->allow_extra_args(false);
-}
-
-template <typename Integer>
-[[nodiscard]] Integer parseNumber(std::string_view text, Integer least, Integer most) {
-    Integer number{};
-    const char* end = text.data() + text.size();
-    const auto [stop, error] = std::from_chars(text.data(), end, number);
-    if (error != std::errc() || stop != end || number < least || number > most) {
-        throw UsageError(fmt::format("expected a whole number from {} to {}, got '{}'", least, most, text));
-    }
-    return number;
-}
-
-/// For a whole number from `least` to `most`, kept in `value`.
-template <typename Integer>
-CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& value, Integer least, Integer most,
-                             const std::string& description) {
-    return addTextOption(
-        app, name, "N", [&value, least, most](const std::string& text) { value = parseNumber(text, least, most); },
-        description);
-}
-
-/// `arguments` do not contain the program's name. Returns the text of --help if --help is given. Throws UsageError for
-/// invalid arguments.
-[[nodiscard]] std::optional<std::string> parseCommandLine(CLI::App& app, std::span<const char* const> arguments);
 
 /// The name of an output file that means standard output.
 inline const std::filesystem::path standardOutput = "-";
@@ -117,5 +57,19 @@ struct Options {
 /// the options of a card; other builds reject the options of the simulator.
 [[nodiscard]] Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes,
                                    bool simulated);
+
+/// Options of the command `compare`.
+struct CompareOptions {
+    std::filesystem::path before;
+    std::filesystem::path after;
+    double threshold = 0.05;
+    std::optional<std::filesystem::path> markdown;
+
+    /// Text of --help.
+    std::optional<std::string> information;
+};
+
+/// `arguments` are those behind `compare`. Throws UsageError for what it does not understand.
+[[nodiscard]] CompareOptions parseCompareOptions(std::span<const char* const> arguments);
 
 }  // namespace Bench

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -11,6 +12,10 @@
 #include "cli/nearest_names.h"
 
 namespace Bench {
+
+double steadyMicroseconds() {
+    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
 
 void Samples::add(double sample) { sorted_.insert(std::ranges::upper_bound(sorted_, sample), sample); }
 

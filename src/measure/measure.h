@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -12,9 +11,7 @@ namespace Bench {
 /// Microseconds since an arbitrary moment; tests replace it.
 using Clock = std::function<double()>;
 
-[[nodiscard]] inline double steadyMicroseconds() {
-    return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+[[nodiscard]] double steadyMicroseconds();
 
 struct Summary {
     double median = 0;

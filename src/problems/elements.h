@@ -37,6 +37,7 @@ struct Types {};
 using AllTypes = Types<std::int8_t, std::int32_t, std::int64_t, float, double>;
 /// Types of variants that are not measured in all types. Each further type would lengthen the build.
 using IntsAlone = Types<std::int32_t>;
+using Integers = Types<std::int32_t, std::int64_t>;
 using IntsAndFloats = Types<std::int32_t, float>;
 
 /// The name in `--type` and the CSV.

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <stream_compaction/common.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -12,25 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "problems/chunks.h"
+
 /// Results are checked against the input, in chunks on all cores.
 namespace Bench {
 
 using Finding = std::optional<std::string>;
-
-inline constexpr std::size_t chunkSize = std::size_t{1} << 16;
-
-[[nodiscard]] inline std::size_t chunksOf(std::size_t n) {
-    return StreamCompaction::Common::divideRoundUp(n, chunkSize);
-}
-
-/// Calls `work(chunk, begin, end)` for each chunk of n elements, on all cores.
-template <typename Work>
-void forEachChunk(std::size_t n, const Work& work) {
-    tbb::parallel_for(std::size_t{0}, chunksOf(n), [&](std::size_t chunk) {
-        const std::size_t begin = chunk * chunkSize;
-        work(chunk, begin, std::min(n, begin + chunkSize));
-    });
-}
 
 /// The sums of `totalOf(begin, end)` over the chunks before each chunk, and at the end over all chunks.
 template <typename Total, typename TotalOf>

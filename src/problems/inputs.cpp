@@ -1,10 +1,7 @@
 #include "problems/inputs.h"
 
 #include <fmt/format.h>
-#include <stream_compaction/common.h>
 #include <stream_compaction/utf8/scalar.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
 
 #include <algorithm>
 #include <array>
@@ -20,6 +17,7 @@
 
 #include "cli/nearest_names.h"
 #include "cli/values.h"
+#include "problems/chunks.h"
 
 namespace Bench {
 namespace {
@@ -105,8 +103,8 @@ template <typename T>
 template <typename T, typename ValueAt>
 [[nodiscard]] Array<T> generate(std::size_t n, ValueAt valueAt) {
     Array<T> values(n);
-    tbb::parallel_for(tbb::blocked_range<std::size_t>(0, n), [&](const tbb::blocked_range<std::size_t>& range) {
-        for (std::size_t i = range.begin(); i != range.end(); ++i) {
+    forEachChunk(n, [&](std::size_t, std::size_t begin, std::size_t end) {
+        for (std::size_t i = begin; i != end; ++i) {
             values[i] = static_cast<T>(valueAt(i));
         }
     });
@@ -272,10 +270,9 @@ Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes
     constexpr std::size_t chunkSize = std::size_t{3} << 16;  // a multiple of every character length
     const std::size_t n = std::ranges::max(sizes);
     Array<Element> text(n);
-    tbb::parallel_for(std::size_t{0}, StreamCompaction::Common::divideRoundUp(n, chunkSize), [&](std::size_t chunk) {
+    const auto fillChunk = [&](std::size_t chunk, std::size_t begin, std::size_t endOfChunk) {
         Writer writer(pattern, randomAt(seed, chunk));
-        const std::size_t endOfChunk = std::min((chunk + 1) * chunkSize, n);
-        for (std::size_t begin = chunk * chunkSize; begin < endOfChunk;) {
+        while (begin < endOfChunk) {
             std::size_t end = endOfChunk;
             for (const std::size_t size : sizes) {
                 end = begin < size ? std::min(end, size) : end;
@@ -283,7 +280,8 @@ Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes
             fill(std::span(text).subspan(begin, end - begin), writer);
             begin = end;
         }
-    });
+    };
+    forEachChunk(n, fillChunk, chunkSize);
     return text;
 }
 

@@ -7,6 +7,7 @@
 
 #include "cli/nearest_names.h"
 #include "cli/values.h"
+#include "problems/inputs.h"
 #include "problems/problem.h"
 
 namespace Bench {

@@ -6,9 +6,10 @@
 #include <string_view>
 
 #include "problems/elements.h"
-#include "problems/inputs.h"
 
 namespace Bench {
+
+struct InputPattern;
 
 enum class Operation {
     Scan,

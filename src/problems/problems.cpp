@@ -2,10 +2,6 @@
 
 #include <fmt/format.h>
 #include <stream_compaction/common.h>
-#include <tbb/blocked_range.h>
-#include <tbb/parallel_for.h>
-#include <tbb/parallel_reduce.h>
-#include <tbb/parallel_sort.h>
 
 #include <algorithm>
 #include <cmath>
@@ -187,7 +183,7 @@ class Sort final : public Shown<SortProblem<T>> {
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
     /// A result is right if it is ascending and has the elements of the input. The input is sorted for comparison only
-    /// if the result is wrong, because that takes seconds.
+    /// if the result is wrong, because that takes long.
     [[nodiscard]] Finding mismatch() const override {
         const Array<T>& got = this->result();
         if (auto wrong = wrongCount(this->size(), got.size())) {
@@ -203,7 +199,7 @@ class Sort final : public Shown<SortProblem<T>> {
             return std::nullopt;
         }
         Array<T> expected(this->input().begin(), this->input().end());
-        tbb::parallel_sort(expected.begin(), expected.end());
+        std::sort(expected.begin(), expected.end());
         const auto [e, g] = std::ranges::mismatch(expected, got);
         return e != expected.end() ? Finding(mismatchAt(e - expected.begin(), *e, *g)) : std::nullopt;
     }
@@ -317,21 +313,24 @@ class RowSum final : public Shown<RowSumProblem<T>> {
   private:
     /// Uses all cores for long rows.
     [[nodiscard]] Expected expectedOf(std::size_t row) const {
-        using Range = tbb::blocked_range<std::size_t>;
         const std::span<const T> elements = this->input().subspan(row * this->cols(), this->cols());
-        const auto addUp = [elements](const Range& range, Expected sum) {
-            for (std::size_t i = range.begin(); i != range.end(); ++i) {
-                sum.add(elements[i]);
-            }
-            return sum;
-        };
-        const Range all(0, elements.size(), chunkSize);
-        return elements.size() <= chunkSize
-                   ? addUp(all, {})
-                   : tbb::parallel_deterministic_reduce(all, Expected{}, addUp, [](Expected a, const Expected& b) {
-                         a.add(b);
-                         return a;
-                     });
+        if (elements.size() <= defaultChunkSize) {
+            return sumOf(elements);
+        }
+        std::vector<Expected> parts(chunksOf(elements.size()));
+        forEachChunk(elements.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            parts[chunk] = sumOf(elements.subspan(begin, end - begin));
+        });
+        return sumOf(std::span<const Expected>(parts));
+    }
+
+    template <typename Addend>
+    [[nodiscard]] static Expected sumOf(std::span<const Addend> addends) {
+        Expected sum;
+        for (const Addend& addend : addends) {
+            sum.add(addend);
+        }
+        return sum;
     }
 
     /// Integer sums are exact. A floating-point sum may have the rounding error of an addition tree of 4 log2(cols)

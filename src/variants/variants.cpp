@@ -37,6 +37,7 @@ struct Row {
 
 constexpr std::array onlyInt32{ElementType::Int32};
 constexpr std::array onlyFloat{ElementType::Float};
+constexpr std::array integers{ElementType::Int32, ElementType::Int64};
 constexpr std::array intsAndFloats{ElementType::Int32, ElementType::Float};
 constexpr std::array vectorTypes{ElementType::Int32, ElementType::Float, ElementType::Double};
 constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
@@ -72,7 +73,7 @@ constexpr std::array rows{
     gpu(Operation::Scan, "single-pass", "single-pass scan"),
     gpu(Operation::Scan, "single-pass-tickets", "single-pass scan by ticket"),
     gpu(Operation::Scan, "single-pass-reproducible", "single-pass reproducible scan"),
-    gpu(Operation::Scan, "thrust", "thrust scan"),
+    gpu(Operation::Scan, "thrust", "thrust scan", noBlockSize, onlyInt32),
     gpu(Operation::Scan, "cub", "cub scan"),
 
     cpu(Operation::ScanSquares, "cpu", "cpu scan of squares", onlyFloat),
@@ -91,10 +92,10 @@ constexpr std::array rows{
     gpu(Operation::Compact, "cub", "cub compact"),
 
     cpu(Operation::Partition, "cpu", "cpu partition"),
-    gpu(Operation::Partition, "single-pass", "single-pass partition"),
-    gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays"),
+    gpu(Operation::Partition, "single-pass", "single-pass partition", noBlockSize, onlyInt32),
+    gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays", noBlockSize, onlyInt32),
     gpu(Operation::Partition, "thrust", "thrust partition into two arrays", noBlockSize, onlyInt32),
-    gpu(Operation::Partition, "cub", "cub partition, rejected in reverse"),
+    gpu(Operation::Partition, "cub", "cub partition, rejected in reverse", noBlockSize, onlyInt32),
 
     cpu(Operation::Sort, "cpu", "cpu sort"),
     cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort", onlyInt32),
@@ -106,10 +107,10 @@ constexpr std::array rows{
     gpu(Operation::Sort, "cub", "cub sort"),
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
-    gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
+    gpu(Operation::SortPairs, "radix", "radix sort of pairs", noBlockSize, integers),
     gpu(Operation::SortPairs, "radix-argsort", "radix argsort", noBlockSize, onlyInt32),
     gpu(Operation::SortPairs, "thrust", "thrust sort of pairs", noBlockSize, onlyInt32),
-    gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
+    gpu(Operation::SortPairs, "cub", "cub sort of pairs", noBlockSize, integers),
 
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
     cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum", vectorTypes),

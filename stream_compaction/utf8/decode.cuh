@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cuda/atomic>
 #include <type_traits>
 
@@ -413,7 +414,9 @@ struct Validate {
         return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
-    void operator()(const std::uint8_t* in, Result* result, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+    /// A template, so that only code that calls it compiles its kernels.
+    template <std::same_as<std::uint8_t> Byte>
+    void operator()(const Byte* in, Result* result, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         Arguments::requireArray("in", in, n);
         Arguments::requireArray("result", result, 1);
         ScratchArena arena(scratch, scratchBytes(in, result, n));

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/values.h"
+#include "problems/inputs.h"
 
 namespace Bench {
 namespace {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "problem_on.h"
+#include "problems/inputs.h"
 #include "variants/variants.h"
 
 namespace Bench {

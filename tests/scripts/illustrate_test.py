@@ -24,7 +24,7 @@ class IllustrationsTest(unittest.TestCase):
             return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
 
     def test_all_are_drawn(self):
-        names = ("naive_scan", "up_sweep", "down_sweep", "look_back", "split", "onesweep", "utf8_decode")
+        names = ("rooms", "naive_scan", "up_sweep", "down_sweep", "look_back", "split", "onesweep", "utf8_decode")
         self.assertEqual(set(self.drawn), {name + suffix for name in names for suffix in (".svg", ".png")})
 
     def test_drawn_again_they_are_the_same(self):

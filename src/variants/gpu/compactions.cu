@@ -114,9 +114,9 @@ class ApartMemory {
     KeptCount count_;
 };
 
-template <template <typename> typename MemoryOf, typename MakeOp, typename Elements = AllTypes>
-[[nodiscard]] Implementations partition(std::string_view variant, MakeOp makeOp, Elements types = {}) {
-    return implementEach<MemoryOf>(types, Operation::Partition, variant, makeOp);
+template <template <typename> typename MemoryOf, typename MakeOp>
+[[nodiscard]] Implementations partition(std::string_view variant, MakeOp makeOp) {
+    return implementEach<MemoryOf>(IntsAlone{}, Operation::Partition, variant, makeOp);
 }
 
 }  // namespace
@@ -126,7 +126,7 @@ Implementations gpuPartitions() {
     return joined({
         partition<JoinedMemory>("single-pass", fixed<SinglePass::Partition>),
         partition<ApartMemory>("single-pass-apart", fixed<SinglePass::Partition>),
-        partition<ApartMemory>("thrust", fixed<Thrust::Partition>, IntsAlone{}),
+        partition<ApartMemory>("thrust", fixed<Thrust::Partition>),
         partition<ReversedMemory>("cub", fixed<Cub::Partition>),
     });
 }

@@ -46,7 +46,7 @@ Implementations gpuScans() {
         scan("single-pass-tickets", byTicket),
         scan("single-pass-reproducible", reproducible),
         {implement<ScanMemory<float>>(Operation::ScanSquares, "single-pass", fixed<ScanOfSquares>)},
-        scan("thrust", fixed<Thrust::Scan>),
+        scan("thrust", fixed<Thrust::Scan>, IntsAlone{}),
         scan("cub", fixed<Cub::Scan>),
     });
 }

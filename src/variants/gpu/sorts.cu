@@ -120,7 +120,7 @@ class ArgSortMemory {
     StreamCompaction::DeviceBuffer<PairValue> indices_;
 };
 
-template <typename MakeOp, typename Elements = AllTypes>
+template <typename MakeOp, typename Elements = Integers>
 [[nodiscard]] Implementations sortPairs(std::string_view variant, MakeOp makeOp, Elements types = {}) {
     return implementEach<PairsMemory>(types, Operation::SortPairs, variant, makeOp);
 }

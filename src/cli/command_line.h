@@ -1,0 +1,87 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <charconv>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "cli/values.h"
+
+/// Helpers on top of CLI11 for the options of this program's commands.
+namespace Bench {
+
+/// Adds an option. `read` parses its value, or throws UsageError.
+template <typename Value, typename Read>
+CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
+                       const std::string& description) {
+    const auto readNamed = [name, read](const Value& value) {
+        try {
+            read(value);
+        } catch (const UsageError& error) {
+            throw UsageError(name + ": " + error.what());
+        }
+    };
+    return app.add_option_function<Value>(name, readNamed, description)->type_name(placeholder);
+}
+
+/// For one value. If it is given more than once, the last one counts.
+template <typename Read>
+CLI::Option* addTextOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
+                           const std::string& description) {
+    return addOption<std::string>(app, name, placeholder, read, description)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+/// For values separated by commas.
+template <typename Read>
+CLI::Option* addListOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
+                           const std::string& description) {
+    return addOption<std::vector<std::string>>(app, name, placeholder, read, description)
+        ->delimiter(',')
+        ->allow_extra_args(false);
+}
+
+template <typename Integer>
+[[nodiscard]] Integer parseNumber(std::string_view text, Integer least, Integer most) {
+    Integer number{};
+    const char* end = text.data() + text.size();
+    const auto [stop, error] = std::from_chars(text.data(), end, number);
+    if (error != std::errc() || stop != end || number < least || number > most) {
+        throw UsageError(fmt::format("expected a whole number from {} to {}, got '{}'", least, most, text));
+    }
+    return number;
+}
+
+/// For a whole number from `least` to `most`, kept in `value`.
+template <typename Integer>
+CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& value, Integer least, Integer most,
+                             const std::string& description) {
+    return addTextOption(
+        app, name, "N", [&value, least, most](const std::string& text) { value = parseNumber(text, least, most); },
+        description);
+}
+
+/// `arguments` do not contain the program's name. Returns the text of --help if --help is given. Throws UsageError for
+/// invalid arguments.
+[[nodiscard]] inline std::optional<std::string> parseCommandLine(CLI::App& app,
+                                                                 std::span<const char* const> arguments) {
+    app.get_formatter()->column_width(22);
+    app.set_help_flag("-h,--help", "Print this and stop");
+    try {
+        // CLI11 expects the arguments in reverse order.
+        app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    } catch (const CLI::CallForHelp&) {
+        return app.help();
+    } catch (const CLI::ParseError& error) {
+        throw UsageError(fmt::format("{}; {} --help lists the options", error.what(), app.get_name()));
+    }
+    return std::nullopt;
+}
+
+}  // namespace Bench
