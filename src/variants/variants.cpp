@@ -11,6 +11,8 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <map>
+#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -25,158 +27,158 @@ using namespace StreamCompaction;
 
 constexpr int noBlockSize = 0;
 
-/// A variant with all its types.
+/// A variant, of the types that it is implemented for.
 struct Row {
     Operation operation;
     Hardware hardware;
     std::string_view name;
     std::string_view title;
-    std::span<const ElementType> types = allElementTypes;
     int defaultBlockSize = noBlockSize;
 };
 
-constexpr std::array onlyInt32{ElementType::Int32};
-constexpr std::array onlyFloat{ElementType::Float};
-constexpr std::array integers{ElementType::Int32, ElementType::Int64};
-constexpr std::array intsAndFloats{ElementType::Int32, ElementType::Float};
-constexpr std::array vectorTypes{ElementType::Int32, ElementType::Float, ElementType::Double};
-constexpr std::array blasTypes{ElementType::Float, ElementType::Double};
-constexpr std::array typeOfText{listedTypeOfText};
-
-[[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title,
-                                std::span<const ElementType> types = allElementTypes) {
-    return {operation, Hardware::Cpu, name, title, types, noBlockSize};
+[[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title) {
+    return {operation, Hardware::Cpu, name, title};
 }
 
 [[nodiscard]] constexpr Row gpu(Operation operation, std::string_view name, std::string_view title,
-                                int defaultBlockSize = noBlockSize,
-                                std::span<const ElementType> types = allElementTypes) {
-    return {operation, Hardware::Gpu, name, title, types, defaultBlockSize};
-}
-
-[[nodiscard]] constexpr Row gpuOnText(Operation operation, std::string_view name, std::string_view title,
-                                      int defaultBlockSize = noBlockSize) {
-    return {operation, Hardware::Gpu, name, title, typeOfText, defaultBlockSize};
+                                int defaultBlockSize = noBlockSize) {
+    return {operation, Hardware::Gpu, name, title, defaultBlockSize};
 }
 
 // To add a variant, add a line here and one in cpu_variants.cpp, text_variants.cpp or its operation's file in gpu/.
 constexpr std::array rows{
     cpu(Operation::Scan, "cpu", "cpu scan"),
-    cpu(Operation::Scan, "cpu-parallel", "cpu parallel scan", onlyInt32),
-    gpu(Operation::Scan, "naive", "naive scan", Naive::defaultBlockSize, onlyInt32),
-    gpu(Operation::Scan, "efficient", "work-efficient scan", Efficient::defaultBlockSize, onlyInt32),
-    gpu(Operation::Scan, "efficient-optimized", "optimized work-efficient scan", Efficient::defaultBlockSize,
-        onlyInt32),
-    gpu(Operation::Scan, "shared-conflicts", "shared-memory scan with bank conflicts", SharedMem::defaultBlockSize,
-        onlyInt32),
-    gpu(Operation::Scan, "shared", "shared-memory scan", SharedMem::defaultBlockSize, onlyInt32),
+    cpu(Operation::Scan, "cpu-parallel", "cpu parallel scan"),
+    gpu(Operation::Scan, "naive", "naive scan", Naive::defaultBlockSize),
+    gpu(Operation::Scan, "efficient", "work-efficient scan", Efficient::defaultBlockSize),
+    gpu(Operation::Scan, "efficient-optimized", "optimized work-efficient scan", Efficient::defaultBlockSize),
+    gpu(Operation::Scan, "shared-conflicts", "shared-memory scan with bank conflicts", SharedMem::defaultBlockSize),
+    gpu(Operation::Scan, "shared", "shared-memory scan", SharedMem::defaultBlockSize),
     gpu(Operation::Scan, "single-pass", "single-pass scan"),
     gpu(Operation::Scan, "single-pass-tickets", "single-pass scan by ticket"),
     gpu(Operation::Scan, "single-pass-reproducible", "single-pass reproducible scan"),
-    gpu(Operation::Scan, "thrust", "thrust scan", noBlockSize, onlyInt32),
+    gpu(Operation::Scan, "thrust", "thrust scan"),
     gpu(Operation::Scan, "cub", "cub scan"),
 
-    cpu(Operation::ScanSquares, "cpu", "cpu scan of squares", onlyFloat),
-    gpu(Operation::ScanSquares, "single-pass", "single-pass scan of squares", noBlockSize, onlyFloat),
+    cpu(Operation::ScanSquares, "cpu", "cpu scan of squares"),
+    gpu(Operation::ScanSquares, "single-pass", "single-pass scan of squares"),
 
     cpu(Operation::Compact, "cpu", "cpu compact without scan"),
-    cpu(Operation::Compact, "cpu-scan", "cpu compact with scan", onlyInt32),
-    cpu(Operation::Compact, "cpu-parallel", "cpu parallel compact", onlyInt32),
-    gpu(Operation::Compact, "naive", "naive compact", Naive::defaultBlockSize, onlyInt32),
-    gpu(Operation::Compact, "efficient", "work-efficient compact", Efficient::defaultBlockSize, onlyInt32),
-    gpu(Operation::Compact, "efficient-optimized", "optimized work-efficient compact", Efficient::defaultBlockSize,
-        onlyInt32),
-    gpu(Operation::Compact, "shared", "shared-memory compact", SharedMem::defaultBlockSize, onlyInt32),
+    cpu(Operation::Compact, "cpu-scan", "cpu compact with scan"),
+    cpu(Operation::Compact, "cpu-parallel", "cpu parallel compact"),
+    gpu(Operation::Compact, "naive", "naive compact", Naive::defaultBlockSize),
+    gpu(Operation::Compact, "efficient", "work-efficient compact", Efficient::defaultBlockSize),
+    gpu(Operation::Compact, "efficient-optimized", "optimized work-efficient compact", Efficient::defaultBlockSize),
+    gpu(Operation::Compact, "shared", "shared-memory compact", SharedMem::defaultBlockSize),
     gpu(Operation::Compact, "single-pass", "single-pass compact"),
-    gpu(Operation::Compact, "thrust", "thrust compact", noBlockSize, onlyInt32),
+    gpu(Operation::Compact, "thrust", "thrust compact"),
     gpu(Operation::Compact, "cub", "cub compact"),
 
     cpu(Operation::Partition, "cpu", "cpu partition"),
-    gpu(Operation::Partition, "single-pass", "single-pass partition", noBlockSize, onlyInt32),
-    gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays", noBlockSize, onlyInt32),
-    gpu(Operation::Partition, "thrust", "thrust partition into two arrays", noBlockSize, onlyInt32),
-    gpu(Operation::Partition, "cub", "cub partition, rejected in reverse", noBlockSize, onlyInt32),
+    gpu(Operation::Partition, "single-pass", "single-pass partition"),
+    gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays"),
+    gpu(Operation::Partition, "thrust", "thrust partition into two arrays"),
+    gpu(Operation::Partition, "cub", "cub partition, rejected in reverse"),
 
     cpu(Operation::Sort, "cpu", "cpu sort"),
-    cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort", onlyInt32),
-    gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize, onlyInt32),
-    gpu(Operation::Sort, "efficient", "work-efficient sort", Efficient::defaultBlockSize, onlyInt32),
-    gpu(Operation::Sort, "radix-split", "one-bit radix sort", Radix::defaultBlockSize, onlyInt32),
+    cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort"),
+    gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize),
+    gpu(Operation::Sort, "efficient", "work-efficient sort", Efficient::defaultBlockSize),
+    gpu(Operation::Sort, "radix-split", "one-bit radix sort", Radix::defaultBlockSize),
     gpu(Operation::Sort, "radix", "radix sort"),
-    gpu(Operation::Sort, "thrust", "thrust sort", noBlockSize, onlyInt32),
+    gpu(Operation::Sort, "thrust", "thrust sort"),
     gpu(Operation::Sort, "cub", "cub sort"),
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
-    gpu(Operation::SortPairs, "radix", "radix sort of pairs", noBlockSize, integers),
-    gpu(Operation::SortPairs, "radix-argsort", "radix argsort", noBlockSize, onlyInt32),
-    gpu(Operation::SortPairs, "thrust", "thrust sort of pairs", noBlockSize, onlyInt32),
-    gpu(Operation::SortPairs, "cub", "cub sort of pairs", noBlockSize, integers),
+    gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
+    gpu(Operation::SortPairs, "radix-argsort", "radix argsort"),
+    gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
+    gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
 
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
-    cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum", vectorTypes),
-    gpu(Operation::RowSum, "block-per-row", "block-per-row sum", noBlockSize, intsAndFloats),
-    gpu(Operation::RowSum, "block-per-row-fixed", "block-per-row sum compiled for its columns", noBlockSize,
-        intsAndFloats),
-    gpu(Operation::RowSum, "ilp-2", "block-per-row sum in 2 accumulators", noBlockSize, intsAndFloats),
-    gpu(Operation::RowSum, "ilp-3", "block-per-row sum in 3 accumulators", noBlockSize, intsAndFloats),
-    gpu(Operation::RowSum, "ilp-5", "block-per-row sum in 5 accumulators", noBlockSize, intsAndFloats),
-    gpu(Operation::RowSum, "ilp-10", "block-per-row sum in 10 accumulators", noBlockSize, intsAndFloats),
-    gpu(Operation::RowSum, "shuffle", "block-per-row sum finished by shuffles", noBlockSize, intsAndFloats),
-    gpu(Operation::RowSum, "vectors", "block-per-row sum by 16-byte loads", noBlockSize, intsAndFloats),
+    cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum"),
+    gpu(Operation::RowSum, "block-per-row", "block-per-row sum"),
+    gpu(Operation::RowSum, "block-per-row-fixed", "block-per-row sum compiled for its columns"),
+    gpu(Operation::RowSum, "ilp-2", "block-per-row sum in 2 accumulators"),
+    gpu(Operation::RowSum, "ilp-3", "block-per-row sum in 3 accumulators"),
+    gpu(Operation::RowSum, "ilp-5", "block-per-row sum in 5 accumulators"),
+    gpu(Operation::RowSum, "ilp-10", "block-per-row sum in 10 accumulators"),
+    gpu(Operation::RowSum, "shuffle", "block-per-row sum finished by shuffles"),
+    gpu(Operation::RowSum, "vectors", "block-per-row sum by 16-byte loads"),
     gpu(Operation::RowSum, "adaptive", "adaptive row sum"),
-    gpu(Operation::RowSum, "thrust", "thrust row sum", noBlockSize, intsAndFloats),
+    gpu(Operation::RowSum, "thrust", "thrust row sum"),
     gpu(Operation::RowSum, "cub", "cub row sum"),
-    gpu(Operation::RowSum, "cublas", "cublas product with ones", noBlockSize, blasTypes),
+    gpu(Operation::RowSum, "cublas", "cublas product with ones"),
 
-    cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32", typeOfText),
-    cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32", typeOfText),
-    cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32", typeOfText),
-    gpuOnText(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
-    gpuOnText(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
-    gpuOnText(Operation::Utf8ToUtf32, "single-pass-from-host", "single-pass decode to UTF-32 from host memory"),
+    cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32"),
+    cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32"),
+    cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32"),
+    gpu(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
+    gpu(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
+    gpu(Operation::Utf8ToUtf32, "single-pass-from-host", "single-pass decode to UTF-32 from host memory"),
 
-    cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16", typeOfText),
-    cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16", typeOfText),
-    cpu(Operation::Utf8ToUtf16, "simdutf", "simdutf decode to UTF-16", typeOfText),
-    gpuOnText(Operation::Utf8ToUtf16, "single-pass", "single-pass decode to UTF-16"),
+    cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16"),
+    cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16"),
+    cpu(Operation::Utf8ToUtf16, "simdutf", "simdutf decode to UTF-16"),
+    gpu(Operation::Utf8ToUtf16, "single-pass", "single-pass decode to UTF-16"),
 
-    cpu(Operation::Utf8Validate, "cpu", "cpu validation", typeOfText),
-    gpuOnText(Operation::Utf8Validate, "single-pass", "single-pass validation"),
+    cpu(Operation::Utf8Validate, "cpu", "cpu validation"),
+    gpu(Operation::Utf8Validate, "single-pass", "single-pass validation"),
 
-    cpu(Operation::Utf32ToUtf8, "cpu", "cpu encode from UTF-32", typeOfText),
-    cpu(Operation::Utf32ToUtf8, "iconv", "iconv encode from UTF-32", typeOfText),
-    cpu(Operation::Utf32ToUtf8, "simdutf", "simdutf encode from UTF-32", typeOfText),
-    gpuOnText(Operation::Utf32ToUtf8, "single-pass", "single-pass encode from UTF-32"),
+    cpu(Operation::Utf32ToUtf8, "cpu", "cpu encode from UTF-32"),
+    cpu(Operation::Utf32ToUtf8, "iconv", "iconv encode from UTF-32"),
+    cpu(Operation::Utf32ToUtf8, "simdutf", "simdutf encode from UTF-32"),
+    gpu(Operation::Utf32ToUtf8, "single-pass", "single-pass encode from UTF-32"),
 
-    cpu(Operation::Utf16ToUtf8, "cpu", "cpu encode from UTF-16", typeOfText),
-    cpu(Operation::Utf16ToUtf8, "iconv", "iconv encode from UTF-16", typeOfText),
-    cpu(Operation::Utf16ToUtf8, "simdutf", "simdutf encode from UTF-16", typeOfText),
-    gpuOnText(Operation::Utf16ToUtf8, "single-pass", "single-pass encode from UTF-16"),
+    cpu(Operation::Utf16ToUtf8, "cpu", "cpu encode from UTF-16"),
+    cpu(Operation::Utf16ToUtf8, "iconv", "iconv encode from UTF-16"),
+    cpu(Operation::Utf16ToUtf8, "simdutf", "simdutf encode from UTF-16"),
+    gpu(Operation::Utf16ToUtf8, "single-pass", "single-pass encode from UTF-16"),
 };
 
-[[nodiscard]] Variant variantOf(const Row& row, ElementType type) {
+[[nodiscard]] Variant variantOf(const Row& row, ElementType type, Runner runner) {
     std::span<const int> blockSizes;
     if (row.defaultBlockSize != noBlockSize) {
         blockSizes = powerOfTwoBlockSizes;
     }
-    return {{}, row.operation, type, row.hardware, row.name, row.title, blockSizes, row.defaultBlockSize};
+    return {std::move(runner), row.operation, type,       row.hardware,
+            row.name,          row.title,     blockSizes, row.defaultBlockSize};
 }
 
-/// Gives each variant its runner, if this build has one.
-void attachRunners(std::span<Variant> variants) {
-    for (Implementation& implementation : joined({cpuImplementations(), gpuImplementations()})) {
-        const auto variant = std::ranges::find_if(variants, [&](const Variant& candidate) {
-            return candidate.operation == implementation.operation && candidate.type == implementation.type &&
-                   candidate.name == implementation.variant;
-        });
-        if (variant == variants.end()) {
-            throw std::logic_error(fmt::format("variants.cpp does not list {} {} of {}, which is implemented",
-                                               name(implementation.operation), implementation.variant,
-                                               name(implementation.type)));
+/// What this build can run, taken out one by one.
+class Stock {
+  public:
+    explicit Stock(Implementations implementations) : left_(std::move(implementations)) {
+        for (const Implementation& implementation : left_) {
+            types_[implementation.operation].insert(implementation.type);
         }
-        static_cast<Runner&>(*variant) = std::move(implementation.runner);
     }
-}
+
+    /// The implementations of a row, in the order of their types.
+    [[nodiscard]] Implementations take(const Row& row) {
+        const auto others = std::ranges::stable_partition(left_, [&row](const Implementation& implementation) {
+            return implementation.operation != row.operation || implementation.variant != row.name;
+        });
+        Implementations taken(std::move_iterator(others.begin()), std::move_iterator(others.end()));
+        left_.erase(others.begin(), others.end());
+        std::ranges::sort(taken, {}, &Implementation::type);
+        return taken;
+    }
+
+    /// The types for which the operation has any variant.
+    [[nodiscard]] const std::set<ElementType>& types(Operation operation) { return types_[operation]; }
+
+    void requireEmpty() const {
+        if (!left_.empty()) {
+            throw std::logic_error(fmt::format("variants.cpp does not list {} {}, which is implemented",
+                                               name(left_.front().operation), left_.front().variant));
+        }
+    }
+
+  private:
+    Implementations left_;
+    std::map<Operation, std::set<ElementType>> types_;
+};
 
 [[nodiscard]] std::vector<std::string_view> distinctNames(std::span<const Variant> variants) {
     std::vector<std::string_view> names;
@@ -203,16 +205,21 @@ template <typename Value>
 }  // namespace
 
 std::vector<Variant> allVariants() {
+    Stock stock(joined({cpuImplementations(), gpuImplementations()}));
     std::vector<Variant> variants;
     for (const Row& row : rows) {
-        for (const ElementType type : row.types) {
-            variants.push_back(variantOf(row, type));
+        Implementations implementations = stock.take(row);
+        // A peer on the CPU that the build did not find is not listed. GPU variants are, with the reason.
+        if (implementations.empty() && row.hardware == Hardware::Gpu) {
+            for (const ElementType type : stock.types(row.operation)) {
+                variants.push_back(variantOf(row, type, {}));
+            }
+        }
+        for (Implementation& implementation : implementations) {
+            variants.push_back(variantOf(row, implementation.type, std::move(implementation.runner)));
         }
     }
-    attachRunners(variants);
-    // Remove the peers that the build did not find.
-    std::erase_if(variants,
-                  [](const Variant& variant) { return variant.hardware == Hardware::Cpu && !variant.prepare; });
+    stock.requireEmpty();
     return variants;
 }
 
