@@ -8,7 +8,7 @@ y, `at`: x as text, `odd`: whether the size is not a power of two, and the field
 import math
 import statistics
 
-from measurements import TEXT_OPERATIONS, is_power, of_powers, power_shape, read
+from measurements import TEXT_OPERATIONS, Unusable, is_power, of_powers, power_shape, read
 
 COLUMNS = ("gpu", "toolkit", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us",
            "gbps", "percent_of_copy")
@@ -283,7 +283,9 @@ def measurements_of(path):
 
 
 def build_charts(folder):
-    """The charts by name, and the reasons for charts that cannot be drawn."""
+    """The charts by name, and the reasons for charts that cannot be drawn. Raises Unusable if there is no chart."""
+    if not folder.is_dir():
+        raise Unusable(f"there is no folder {folder}")
     built, missing = {}, {}
     for name, (file, build) in CHARTS.items():
         if not (folder / file).exists():
@@ -293,4 +295,6 @@ def build_charts(folder):
             built[name] = build(measurements_of(folder / file))
         except NothingToShow:
             missing[name] = f"{folder / file} has nothing for it"
+    if not built:
+        raise Unusable(f"{folder} has no CSV with measurements for a chart")
     return built, missing

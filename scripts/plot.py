@@ -5,7 +5,8 @@
     scripts/plot.py --html report.html     all of them in one page that opens offline, with the numbers
     scripts/plot.py --check                writes nothing; exit status 1 if an image is missing or out of date
 
-If a CSV is missing, its chart is left out with a message. Only the images need matplotlib.
+If a CSV is missing, its chart is left out with a message. Without any measurements the exit status is 2. Only the
+images need matplotlib.
 """
 
 import argparse
@@ -15,7 +16,7 @@ import pathlib
 import sys
 
 from charts import build_charts
-from measurements import DATA, ROOT
+from measurements import DATA, ROOT, Unusable
 
 IMAGES = ROOT / "img"
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
@@ -51,8 +52,9 @@ def main():
 
     try:
         charts, missing = build_charts(arguments.data)
-    except KeyError as error:
-        sys.exit(f"plot.py: {error.args[0]}")
+    except Unusable as error:
+        print(f"plot.py: {error}", file=sys.stderr)
+        sys.exit(2)
     for name, reason in missing.items():
         print(f"plot.py: left out {name}: {reason}", file=sys.stderr)
     if arguments.check:

@@ -74,9 +74,22 @@ class ChartsTest(unittest.TestCase):
     def test_missing_columns_are_named(self):
         columns = [column for column in sample_data.COLUMNS if column not in ("gbps", "n")]
         sample_data.write_csv(self.folder / "sweep.csv", sample_data.scans(), columns)
-        done = run("plot.py", "--data", self.folder, "--html", self.folder / "report.html")
-        self.assertEqual(done.returncode, 1)
-        self.assertEqual(done.stderr, "plot.py: sweep.csv lacks the columns n, gbps\n")
+        self.assert_no_page(self.folder, "sweep.csv lacks the columns n, gbps")
+
+    def test_without_measurements_there_is_no_page(self):
+        nowhere = self.folder / "nowhere"
+        self.assert_no_page(nowhere, f"there is no folder {nowhere}")
+        nowhere.mkdir()
+        self.assert_no_page(nowhere, f"{nowhere} has no CSV with measurements for a chart")
+        sample_data.write_csv(nowhere / "sweep.csv", [])
+        self.assert_no_page(nowhere, f"{nowhere} has no CSV with measurements for a chart")
+
+    def assert_no_page(self, data, reason):
+        page = self.folder / "report.html"
+        done = run("plot.py", "--data", data, "--html", page)
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr, f"plot.py: {reason}\n")
+        self.assertFalse(page.exists())
 
 
 @sample_data.needs_matplotlib
