@@ -28,9 +28,11 @@ def scale_x(axis, scale, points):
     axis.set_label_text(scale["label"])
     if scale["scale"] == "log2":
         axis.axes.set_xscale("log", base=2)
-        powers = sorted({point["x"] for point in points if not point["odd"]})
+        wide = [point["x"] for point in points]
+        powers = [1 << k for k in range(64) if min(wide) <= 1 << k <= max(wide)]
+        ticks = powers if len(powers) > 1 else [min(wide), max(wide)]
         word = "{:g}".format if scale.get("plain") else lambda x: size(int(x))
-        axis.set_major_locator(FixedLocator(powers[::max(1, len(powers) // 6)]))
+        axis.set_major_locator(FixedLocator(ticks[::max(1, len(ticks) // 6)]))
         axis.set_major_formatter(FuncFormatter(lambda x, _: word(x)))
         axis.set_minor_locator(NullLocator())
 
@@ -140,23 +142,32 @@ def bar_limit(panels):
 
 
 def height_of(panel):
-    """Height in inches."""
-    return 4.2 if panel["kind"] == "lines" else 0.1 * len(panel["categories"]) + 0.16 * len(points_of(panel))
+    """Height in inches, with room for the names of all lines."""
+    if panel["kind"] == "lines":
+        return max(4.2, 0.16 * len(panel["series"]))
+    return 0.1 * len(panel["categories"]) + 0.16 * len(points_of(panel))
+
+
+def width_of_names(panels):
+    """Width in inches of the names of lines, or of the categories of bars."""
+    names = [panel.get("categories") or [line["label"] for line in panel["series"]] for panel in panels]
+    return max(1.8, 0.075 * max(len(name) for group in names for name in group))
 
 
 def lay_out(panels):
     """A figure with axes for the panels: lines side by side, bars one below the other."""
     above, below, between = 0.95, 0.75, 0.62
+    names = width_of_names(panels)
     heights = [height_of(panel) for panel in panels]
     if panels[0]["kind"] == "lines":
-        width, height = 8 if len(panels) == 1 else 9.5, heights[0] + above + below
+        width, height = (6.2 if len(panels) == 1 else 7.7) + names, max(heights) + above + below
         figure = plt.figure(figsize=(width, height))
-        grid = figure.add_gridspec(1, len(panels), left=0.75 / width, right=1 - 1.8 / width, wspace=0.7,
+        grid = figure.add_gridspec(1, len(panels), left=0.75 / width, right=1 - names / width, wspace=0.7,
                                    top=1 - above / height, bottom=below / height)
     else:
-        width, height = 8, sum(heights) + between * (len(panels) - 1) + above + below
+        width, height = 6.2 + names, sum(heights) + between * (len(panels) - 1) + above + below
         figure = plt.figure(figsize=(width, height))
-        grid = figure.add_gridspec(len(panels), 1, left=1.85 / width, right=0.98, height_ratios=heights,
+        grid = figure.add_gridspec(len(panels), 1, left=(names + 0.05) / width, right=0.98, height_ratios=heights,
                                    hspace=between / statistics.mean(heights), top=1 - above / height,
                                    bottom=below / height)
     return figure, [figure.add_subplot(cell) for cell in grid]

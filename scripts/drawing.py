@@ -40,8 +40,8 @@ plt.rcParams.update({
 
 def save(figure, path, description=""):
     """Writes PATH.svg and PATH.png. The same figure gives the same bytes."""
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None, "Description": description})
-    figure.savefig(path.with_suffix(".png"), dpi=144, metadata={"Software": None})
+    figure.savefig(f"{path}.svg", metadata={"Date": None, "Creator": None, "Description": description})
+    figure.savefig(f"{path}.png", dpi=144, metadata={"Software": None})
     plt.close(figure)
 
 

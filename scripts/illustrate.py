@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws in img/ how the algorithms work. Each algorithm runs on a few numbers.
 
-    scripts/illustrate.py [--images FOLDER]
+    scripts/illustrate.py [--out FOLDER]
 
 The drawings show the results of the steps, and each final result is checked. The names are those of the kernels.
 """
@@ -348,11 +348,11 @@ ILLUSTRATIONS = {"rooms": rooms, "naive_scan": naive_scan, "up_sweep": lambda: u
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=pathlib.Path, default=ROOT / "img", help="where they go")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "img", metavar="FOLDER", help="where they go")
     arguments = parser.parse_args()
-    arguments.images.mkdir(exist_ok=True)
+    arguments.out.mkdir(exist_ok=True)
     for title, draw in ILLUSTRATIONS.items():
-        save(draw().figure, arguments.images / title)
+        save(draw().figure, arguments.out / title)
 
 
 if __name__ == "__main__":
