@@ -1,5 +1,6 @@
 """The charts of charts.py as figures of matplotlib."""
 
+import math
 import statistics
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
@@ -40,15 +41,12 @@ def scale_x(axis, scale, points):
 def scale_y(axis, scale, points):
     """Puts the label horizontally on top of the axis."""
     axis.axes.annotate(scale["label"], (0, 1), xytext=(-48, 8), xycoords="axes fraction", textcoords="offset points")
-    if scale["scale"] == "log":
-        axis.axes.set_yscale("log")
-        word = time_label if scale.get("unit") == "us" else "{:g}".format
-        values = [point["y"] for point in points]
-        axis.set_major_locator(LogLocator(10, subs=(1,) if max(values) > 100 * min(values) else (1, 2, 5)))
-        axis.set_major_formatter(FuncFormatter(lambda y, _: word(y)))
-        axis.set_minor_locator(NullLocator())
-    else:
-        axis.axes.set_ylim(bottom=0)
+    axis.axes.set_yscale("log")
+    word = time_label if scale.get("unit") == "us" else "{:g}".format
+    values = [point["y"] for point in points]
+    axis.set_major_locator(LogLocator(10, subs=(1,) if max(values) > 100 * min(values) else (1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda y, _: word(y)))
+    axis.set_minor_locator(NullLocator())
     axis.grid()
 
 
@@ -60,6 +58,9 @@ def draw_line(axes, line):
     if odd:
         axes.plot(*zip(*odd), color=colour(line), marker="o", markersize=5, markerfacecolor="none",
                   markeredgewidth=0.7, linestyle="none")
+    # All whiskers are one path, which NaN interrupts.
+    whiskers = [(point["x"], y) for point in line["points"] for y in [*point.get("spread", ()), math.nan]]
+    axes.plot(*zip(*whiskers), color=colour(line), linewidth=1, alpha=0.6)
 
 
 def label_ends(axes, series):
@@ -103,6 +104,11 @@ def placed_bars(panel):
             yield line, point, row + 0.8 * ((i + 0.5) / len(here) - 0.5), 0.8 / len(here)
 
 
+def end_of(point):
+    """The end of a bar, or of the whisker that shows the spread of its trials."""
+    return max([point["y"], *point.get("spread", ())])
+
+
 def bar_label(point):
     return f"{point['y']:.4g}" + (f"  ({float(point['percent']):.3g} %)" if point["percent"] else "")
 
@@ -110,14 +116,16 @@ def bar_label(point):
 def draw_bars(axes, panel, limit):
     for line, point, centre, thickness in placed_bars(panel):
         axes.barh(centre, point["y"], 0.85 * thickness, color=colour(line), alpha=0.85, linewidth=0)
-        end = point["y"]
+        if "spread" in point:
+            axes.plot(point["spread"], [centre] * 2, color=INK, linewidth=1)
+        end = end_of(point)
         if point["copy"]:
             axes.plot([point["copy"]] * 2, [centre - thickness / 2, centre + thickness / 2], color=INK, linewidth=1,
                       linestyle=(0, (2, 1)))
             # A label that would overlap the mark goes behind it.
-            end = max(end, point["copy"]) if end + 0.18 * limit > point["copy"] else end
+            end = max(end, point["copy"]) if end + 0.2 * limit > point["copy"] else end
         axes.annotate(bar_label(point), (end, centre), xytext=(4, 0), textcoords="offset points", color=colour(line),
-                      fontsize=8, va="center")
+                      fontsize=LABEL_SIZE, va="center")
     axes.set_yticks(range(len(panel["categories"])), panel["categories"], fontsize=LABEL_SIZE)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(panel["categories"]) - 0.5, -0.5)
@@ -136,7 +144,7 @@ def name_bars(axes, panel):
 def bar_limit(panels):
     """The end of the axis, with room for the labels and, if it is near enough, the mark of the copy."""
     points = [point for panel in panels for point in points_of(panel)]
-    longest = max(point["y"] for point in points)
+    longest = max(map(end_of, points))
     marks = [point["copy"] for point in points if point["copy"] and point["copy"] < 1.5 * longest]
     return 1.22 * max([longest, *marks])
 
@@ -144,8 +152,8 @@ def bar_limit(panels):
 def height_of(panel):
     """Height in inches, with room for the names of all lines."""
     if panel["kind"] == "lines":
-        return max(4.2, 0.16 * len(panel["series"]))
-    return 0.1 * len(panel["categories"]) + 0.16 * len(points_of(panel))
+        return max(4.2, 0.17 * len(panel["series"]))
+    return 0.1 * len(panel["categories"]) + 0.17 * len(points_of(panel))
 
 
 def width_of_names(panels):
@@ -188,5 +196,5 @@ def draw(chart):
     height = figure.get_figheight()
     figure.text(0.012, 1 - 0.08 / height, chart["title"], fontsize=13, weight="bold", va="top")
     figure.text(0.012, 1 - 0.34 / height, chart["subtitle"], fontsize=LABEL_SIZE, va="top")
-    figure.text(0.012, 0.08 / height, chart["source"], fontsize=7)
+    figure.text(0.012, 0.08 / height, chart["source"], fontsize=LABEL_SIZE)
     return figure

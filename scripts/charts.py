@@ -2,7 +2,8 @@
 
 A chart is a dict: `title`, `subtitle`, `source` and `panels`. A panel has a `kind`. The x of its points is a number for
 "lines", and one of the panel's `categories` for "bars". Each of its `series` has a `label`, a `style` and `points` (x,
-y, `at`: x as text, `odd`: whether the size is three elements less than another, and the fields of the CSV).
+y, `at`: x as text, `odd`: whether the size is three elements less than another, the fields of the CSV and, if it has
+them, `spread`: the y of the slowest and of the fastest trial, the lesser first).
 """
 
 import itertools
@@ -71,6 +72,15 @@ def point(row, x, y, at):
             "percent": row["percent_of_copy"]}
 
 
+def spread(row, y_of):
+    """The fields of a point that tell what y the trials had, from the least to the greatest."""
+    trials = [float(row.get(column) or 0) for column in ("min_us", "max_us")]
+    if min(trials) <= 0:
+        return {}
+    return {"spread": sorted(y_of(row | {"median_us": us, "gbps": bandwidth_of(row) * time_of(row) / us})
+                             for us in trials)}
+
+
 def elements(row):
     return int(row["n"])
 
@@ -105,7 +115,8 @@ def by_number(rows, x_of, y_of, at=size):
     """One series per variant, with points from left to right."""
     series = []
     for variant, style in styles(unique(row["variant"] for row in rows)).items():
-        points = {x_of(row): point(row, x_of(row), y_of(row), at(x_of(row))) for row in having(rows, variant=variant)}
+        points = {x_of(row): point(row, x_of(row), y_of(row), at(x_of(row))) | spread(row, y_of)
+                  for row in having(rows, variant=variant)}
         series.append({"label": variant, "style": style, "points": [points[x] for x in sorted(points)]})
     return series
 
@@ -114,8 +125,8 @@ def by_name(rows, name_of):
     """One series of bars per variant."""
     series = []
     for variant, style in styles(unique(row["variant"] for row in rows)).items():
-        points = {name_of(row): point(row, name_of(row), bandwidth_of(row), name_of(row)) | {"copy": copy_speed(row)}
-                  for row in having(rows, variant=variant)}
+        points = {name_of(row): point(row, name_of(row), bandwidth_of(row), name_of(row)) | spread(row, bandwidth_of)
+                  | {"copy": copy_speed(row)} for row in having(rows, variant=variant)}
         series.append({"label": variant, "style": style, "points": list(points.values())})
     return series
 
@@ -135,14 +146,14 @@ def lines(series, x, y, title=""):
 
 
 def bars(rows, name_of, title=""):
-    return {"kind": "bars", "title": title, "x": BANDWIDTH, "categories": unique(map(name_of, rows)),
-            "series": by_name(rows, name_of)}
+    return {"kind": "bars", "title": title, "x": {"label": BANDWIDTH["label"]},
+            "categories": unique(map(name_of, rows)), "series": by_name(rows, name_of)}
 
 
 ELEMENTS = {"label": "elements", "scale": "log2"}
 THREADS = {"label": "threads per block", "scale": "log2", "plain": True}
 TIME = {"label": "median time", "scale": "log", "unit": "us"}
-BANDWIDTH = {"label": "GB/s", "scale": "linear"}
+BANDWIDTH = {"label": "GB/s", "scale": "log"}
 
 
 def largest_size(rows):
@@ -152,10 +163,13 @@ def largest_size(rows):
 
 
 def chart(rows, title, subtitle, panels):
-    if not any(line["points"] for panel in panels for line in panel["series"]):
+    points = [point for panel in panels for line in panel["series"] for point in line["points"]]
+    if not points:
         raise NothingToShow
     source = (f"{values(rows, 'gpu') or 'no GPU'}, CUDA {values(rows, 'toolkit') or '-'}, "
               f"commit {values(rows, 'commit')}; {values(rows, 'file')}")
+    if any("spread" in point for point in points):
+        source += "; whiskers: fastest and slowest trial"
     return {"title": title, "subtitle": subtitle, "source": source, "panels": panels}
 
 
@@ -347,7 +361,7 @@ def own_chart(rows):
     rows = list(tell_apart(without_odd(rows)))
     if is_line(rows):
         series = [*by_number(rows, elements, bandwidth_of), ceiling(rows, elements)]
-        panels = [lines(series, ELEMENTS, BANDWIDTH | {"scale": "log"})]
+        panels = [lines(series, ELEMENTS, BANDWIDTH)]
     else:
         def input_of(row):
             return row.get("shape") or size(elements(row))

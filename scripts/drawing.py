@@ -13,7 +13,7 @@ except ImportError:
 
 plt.switch_backend("svg")
 
-COLOURS = {"ink": "#797f87", "grey": "#797f87", "blue": "#1879bd", "red": "#d55e00", "green": "#00916a",
+COLOURS = {"ink": "#666d75", "grey": "#666d75", "blue": "#1879bd", "red": "#d55e00", "green": "#00916a",
            "purple": "#b8618f", "orange": "#a97a00"}
 INK = COLOURS["ink"]
 

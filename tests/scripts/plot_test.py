@@ -58,6 +58,22 @@ class ChartsTest(unittest.TestCase):
         for point in points[-10:]:
             self.assertAlmostEqual(point["y"], COPY_SPEED, delta=0.001 * COPY_SPEED)
 
+    def test_bandwidth_is_on_a_logarithmic_axis(self):
+        charts, _ = build_charts(self.folder)
+        self.assertEqual(charts["scan_bandwidth"]["panels"][0]["y"]["scale"], "log")
+
+    def test_the_spread_is_that_of_the_trials(self):
+        for name, least, greatest in (("scan_time", 0.9, 1.25), ("scan_bandwidth", 1 / 1.25, 1 / 0.9),
+                                      ("ladder", 1 / 1.25, 1 / 0.9)):
+            point = self.series(name)["cub"][-1]
+            self.assertAlmostEqual(point["spread"][0] / point["y"], least, places=3)
+            self.assertAlmostEqual(point["spread"][1] / point["y"], greatest, places=3)
+
+    def test_files_without_the_fastest_and_slowest_trial_have_no_spread(self):
+        columns = [column for column in sample_data.COLUMNS if column not in ("min_us", "max_us")]
+        sample_data.write_csv(self.folder / "sweep.csv", sample_data.scans(), columns)
+        self.assertNotIn("spread", self.series("scan_time")["cub"][-1])
+
     def test_the_crossover_lies_where_the_times_are_equal(self):
         charts, _ = build_charts(self.folder)
         (crossing,) = charts["crossover"]["panels"][0]["level"]["crossings"]
@@ -221,6 +237,24 @@ class ImagesTest(unittest.TestCase):
     def test_labels(self):
         texts = {text.text for text in ElementTree.parse(self.images / "scan_time.svg").iter(SVG + "text")}
         self.assertLessEqual({*SCANS, "2²⁰", "100 µs", "elements"}, texts)
+
+    def test_text_is_large_enough(self):
+        for image in self.images.glob("*.svg"):
+            sizes = re.findall(r"font: (?:700 )?([\d.]+)px", image.read_text(encoding="utf-8"))
+            self.assertGreaterEqual(min(map(float, sizes)), 9, image.name)
+
+    def test_colours_contrast_with_a_white_and_a_dark_page(self):
+        from drawing import COLOURS
+
+        def brightness(colour):
+            parts = [int(colour[i:i + 2], 16) / 255 for i in (1, 3, 5)]
+            red, green, blue = [((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+
+        for colour in COLOURS.values():
+            self.assertGreaterEqual(brightness("#ffffff") / brightness(colour), 3.5)
+            self.assertGreaterEqual(brightness(colour) / brightness("#0d1117"), 3.5)
+        self.assertGreaterEqual(brightness("#ffffff") / brightness(COLOURS["ink"]), 5)
 
     def test_bars_are_as_long_as_they_are_fast(self):
         widths = {}
