@@ -1,9 +1,9 @@
 """The data of the charts, made from the CSVs in data/ or from a user's own. Other scripts draw it.
 
-A chart is a dict: `title`, `subtitle`, `source` and `panels`. A panel has a `kind`. The x of its points is a number for
-"lines", and one of the panel's `categories` for "bars". Each of its `series` has a `label`, a `style` and `points` (x,
-y, `at`: x as text, `odd`: whether the size is three elements less than another, the fields of the CSV and, if it has
-them, `spread`: the y of the slowest and of the fastest trial, the lesser first).
+A chart is a dict: `title`, `subtitle`, `about`: what it was measured on, `source` and `panels`. A panel has a `kind`.
+The x of its points is a number for "lines", and one of the panel's `categories` for "bars". Each of its `series` has a
+`label`, a `style` and `points` (x, y, `at`: x as text, `odd`: whether the size is three elements less than another, the
+fields of the CSV and, if it has them, `spread`: the y of the slowest and of the fastest trial, the lesser first).
 """
 
 import itertools
@@ -12,8 +12,9 @@ import statistics
 
 from measurements import TEXT_OPERATIONS, Unusable, is_power, is_verified, power_shape, read, read_all
 
-COLUMNS = ("gpu", "toolkit", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us",
-           "gbps", "percent_of_copy")
+ABOUT = ("gpu", "toolkit", "driver", "commit")
+COLUMNS = (*ABOUT, "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us", "gbps",
+           "percent_of_copy")
 
 # One hue per family and one dash pattern per member, so that a variant looks the same in every chart.
 STYLES = {
@@ -166,16 +167,21 @@ def chart(rows, title, subtitle, panels):
     points = [point for panel in panels for line in panel["series"] for point in line["points"]]
     if not points:
         raise NothingToShow
-    source = (f"{values(rows, 'gpu') or 'no GPU'}, CUDA {values(rows, 'toolkit') or '-'}, "
-              f"commit {values(rows, 'commit')}; {values(rows, 'file')}")
+    source = (f"{listed(rows, 'gpu') or 'no GPU'}, CUDA {listed(rows, 'toolkit') or '-'}, "
+              f"commit {listed(rows, 'commit')}; {listed(rows, 'file')}")
     if any("spread" in point for point in points):
         source += "; whiskers: fastest and slowest trial"
-    return {"title": title, "subtitle": subtitle, "source": source, "panels": panels}
+    about = {column: values(rows, column) for column in ABOUT}
+    return {"title": title, "subtitle": subtitle, "about": about, "source": source, "panels": panels}
 
 
 def values(rows, column):
-    """The different values of a column, as text."""
-    return ", ".join(filter(None, unique(row[column] for row in rows)))
+    """The different values of a column that are not empty."""
+    return [value for value in unique(row[column] for row in rows) if value]
+
+
+def listed(rows, column):
+    return ", ".join(values(rows, column))
 
 
 def ladder(rows):
@@ -340,7 +346,7 @@ def tell_apart(rows):
     """The rows, with longer names for a variant that was measured in several ways, for example `cub, batched`."""
     for variant in unique(row["variant"] for row in rows):
         peers = having(rows, variant=variant)
-        differing = [column for column in ("gpu", "input", "block_size", "mode") if "," in values(peers, column)]
+        differing = [column for column in ("gpu", "input", "block_size", "mode") if len(values(peers, column)) > 1]
         for row in peers:
             yield row | {"variant": ", ".join([variant, *(row[column] for column in differing)])}
 
@@ -354,7 +360,7 @@ def is_line(rows):
 
 def own_chart(rows):
     """Of one operation and type: lines over the size, or bars for each size and shape."""
-    title = f"{values(rows, 'operation')} of {values(rows, 'type')} on {values(rows, 'gpu') or 'the CPU'}"
+    title = f"{listed(rows, 'operation')} of {listed(rows, 'type')} on {listed(rows, 'gpu') or 'the CPU'}"
     subtitle = "Each input and output element counted once"
     if values(rows, "percent_of_copy"):
         subtitle += "; dotted: cudaMemcpyAsync of as many bytes"
