@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point.
 
-Skipped where there is no Chromium with its driver, or no Selenium to steer it.
+Skipped, with the names of the packages that are missing, where there is no Chromium with its driver, or no Selenium to
+steer it. With STREAM_COMPACTION_BROWSER=1 scripts/test.sh installs them.
 """
 
 import csv
 import importlib.util
 import pathlib
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -16,6 +19,9 @@ from sample_data import run
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
+SELENIUM = importlib.util.find_spec("selenium")
+MISSING = [package for package, found in (("chromium", BROWSER), ("chromium-driver", DRIVER),
+                                          ("python3-selenium", SELENIUM)) if not found]
 
 
 def start_browser():
@@ -31,8 +37,14 @@ def start_browser():
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
 
-@unittest.skipUnless(BROWSER and DRIVER, "Chromium or its driver is not installed")
-@unittest.skipUnless(importlib.util.find_spec("selenium"), "Selenium is not installed")
+class RequirementsTest(unittest.TestCase):
+    def test_the_line_of_a_skipped_test_names_what_is_missing(self):
+        done = subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
+                              check=True, env={"PATH": ""})
+        self.assertIn("not installed (Debian's names): chromium, chromium-driver", done.stderr)
+
+
+@unittest.skipIf(MISSING, f"not installed (Debian's names): {', '.join(MISSING)}")
 class ReportTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
