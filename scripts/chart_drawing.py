@@ -1,5 +1,6 @@
 """The charts of charts.py as figures of matplotlib."""
 
+import math
 import statistics
 
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
@@ -28,9 +29,11 @@ def scale_x(axis, scale, points):
     axis.set_label_text(scale["label"])
     if scale["scale"] == "log2":
         axis.axes.set_xscale("log", base=2)
-        powers = sorted({point["x"] for point in points if not point["odd"]})
+        wide = [point["x"] for point in points]
+        powers = [1 << k for k in range(64) if min(wide) <= 1 << k <= max(wide)]
+        ticks = powers if len(powers) > 1 else [min(wide), max(wide)]
         word = "{:g}".format if scale.get("plain") else lambda x: size(int(x))
-        axis.set_major_locator(FixedLocator(powers[::max(1, len(powers) // 6)]))
+        axis.set_major_locator(FixedLocator(ticks[::max(1, len(ticks) // 6)]))
         axis.set_major_formatter(FuncFormatter(lambda x, _: word(x)))
         axis.set_minor_locator(NullLocator())
 
@@ -38,15 +41,12 @@ def scale_x(axis, scale, points):
 def scale_y(axis, scale, points):
     """Puts the label horizontally on top of the axis."""
     axis.axes.annotate(scale["label"], (0, 1), xytext=(-48, 8), xycoords="axes fraction", textcoords="offset points")
-    if scale["scale"] == "log":
-        axis.axes.set_yscale("log")
-        word = time_label if scale.get("unit") == "us" else "{:g}".format
-        values = [point["y"] for point in points]
-        axis.set_major_locator(LogLocator(10, subs=(1,) if max(values) > 100 * min(values) else (1, 2, 5)))
-        axis.set_major_formatter(FuncFormatter(lambda y, _: word(y)))
-        axis.set_minor_locator(NullLocator())
-    else:
-        axis.axes.set_ylim(bottom=0)
+    axis.axes.set_yscale("log")
+    word = time_label if scale.get("unit") == "us" else "{:g}".format
+    values = [point["y"] for point in points]
+    axis.set_major_locator(LogLocator(10, subs=(1,) if max(values) > 100 * min(values) else (1, 2, 5)))
+    axis.set_major_formatter(FuncFormatter(lambda y, _: word(y)))
+    axis.set_minor_locator(NullLocator())
     axis.grid()
 
 
@@ -58,6 +58,9 @@ def draw_line(axes, line):
     if odd:
         axes.plot(*zip(*odd), color=colour(line), marker="o", markersize=5, markerfacecolor="none",
                   markeredgewidth=0.7, linestyle="none")
+    # All whiskers are one path, which NaN interrupts.
+    whiskers = [(point["x"], y) for point in line["points"] for y in [*point.get("spread", ()), math.nan]]
+    axes.plot(*zip(*whiskers), color=colour(line), linewidth=1, alpha=0.6)
 
 
 def label_ends(axes, series):
@@ -101,6 +104,11 @@ def placed_bars(panel):
             yield line, point, row + 0.8 * ((i + 0.5) / len(here) - 0.5), 0.8 / len(here)
 
 
+def end_of(point):
+    """The end of a bar, or of the whisker that shows the spread of its trials."""
+    return max([point["y"], *point.get("spread", ())])
+
+
 def bar_label(point):
     return f"{point['y']:.4g}" + (f"  ({float(point['percent']):.3g} %)" if point["percent"] else "")
 
@@ -108,14 +116,16 @@ def bar_label(point):
 def draw_bars(axes, panel, limit):
     for line, point, centre, thickness in placed_bars(panel):
         axes.barh(centre, point["y"], 0.85 * thickness, color=colour(line), alpha=0.85, linewidth=0)
-        end = point["y"]
+        if "spread" in point:
+            axes.plot(point["spread"], [centre] * 2, color=INK, linewidth=1)
+        end = end_of(point)
         if point["copy"]:
             axes.plot([point["copy"]] * 2, [centre - thickness / 2, centre + thickness / 2], color=INK, linewidth=1,
                       linestyle=(0, (2, 1)))
             # A label that would overlap the mark goes behind it.
-            end = max(end, point["copy"]) if end + 0.18 * limit > point["copy"] else end
+            end = max(end, point["copy"]) if end + 0.2 * limit > point["copy"] else end
         axes.annotate(bar_label(point), (end, centre), xytext=(4, 0), textcoords="offset points", color=colour(line),
-                      fontsize=8, va="center")
+                      fontsize=LABEL_SIZE, va="center")
     axes.set_yticks(range(len(panel["categories"])), panel["categories"], fontsize=LABEL_SIZE)
     axes.tick_params(axis="y", length=0)
     axes.set_ylim(len(panel["categories"]) - 0.5, -0.5)
@@ -134,29 +144,38 @@ def name_bars(axes, panel):
 def bar_limit(panels):
     """The end of the axis, with room for the labels and, if it is near enough, the mark of the copy."""
     points = [point for panel in panels for point in points_of(panel)]
-    longest = max(point["y"] for point in points)
+    longest = max(map(end_of, points))
     marks = [point["copy"] for point in points if point["copy"] and point["copy"] < 1.5 * longest]
     return 1.22 * max([longest, *marks])
 
 
 def height_of(panel):
-    """Height in inches."""
-    return 4.2 if panel["kind"] == "lines" else 0.1 * len(panel["categories"]) + 0.16 * len(points_of(panel))
+    """Height in inches, with room for the names of all lines."""
+    if panel["kind"] == "lines":
+        return max(4.2, 0.17 * len(panel["series"]))
+    return 0.1 * len(panel["categories"]) + 0.17 * len(points_of(panel))
+
+
+def width_of_names(panels):
+    """Width in inches of the names of lines, or of the categories of bars."""
+    names = [panel.get("categories") or [line["label"] for line in panel["series"]] for panel in panels]
+    return max(1.8, 0.075 * max(len(name) for group in names for name in group))
 
 
 def lay_out(panels):
     """A figure with axes for the panels: lines side by side, bars one below the other."""
     above, below, between = 0.95, 0.75, 0.62
+    names = width_of_names(panels)
     heights = [height_of(panel) for panel in panels]
     if panels[0]["kind"] == "lines":
-        width, height = 8 if len(panels) == 1 else 9.5, heights[0] + above + below
+        width, height = (6.2 if len(panels) == 1 else 7.7) + names, max(heights) + above + below
         figure = plt.figure(figsize=(width, height))
-        grid = figure.add_gridspec(1, len(panels), left=0.75 / width, right=1 - 1.8 / width, wspace=0.7,
+        grid = figure.add_gridspec(1, len(panels), left=0.75 / width, right=1 - names / width, wspace=0.7,
                                    top=1 - above / height, bottom=below / height)
     else:
-        width, height = 8, sum(heights) + between * (len(panels) - 1) + above + below
+        width, height = 6.2 + names, sum(heights) + between * (len(panels) - 1) + above + below
         figure = plt.figure(figsize=(width, height))
-        grid = figure.add_gridspec(len(panels), 1, left=1.85 / width, right=0.98, height_ratios=heights,
+        grid = figure.add_gridspec(len(panels), 1, left=(names + 0.05) / width, right=0.98, height_ratios=heights,
                                    hspace=between / statistics.mean(heights), top=1 - above / height,
                                    bottom=below / height)
     return figure, [figure.add_subplot(cell) for cell in grid]
@@ -177,5 +196,5 @@ def draw(chart):
     height = figure.get_figheight()
     figure.text(0.012, 1 - 0.08 / height, chart["title"], fontsize=13, weight="bold", va="top")
     figure.text(0.012, 1 - 0.34 / height, chart["subtitle"], fontsize=LABEL_SIZE, va="top")
-    figure.text(0.012, 0.08 / height, chart["source"], fontsize=7)
+    figure.text(0.012, 0.08 / height, chart["source"], fontsize=LABEL_SIZE)
     return figure

@@ -13,7 +13,7 @@ except ImportError:
 
 plt.switch_backend("svg")
 
-COLOURS = {"ink": "#797f87", "grey": "#797f87", "blue": "#1879bd", "red": "#d55e00", "green": "#00916a",
+COLOURS = {"ink": "#666d75", "grey": "#666d75", "blue": "#1879bd", "red": "#d55e00", "green": "#00916a",
            "purple": "#b8618f", "orange": "#a97a00"}
 INK = COLOURS["ink"]
 
@@ -40,8 +40,8 @@ plt.rcParams.update({
 
 def save(figure, path, description=""):
     """Writes PATH.svg and PATH.png. The same figure gives the same bytes."""
-    figure.savefig(path.with_suffix(".svg"), metadata={"Date": None, "Creator": None, "Description": description})
-    figure.savefig(path.with_suffix(".png"), dpi=144, metadata={"Software": None})
+    figure.savefig(f"{path}.svg", metadata={"Date": None, "Creator": None, "Description": description})
+    figure.savefig(f"{path}.png", dpi=144, metadata={"Software": None})
     plt.close(figure)
 
 

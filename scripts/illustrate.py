@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws in img/ how the algorithms work. Each algorithm runs on a few numbers.
 
-    scripts/illustrate.py [--images FOLDER]
+    scripts/illustrate.py [--out FOLDER]
 
 The drawings show the results of the steps, and each final result is checked. The names are those of the kernels.
 """
@@ -36,7 +36,7 @@ def canvas(width, height, title, subtitle):
 def name(axes, y, kernel, what=""):
     """Names a row: the kernel, and below it its purpose."""
     axes.text(-0.5, y + (0.3 if what else 0.5), kernel, fontsize=9, family="monospace", ha="right", va="center")
-    axes.text(-0.5, y + 0.72, what, fontsize=8, ha="right", va="center")
+    axes.text(-0.5, y + 0.72, what, fontsize=9, ha="right", va="center")
 
 
 def cell(axes, x, y, value, hue="ink", strong=False, size=10, width=1.0):
@@ -159,7 +159,7 @@ def look_back():
     hues = ["green" if t < known else "orange" for t in range(5)] + ["blue"]
     for t, tile in enumerate(tiles):
         row(axes, 0, tile, [hues[t]] * 2, first=place[t])
-        axes.text(place[t] + 1, -0.12, f"tile {t}", fontsize=8, ha="center", va="center")
+        axes.text(place[t] + 1, -0.12, f"tile {t}", fontsize=9, ha="center", va="center")
         arrow(axes, (place[t] + 1, 0.98), (place[t] + 1, 1.66), hues[t])
         cell(axes, place[t], 1.7, sums[t], hues[t], width=2)
         arrow(axes, (place[t] + 1, 2.68), (place[t] + 1, 3.36), hues[t])
@@ -239,10 +239,10 @@ def onesweep():
         starts.append(exclusive_scan(counts))
         for value in range(radix):
             x = place[index] + value
-            axes.text(x + 0.5, 1.75, value, color=COLOURS[HUES[value]], fontsize=8, ha="center", va="center")
+            axes.text(x + 0.5, 1.75, value, color=COLOURS[HUES[value]], fontsize=9, ha="center", va="center")
             cell(axes, x, 1.9, counts[value], HUES[value])
             cell(axes, x, 2.9, starts[index][value], HUES[value], strong=True)
-        axes.text(place[index] + 2, 1.4, title, fontsize=8, ha="center", va="center")
+        axes.text(place[index] + 2, 1.4, title, fontsize=9, ha="center", va="center")
     name(axes, 1.9, "kernCountDigits", "keys with each digit")
     name(axes, 2.9, "makePlan", "keys with a smaller digit")
 
@@ -338,7 +338,7 @@ def rooms():
             cell(axes, x, y, "", hue, width=size)
             axes.text(x + size / 2, y + (0.36 if role else 0.5), title, fontsize=9, family="monospace", ha="center",
                       va="center")
-            axes.text(x + size / 2, y + 0.7, role, fontsize=7.5, ha="center", va="center")
+            axes.text(x + size / 2, y + 0.7, role, fontsize=9, ha="center", va="center")
     return axes
 
 
@@ -348,11 +348,11 @@ ILLUSTRATIONS = {"rooms": rooms, "naive_scan": naive_scan, "up_sweep": lambda: u
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--images", type=pathlib.Path, default=ROOT / "img", help="where they go")
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "img", metavar="FOLDER", help="where they go")
     arguments = parser.parse_args()
-    arguments.images.mkdir(exist_ok=True)
+    arguments.out.mkdir(exist_ok=True)
     for title, draw in ILLUSTRATIONS.items():
-        save(draw().figure, arguments.images / title)
+        save(draw().figure, arguments.out / title)
 
 
 if __name__ == "__main__":

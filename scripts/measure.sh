@@ -2,7 +2,8 @@
 # Measures the data of the tables and charts, topic by topic, into CSVs.
 #   scripts/measure.sh --list
 #   scripts/measure.sh [--resume] FOLDER PROGRAM [TOPIC...]
-# A topic replaces its files. With --resume it keeps the program's rows of this card and commit, and measures the rest.
+# A topic replaces its files when all of it has been measured; until then the new ones are in FOLDER/unfinished. With
+# --resume it keeps the program's rows of this card and commit, those of an unfinished topic too, and measures the rest.
 # tune must be beside the program. scripts/reproduce.sh runs all topics and also draws the charts.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
@@ -195,22 +196,30 @@ if [ "${1:-}" = --resume ]; then
     resume=(--resume)
     shift
 fi
-folder=${1:?expected a folder for the files}
+finished=${1:?expected a folder for the files}
+folder=$finished/unfinished
 program=${2:?expected the program}
 topics=("${@:3}")
 [ ${#topics[@]} -gt 0 ] || topics=("${order[@]}")
-mkdir -p "$folder"
 for topic in "${topics[@]}"; do
     [ -n "${files[$topic]:-}" ] || { echo "measure.sh: there is no topic '$topic'; --list names them" >&2; exit 2; }
 done
+trap '[ $? -eq 0 ] || echo "measure.sh: $topic is not finished; what was measured of it is in $folder" >&2' EXIT
+mkdir -p "$folder"
 for topic in "${topics[@]}"; do
-    # Only the program can resume its own files.
-    if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* ]]; then
-        for file in ${files[$topic]}; do
+    for file in ${files[$topic]}; do
+        # Only the program can resume its own files.
+        if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* ]]; then
             rm -f "$folder/$file"
-        done
-    fi
+        elif [ ! -e "$folder/$file" ] && [ -e "$finished/$file" ]; then
+            cp "$finished/$file" "$folder"
+        fi
+    done
     SECONDS=0
     "$topic"
+    for file in ${files[$topic]}; do
+        mv "$folder/$file" "$finished"
+    done
     echo "$topic: $SECONDS s" >&2
 done
+rmdir --ignore-fail-on-non-empty "$folder"

@@ -10,17 +10,27 @@ TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 t
                    "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
 
 
+class Unusable(Exception):
+    """A file or folder has no measurements that can be used. The message says why."""
+
+
+def read_all(name, folder=DATA, columns=()):
+    """The rows of a file in a folder, in order. Raises Unusable if the file lacks columns."""
+    with (folder / name).open(newline="") as file:
+        reader = csv.DictReader(file)
+        missing = [column for column in ("verified", *columns) if column not in (reader.fieldnames or ())]
+        if missing:
+            raise Unusable(f"{name} lacks the columns {', '.join(missing)}")
+        return [row | {"file": name} for row in reader]
+
+
+def is_verified(row):
+    return row["verified"] == "true"
+
+
 def read(*names, folder=DATA, columns=()):
-    """The verified measurements of files in a folder, in order. Raises KeyError if a file lacks columns."""
-    rows = []
-    for name in names:
-        with (folder / name).open(newline="") as file:
-            reader = csv.DictReader(file)
-            missing = [column for column in ("verified", *columns) if column not in (reader.fieldnames or ())]
-            if missing:
-                raise KeyError(f"{name} lacks the columns {', '.join(missing)}")
-            rows += [row | {"file": name} for row in reader if row["verified"] == "true"]
-    return rows
+    """The verified measurements of files in a folder, in order. Raises Unusable if a file lacks columns."""
+    return [row for name in names for row in filter(is_verified, read_all(name, folder, columns))]
 
 
 def is_power(n):

@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""Draws the charts in img/ from the files that the program wrote in data/.
+"""Draws the charts in img/ from the files that the program wrote in data/, or charts of your own measurements.
 
-    scripts/plot.py                        every chart as SVG and PNG
-    scripts/plot.py --html report.html     all of them in one page that opens offline, with the numbers
+    scripts/plot.py                        every chart in img/ as SVG and PNG
+    scripts/plot.py mine.csv               what `stream_compaction_test --csv mine.csv` measured, as mine.svg and
+                                           mine.png beside it; mine_1.svg, mine_2.svg, ... for several operations or
+                                           types of element
+    scripts/plot.py --html report.html     all of them in one page that opens offline, with numbers; also of mine.csv
     scripts/plot.py --check                writes nothing; exit status 1 if an image is missing or out of date
 
-If a CSV is missing, its chart is left out with a message. Only the images need matplotlib.
+If a CSV is missing, its chart is left out with a message. Without any measurements the exit status is 2. Only the
+images need matplotlib.
 """
 
 import argparse
@@ -14,8 +18,8 @@ import json
 import pathlib
 import sys
 
-from charts import build_charts
-from measurements import DATA, ROOT
+from charts import build_charts, own_charts
+from measurements import DATA, ROOT, Unusable
 
 IMAGES = ROOT / "img"
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
@@ -30,9 +34,10 @@ def digest(chart):
     return "data " + hashlib.sha256(as_json(chart).encode()).hexdigest()[:16]
 
 
-def is_current(name, chart, folder):
-    path = folder / f"{name}.svg"
-    return path.exists() and path.with_suffix(".png").exists() and digest(chart) in path.read_text(encoding="utf-8")
+def is_current(path, chart):
+    """Whether PATH.svg and PATH.png show the chart."""
+    svg, png = pathlib.Path(f"{path}.svg"), pathlib.Path(f"{path}.png")
+    return svg.exists() and png.exists() and digest(chart) in svg.read_text(encoding="utf-8")
 
 
 def page(charts):
@@ -41,34 +46,59 @@ def page(charts):
     return TEMPLATE.read_text(encoding="utf-8").replace("@CHARTS@", embedded)
 
 
+def say(message):
+    print(f"plot.py: {message}", file=sys.stderr)
+
+
+def charts_of(arguments):
+    """The charts by the path of their image, less its ending, and the names of those that were left out."""
+    if not arguments.files:
+        charts, missing = build_charts(arguments.data)
+        for name, reason in missing.items():
+            say(f"left out {name}: {reason}")
+        return {(arguments.out or IMAGES) / name: chart for name, chart in charts.items()}, list(missing)
+    charts = {}
+    for file in arguments.files:
+        own, left_out = own_charts(file)
+        if left_out:
+            say(f"{file}: left out {left_out} rows without a time or with a wrong result")
+        charts |= {(arguments.out or file.parent) / name: chart for name, chart in own.items()}
+    return charts, []
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", type=pathlib.Path, default=DATA, help="where the CSVs are")
-    parser.add_argument("--images", type=pathlib.Path, default=IMAGES, help="where the images go")
+    inputs = parser.add_mutually_exclusive_group()
+    inputs.add_argument("files", type=pathlib.Path, nargs="*", default=[], metavar="CSV", help="your own measurements")
+    inputs.add_argument("--data", type=pathlib.Path, default=DATA, help="where the CSVs of the project are")
+    parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER", help="where the images go")
     parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the page, and no images")
     parser.add_argument("--check", action="store_true", help="only tell whether the images are up to date")
     arguments = parser.parse_args()
+    names = [file.name for file in arguments.files]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        parser.error(f"several files are called {', '.join(twice)}; plot them one at a time")
 
     try:
-        charts, missing = build_charts(arguments.data)
-    except KeyError as error:
-        sys.exit(f"plot.py: {error.args[0]}")
-    for name, reason in missing.items():
-        print(f"plot.py: left out {name}: {reason}", file=sys.stderr)
+        charts, missing = charts_of(arguments)
+    except (Unusable, OSError) as error:
+        say(error)
+        sys.exit(2)
     if arguments.check:
-        stale = [name for name, chart in charts.items() if not is_current(name, chart, arguments.images)]
+        stale = [path.name for path, chart in charts.items() if not is_current(path, chart)]
         if stale or missing:
             sys.exit(f"plot.py: out of date: {', '.join([*stale, *missing])}")
     elif arguments.html:
         arguments.html.parent.mkdir(parents=True, exist_ok=True)
-        arguments.html.write_text(page(charts), encoding="utf-8")
+        arguments.html.write_text(page({path.name: chart for path, chart in charts.items()}), encoding="utf-8")
     else:
         from drawing import save  # first, because it reports a missing matplotlib
         from chart_drawing import draw
 
-        arguments.images.mkdir(exist_ok=True)
-        for name, chart in charts.items():
-            save(draw(chart), arguments.images / name, digest(chart))
+        for path, chart in charts.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            save(draw(chart), path, digest(chart))
+            print(f"{path}.svg: {chart['title']}")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ pages() {
         scripts/illustrate.py
         scripts/plot.py
     else
-        scripts/plot.py --data "$folder" --images "$folder"
+        scripts/plot.py --data "$folder" --out "$folder"
     fi
     scripts/plot.py --data "$folder" --html build/report.html
 }

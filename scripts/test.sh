@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
 # Builds everything and runs the tests. Options are passed on to ctest (-L cpu or -L gpu picks a part). Without a card,
 # or with --simulated, the GPU tests run in the simulator. With --cuda everything is built by nvcc, with or without a
-# card. Set STREAM_COMPACTION_QUICK_TESTS for a short GPU run.
+# card. Set STREAM_COMPACTION_QUICK_TESTS for a short GPU run. Set STREAM_COMPACTION_BROWSER to install, on Debian, the
+# browser in which the page of measurements is tested; without a browser that test is skipped.
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
-install_packages libgtest-dev libgmock-dev python3-matplotlib
+install_packages libgtest-dev libgmock-dev python3-matplotlib \
+    ${STREAM_COMPACTION_BROWSER:+chromium chromium-driver python3-selenium}
 # The first Python on the PATH need not be the one that has matplotlib.
 python=python3
 for python in python3 /usr/bin/python3; do

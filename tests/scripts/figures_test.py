@@ -24,7 +24,7 @@ class FiguresTest(unittest.TestCase):
     def test_charts(self):
         charts, missing = build_charts(DATA)
         self.assertEqual(len(charts) + len(missing), len(CHARTS))
-        self.assertEqual([name for name, chart in charts.items() if not is_current(name, chart, ROOT / "img")], [])
+        self.assertEqual([name for name, chart in charts.items() if not is_current(ROOT / "img" / name, chart)], [])
 
 
 if __name__ == "__main__":

@@ -19,7 +19,7 @@ class IllustrationsTest(unittest.TestCase):
     @classmethod
     def draw(cls):
         with tempfile.TemporaryDirectory() as folder:
-            done = run("illustrate.py", "--images", folder)
+            done = run("illustrate.py", "--out", folder)
             assert done.returncode == 0, done.stderr
             return {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
 

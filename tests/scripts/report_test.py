@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
 """The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point.
 
-Skipped where there is no Chromium with its driver, or no Selenium to steer it.
+Skipped, with the names of the packages that are missing, where there is no Chromium with its driver, or no Selenium to
+steer it. With STREAM_COMPACTION_BROWSER=1 scripts/test.sh installs them.
 """
 
 import csv
 import importlib.util
 import pathlib
 import shutil
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -16,6 +19,9 @@ from sample_data import run
 
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
+SELENIUM = importlib.util.find_spec("selenium")
+MISSING = [package for package, found in (("chromium", BROWSER), ("chromium-driver", DRIVER),
+                                          ("python3-selenium", SELENIUM)) if not found]
 
 
 def start_browser():
@@ -31,8 +37,14 @@ def start_browser():
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
 
-@unittest.skipUnless(BROWSER and DRIVER, "Chromium or its driver is not installed")
-@unittest.skipUnless(importlib.util.find_spec("selenium"), "Selenium is not installed")
+class RequirementsTest(unittest.TestCase):
+    def test_the_line_of_a_skipped_test_names_what_is_missing(self):
+        done = subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
+                              check=True, env={"PATH": ""})
+        self.assertIn("not installed (Debian's names): chromium, chromium-driver", done.stderr)
+
+
+@unittest.skipIf(MISSING, f"not installed (Debian's names): {', '.join(MISSING)}")
 class ReportTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -59,6 +71,45 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(names, ["ladder", "scan_time", "scan_bandwidth", "crossover", "block_sizes", "row_sums"])
         self.assertEqual(len(self.find("svg")), 7)
         self.assertEqual(len(self.find("#scan_time svg circle:not(.picked)")), len(sample_data.scans()))
+
+    def test_the_contents_lead_to_every_chart(self):
+        links = {link.get_attribute("hash")[1:]: link.text for link in self.find("nav a")}
+        titles = {section.get_attribute("id"): section.find_element("css selector", "h2").text
+                  for section in self.find("section")}
+        self.assertEqual(links, titles)
+
+    def test_the_header_names_what_was_measured(self):
+        self.assertEqual([value.text for value in self.find("header dd")], ["Some Card", "13.0", "13.1", "0123456789"])
+
+    def emulate(self, command, **settings):
+        self.browser.execute_cdp_cmd(f"Emulation.{command}", settings)
+
+    def test_on_a_phone(self):
+        """Nothing is wider than the page, no text is small, and tables scroll by themselves."""
+        self.emulate("setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
+        self.addCleanup(self.emulate, "clearDeviceMetricsOverride")
+        self.browser.refresh()
+        self.addCleanup(self.browser.refresh)
+        measure = """
+            for (const details of document.querySelectorAll("details")) details.open = true;
+            const boxes = [...document.querySelectorAll("svg text")].map(text => text.getBoundingClientRect());
+            return {width: document.documentElement.scrollWidth, left: Math.min(...boxes.map(box => box.left)),
+                    right: Math.max(...boxes.map(box => box.right)), height: Math.min(...boxes.map(box => box.height)),
+                    legends: document.querySelectorAll(".legend").length,
+                    scroll: getComputedStyle(document.querySelector("table").parentElement).overflowX};"""
+        found = self.browser.execute_script(measure)
+        self.assertEqual(found["width"], 390)
+        self.assertGreaterEqual(found["left"], 0)
+        self.assertLessEqual(found["right"], 390)
+        self.assertGreaterEqual(found["height"], 12)
+        self.assertEqual(found["legends"], 5)
+        self.assertEqual(found["scroll"], "auto")
+
+    def test_in_the_dark(self):
+        background = "return getComputedStyle(document.body).backgroundColor"
+        for scheme, expected in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")):
+            self.emulate("setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+            self.assertEqual(self.browser.execute_script(background), expected)
 
     def hover(self, point):
         from selenium.webdriver import ActionChains

@@ -20,6 +20,8 @@ while [ $# -gt 0 ]; do
     [ "$1" = --csv ] && echo row >>"$2"
     shift
 done
+# Fails at the call whose number is in that file.
+[ "$(wc -l <"$(dirname "$0")/calls")" = "$(cat "$(dirname "$0")/fails" 2>/dev/null)" ] && exit 1
 echo "1 passed, 0 failed, 0 skipped"
 """
 
@@ -52,6 +54,20 @@ class MeasureTest(unittest.TestCase):
             self.assertEqual(self.measure("--resume").returncode, 0)
         self.assertEqual((self.folder / "types.csv").read_text(), "row\n" * 4)
         self.assertTrue(all("--resume" in call for call in self.calls()))
+
+    def test_a_topic_that_fails_leaves_the_files_as_they_are(self):
+        (self.folder / "types.csv").write_text("committed\n")
+        (self.folder / "fails").write_text("2")
+        done = self.measure()
+        self.assertNotEqual(done.returncode, 0)
+        unfinished = self.folder / "unfinished"
+        self.assertIn(f"types is not finished; what was measured of it is in {unfinished}", done.stderr)
+        self.assertEqual((self.folder / "types.csv").read_text(), "committed\n")
+        self.assertEqual((unfinished / "types.csv").read_text(), "row\nrow\n")
+        # The next run goes on where that one failed.
+        self.assertEqual(self.measure("--resume").returncode, 0)
+        self.assertEqual((self.folder / "types.csv").read_text(), "row\n" * 4)
+        self.assertFalse(unfinished.exists())
 
     def test_an_unknown_topic_is_named_before_anything_is_measured(self):
         done = self.call("measure.sh", self.folder, self.program, "types", "typos")

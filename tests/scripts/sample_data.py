@@ -22,9 +22,10 @@ needs_matplotlib = unittest.skipUnless(importlib.util.find_spec("matplotlib"), "
 def row(operation, variant, n, us, **others):
     bandwidth = 8 * n / us / 1000
     on_gpu = not variant.startswith("cpu")
-    values = {"gpu": "Some Card", "toolkit": "13.0", "commit": "0123456789", "operation": operation, "variant": variant,
-              "type": "int32", "n": n, "input": "mod:50", "mode": "cold" if on_gpu else "batched", "trials": 15,
-              "median_us": f"{us:.3f}", "bytes": 8 * n, "gbps": f"{bandwidth:.3f}",
+    values = {"gpu": "Some Card", "driver": "13.1", "toolkit": "13.0", "commit": "0123456789",
+              "operation": operation, "variant": variant, "type": "int32", "n": n, "input": "mod:50", "mode": "cold" if on_gpu else "batched", "trials": 15,
+              "median_us": f"{us:.3f}", "min_us": f"{0.9 * us:.3f}", "max_us": f"{1.25 * us:.3f}", "bytes": 8 * n,
+              "gbps": f"{bandwidth:.3f}",
               "percent_of_copy": f"{100 * bandwidth / COPY_SPEED:.3f}" if on_gpu else "", "verified": "true"}
     return dict.fromkeys(COLUMNS, "") | values | others
 
