@@ -59,9 +59,9 @@ class Outputs {
 /// Whether one of the files is standard output. The report then goes to standard error.
 [[nodiscard]] bool writesToStandardOutput(const Options& options);
 
-/// Removes from the plan the measurements that the CSV file already has for this card and commit with a right result.
-/// Returns their number; 0 if the file does not exist or is empty. Throws UsageError if the file is not one of this
-/// program's.
+/// Removes from the plan the measurements that the CSV file already has for this card, processor and commit with a
+/// right result. Returns their number; 0 if the file does not exist or is empty. Throws UsageError if the file is not
+/// one of this program's.
 std::size_t leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv,
                              const RunContext& context);
 

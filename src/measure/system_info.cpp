@@ -33,11 +33,13 @@ namespace {
 
 std::optional<std::string> cpuModel(std::istream& cpuinfo) { return field(cpuinfo, "model name"); }
 
-std::string cpuDescription() {
+CpuInfo cpuInfo() {
     std::ifstream cpuinfo("/proc/cpuinfo");
-    const unsigned threads = std::thread::hardware_concurrency();
-    const std::string model = cpuModel(cpuinfo).value_or(cpuModelFromEnvironment());
-    return fmt::format("{}, {} {}", model, threads, threads == 1 ? "thread" : "threads");
+    return {cpuModel(cpuinfo).value_or(cpuModelFromEnvironment()), std::thread::hardware_concurrency()};
+}
+
+std::string describe(const CpuInfo& cpu) {
+    return fmt::format("{}, {} {}", cpu.model, cpu.threads, cpu.threads == 1 ? "thread" : "threads");
 }
 
 std::optional<std::size_t> availableBytes(std::istream& meminfo) {

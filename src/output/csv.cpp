@@ -41,6 +41,7 @@ Row rowOf(const RunContext& context, const Measurement& measurement) {
     }
     row.mode = name(measurement.mode);
     row.shape = measurement.shape ? toString(*measurement.shape) : "";
+    row.cpu = variant.hardware == Hardware::Cpu ? context.cpu.model : "";
     return row;
 }
 
@@ -126,11 +127,12 @@ bool readLine(std::istream& in, std::string& line) {
     return true;
 }
 
-/// The number of columns that a file has. Files written before there were matrices lack the last column.
+/// The number of columns that a file has. Early files lack the last columns.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
+    constexpr std::size_t addedLater = 2;  // the shape, then the processor
     const auto names = csvFields(header);
     const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
-    if (!areTheFirst || names.size() + 1 < columns.size()) {
+    if (!areTheFirst || names.size() + addedLater < columns.size()) {
         throw UsageError(fmt::format("{} has other columns than this program writes", path.string()));
     }
     return names.size();

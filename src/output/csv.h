@@ -42,18 +42,22 @@ struct Row {
     std::optional<double> percentOfCopy;
     bool verified = false;
     std::string shape;
+    std::string cpu;  ///< that a CPU variant ran on
 
     /// Whether its result was right and its times are valid.
     [[nodiscard]] bool isTimed() const;
 
-    /// What was measured, and on which card. Rows with equal subjects can be compared.
-    [[nodiscard]] auto subject() const {
+    /// What was measured, and beside which card.
+    [[nodiscard]] auto subjectOnAnyProcessor() const {
         return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu);
     }
+    /// The same and, for a CPU variant, on which processor. Rows with equal subjects can be compared.
+    [[nodiscard]] auto subject() const { return std::tuple_cat(subjectOnAnyProcessor(), std::tie(cpu)); }
 };
 
-/// Has references into the row.
+/// These have references into the row.
 using Subject = decltype(std::declval<const Row&>().subject());
+using SubjectOnAnyProcessor = decltype(std::declval<const Row&>().subjectOnAnyProcessor());
 
 /// A column of the files: its name and its member in Row.
 struct Column {
@@ -87,6 +91,7 @@ inline constexpr std::array columns{
     Column{"percent_of_copy", &Row::percentOfCopy},
     Column{"verified", &Row::verified},
     Column{"shape", &Row::shape},
+    Column{"cpu", &Row::cpu},
 };
 
 /// The row of a measurement that has not been made yet.

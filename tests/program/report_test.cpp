@@ -302,12 +302,12 @@ TEST(Report, DescribesTheMachine) {
                        .gpuUnavailableReason = "no CUDA device is visible",
                        .simulatedCard = std::nullopt,
                        .ceilings = std::nullopt,
-                       .cpu = "Processor",
+                       .cpu = {"Processor", 8},
                        .compiler = "GNU 12.2.0",
                        .commit = "0123abc"};
     EXPECT_EQ(written([&](Report& report) { report.context(context); }),
               "GPU       none: no CUDA device is visible\n"
-              "CPU       Processor\n"
+              "CPU       Processor, 8 threads\n"
               "Compiler  GNU 12.2.0\n"
               "Commit    0123abc\n");
     context.simulatedCard = "compute capability 9.0, 4 multiprocessors";
@@ -322,7 +322,7 @@ TEST(Report, DescribesTheMachine) {
               "CUDA      driver 13.0, toolkit 13.1\n"
               "Clock     1965 MHz, nominally up to 1980\n"
               "Ceilings  copy 4247 GB/s, read 4400 GB/s\n"
-              "CPU       Processor\n"
+              "CPU       Processor, 8 threads\n"
               "Compiler  GNU 12.2.0\n"
               "Commit    0123abc\n");
 }

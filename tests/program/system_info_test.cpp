@@ -18,7 +18,11 @@ TEST(CpuModel, MayBeMissing) {
     EXPECT_EQ(cpuModel(cpuinfo), std::nullopt);
 }
 
-TEST(CpuDescription, IsNeverEmpty) { EXPECT_FALSE(cpuDescription().empty()); }
+TEST(CpuInfo, NamesTheModelAndCountsTheThreads) {
+    EXPECT_FALSE(cpuInfo().model.empty());
+    EXPECT_EQ(describe(CpuInfo{"Processor", 1}), "Processor, 1 thread");
+    EXPECT_EQ(describe(CpuInfo{"Processor", 2}), "Processor, 2 threads");
+}
 
 TEST(AvailableBytes, CountsKibibytes) {
     std::istringstream meminfo("MemTotal:       24628764 kB\nMemFree:        100 kB\nMemAvailable:   2048 kB\n");
