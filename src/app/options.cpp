@@ -64,6 +64,10 @@ void requireConsistent(const Options& options) {
                                          file == standardOutput ? "standard output" : file->string()));
         }
     }
+    // The CSV has the name, one row per line.
+    if (options.utf8File && options.utf8File->filename().string().find_first_of("\r\n") != std::string::npos) {
+        throw UsageError("--utf8-file: the name has a line break; rename the file");
+    }
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
         throw UsageError("--resume: needs --csv FILE, the measurements to skip");
     }

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <ctime>
 #include <istream>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -154,26 +155,34 @@ bool readLine(std::istream& in, std::string& line) {
     return row.verified && !row.isTimed() ? std::nullopt : std::optional(std::move(row));
 }
 
-enum class Contents { Empty, WholeLines, BrokenLine };
+/// What a file has before lines are appended.
+struct Contents {
+    bool hasHeader = false;
+    std::size_t bytes = 0;     ///< up to the end of the last line that has all fields
+    bool endsInALine = false;  ///< whether that line lacks its end
+};
 
-/// Throws UsageError if the file has anything but the header and rows.
+/// Throws UsageError if the file has another header.
 [[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
     // A pipe or device is only written to, because reading it could block forever.
     if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
-        return Contents::Empty;
+        return {};
     }
-    std::ifstream file(path);
+    std::ifstream file(path, std::ios::binary);
     std::string found;
     if (!readLine(file, found)) {
-        return Contents::Empty;
+        return {};
     }
     if (found != header) {
         throw UsageError(
             fmt::format("--csv: {} has other columns than this program writes; choose another file", path.string()));
     }
     file.clear();
-    file.seekg(-1, std::ios::end);
-    return file.get() == '\n' ? Contents::WholeLines : Contents::BrokenLine;
+    file.seekg(0);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t lastLine = text.rfind('\n') + 1;  // 0 if there is only one
+    const bool isWhole = csvFields(text.substr(lastLine)).size() == csvFields(header).size();
+    return {true, isWhole ? text.size() : lastLine, isWhole};
 }
 
 }  // namespace
@@ -239,10 +248,15 @@ CsvFile::CsvFile(const std::filesystem::path& path, const std::string& header) :
     if (!file_) {
         throw UsageError(fmt::format("--csv: cannot write to {}", path.string()));
     }
-    if (contents == Contents::BrokenLine) {
-        append("");
-    } else if (contents == Contents::Empty) {
+    if (!contents.hasHeader) {
         append(header);
+        return;
+    }
+    if (contents.bytes < std::filesystem::file_size(path)) {
+        std::filesystem::resize_file(path, contents.bytes);
+    }
+    if (contents.endsInALine) {
+        append("");
     }
 }
 

@@ -124,7 +124,8 @@ struct CsvContents {
 /// A file to which lines are appended. Each line is on disk before the next measurement.
 class CsvFile {
   public:
-    /// Writes the header to a new or empty file. Throws UsageError if the file cannot be opened or has other columns.
+    /// Writes the header to a new or empty file. Removes a last line that breaks off, so that all lines can be read.
+    /// Throws UsageError if the file cannot be opened or has other columns.
     explicit CsvFile(const std::filesystem::path& path, const std::string& header = csvHeader());
 
     /// Throws std::runtime_error if the line cannot be written.

@@ -146,10 +146,20 @@ TEST_F(CsvFileTest, HasEachRowOnDiskAtOnce) {
     EXPECT_EQ(contents(), header_ + "row\n");
 }
 
-TEST_F(CsvFileTest, StartsANewLineAfterABrokenOne) {
-    fill(header_ + "brok");
+TEST_F(CsvFileTest, RemovesALineThatBreaksOff) {
+    fill(header_ + "whole\nbrok");
     CsvFile(path_).append("row");
-    EXPECT_EQ(contents(), header_ + "brok\nrow\n");
+    EXPECT_EQ(contents(), header_ + "whole\nrow\n");
+}
+
+TEST_F(CsvFileTest, EndsALineThatHasAllItsFields) {
+    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    fill(header_ + line);
+    CsvFile(path_).append("row");
+    EXPECT_EQ(contents(), header_ + line + "\nrow\n");
+    fill(csvHeader());
+    CsvFile(path_).append("row");
+    EXPECT_EQ(contents(), header_ + "row\n");
 }
 
 TEST_F(CsvFileTest, TakesItsHeaderFromWindows) {

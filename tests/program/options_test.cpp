@@ -154,6 +154,8 @@ TEST(ParseOptions, RefusesWhatContradictsItself) {
         {"--csv", "same", "--json", "same"},
         {"--csv", "same", "--markdown", "./same"},
         {"--utf8-file", "same", "--json", "./same"},
+        {"--utf8-file", "two\nlines"},
+        {"--utf8-file", "two\rlines"},
     };
     for (const auto& arguments : cases) {
         EXPECT_THROW((void)parse(arguments), UsageError) << testing::PrintToString(arguments);

@@ -657,6 +657,7 @@ TEST(Program, ResumesAFileThatBreaksOff) {
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out,
                 AllOf(HasSubstr("Note: 3 measurements"), EndsWith("\n1 passed, 0 failed, 0 skipped\n")));
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out, HasSubstr("Note: 4 measurements"));
+    EXPECT_EQ(run({"compare", csv.name(), csv.name()}, machine).status, 0);
 }
 
 int interruptions = 0;
