@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "app/options.h"
-#include "app/run.h"
+#include "app/output_file.h"
 #include "cli/values.h"
 #include "measure/measure.h"
 #include "output/csv.h"
@@ -203,7 +203,7 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     if (options.markdown) {
         OutputFile markdown("--markdown", *options.markdown, out);
         write(markdown.stream(), table.markdownLines());
-        markdown.flush();
+        markdown.finish();
     }
     if (options.markdown != standardOutput) {
         write(out, table.lines());

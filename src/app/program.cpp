@@ -8,6 +8,7 @@
 
 #include "app/compare.h"
 #include "app/options.h"
+#include "app/output_file.h"
 #include "app/plan.h"
 #include "app/run.h"
 #include "cli/values.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
-#include <stdexcept>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,24 +22,7 @@ namespace {
 
 }  // namespace
 
-void flush(std::ostream& out, std::string_view name) {
-    if (!out.flush()) {
-        throw std::runtime_error(fmt::format("cannot write to {}", name));
-    }
-}
-
-OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
-    : name_(path == standardOutput ? "standard output" : path.string()), out_(out) {
-    if (path == standardOutput) {
-        return;
-    }
-    file_.open(path);
-    if (!file_) {
-        throw UsageError(fmt::format("{}: cannot write to {}", option, path.string()));
-    }
-}
-
-// The CSV file is opened first, because it may be the wrong file and opening the others empties them.
+// The CSV file is opened first, because it may be the wrong file and opening a link empties its file.
 Outputs::Outputs(const Options& options, std::ostream& out)
     : csvFile_(options.csv && options.csv != standardOutput ? std::optional<CsvFile>(*options.csv) : std::nullopt),
       csvStream_(options.csv == standardOutput ? opened("--csv", options.csv, out) : std::nullopt),
@@ -63,11 +46,11 @@ void Outputs::add(Row row) {
 void Outputs::finish(const RunContext& context, std::span<const Outcome> outcomes) {
     if (json_) {
         writeJson(json_->stream(), context, rows_);
-        json_->flush();
+        json_->finish();
     }
     if (markdown_) {
         writeMarkdown(markdown_->stream(), context, outcomes);
-        markdown_->flush();
+        markdown_->finish();
     }
 }
 

@@ -2,15 +2,13 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <ostream>
 #include <span>
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "app/options.h"
+#include "app/output_file.h"
 #include "app/plan.h"
 #include "output/csv.h"
 #include "output/report.h"
@@ -19,24 +17,6 @@
 #include "variants/tester.h"
 
 namespace Bench {
-
-/// Throws std::runtime_error, which names the destination, if not everything could be written.
-void flush(std::ostream& out, std::string_view name);
-
-/// An output file, or standard output if its name is `-`.
-class OutputFile {
-  public:
-    /// Throws UsageError, which names the option, if the file cannot be written.
-    OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out);
-
-    [[nodiscard]] std::ostream& stream() { return file_.is_open() ? file_ : out_; }
-    void flush() { Bench::flush(stream(), name_); }
-
-  private:
-    std::string name_;
-    std::ofstream file_;
-    std::ostream& out_;
-};
 
 /// The files of a run. CSV rows are written one by one, JSON and Markdown at the end.
 class Outputs {

@@ -692,6 +692,28 @@ TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     EXPECT_EQ(csv.lines().size(), 13u);
 }
 
+const TemporaryFile* watched = nullptr;
+std::string watchedContents;
+
+/// Notes what a file has during a run.
+void watchingScan(int n, int* odata, const int* idata) {
+    scan(n, odata, idata);
+    watchedContents = watched->contents();
+}
+
+TEST(Program, KeepsEarlierFilesUntilItHasMeasuredEverything) {
+    const TemporaryFile file("program_test_earlier.txt");
+    watched = &file;
+    auto variants = workingVariants();
+    variants[0] = fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", watchingScan);
+    for (const char* option : {"--json", "--markdown"}) {
+        file.fill("earlier");
+        EXPECT_EQ(run({"--op", "scan", option, file.name()}, machineWithGpu(variants)).status, 0);
+        EXPECT_EQ(watchedContents, "earlier") << option;
+        EXPECT_THAT(file.contents(), HasSubstr("naive")) << option;
+    }
+}
+
 TEST(Program, LetsAProfilerCollectOneRunOfEach) {
     const auto log = std::make_shared<GpuLog>();
     const Result result = run({"--op", "scan,sort", "--size", "2^4", "--profile"},
