@@ -245,6 +245,26 @@ TEST(Report, SaysWhereTheNoiseStayed) {
     EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{efficientScan()}, {}); }), "");
 }
 
+TEST(Report, SaysWhereTheTimeRanOutBeforeAllTrials) {
+    Outcome cut = efficientScan();
+    cut.time.trials = 2;
+    cut.time.wanted = 15;
+    EXPECT_THAT(written([&](Report& report) { report.outcome(cut); }),
+                testing::EndsWith("passed\n    2 of 15 trials in the time budget\n"));
+    EXPECT_THAT(written([&](Report& report) { report.line(cut); }),
+                testing::EndsWith("  2 of 15 trials in the time budget\n"));
+    EXPECT_THAT(written([&](Report& report) {
+                    report.table(std::vector{cut, doubleScan()});
+                }),
+                AllOf(HasSubstr("      n   trials  median us"), HasSubstr("1048576  2 of 15      118.1"),
+                      HasSubstr("1048576       15      236.2")));
+    EXPECT_THAT(written([&](Report& report) { report.table(std::vector{doubleScan()}); }), Not(HasSubstr("trials")));
+    cut.time.noisy = true;
+    cut.time.us.noise = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(written([&](Report& report) { report.line(cut); }),
+                testing::EndsWith("  2 of 15 trials in the time budget; noise unknown: 2 trials were too few\n"));
+}
+
 TEST(Report, SaysWhenTheClockFell) {
     RunContext context;
     context.gpu = GpuInfo{"Card", "9.0", 0, "13.0", "13.0", 2000};
