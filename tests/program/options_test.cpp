@@ -266,5 +266,20 @@ TEST(ParseOptions, NamesTheOptionThatIsWrong) {
         testing::ThrowsMessage<UsageError>("--trials: expected a whole number from 1 to 1000000, got '0'"));
 }
 
+TEST(ParseOptions, SuggestsTheNearestOption) {
+    for (const auto& arguments : {std::vector<const char*>{"--sise", "4"}, {"--sise=4"}, {"--list", "--sise", "4"}}) {
+        EXPECT_THAT([&] { (void)parse(arguments); },
+                    testing::ThrowsMessage<UsageError>(HasSubstr("; did you mean --size? stream_compaction_test")));
+    }
+    // Not for what resembles none, and not for an option of the simulator.
+    for (const auto& arguments : {std::vector<const char*>{"--frobnicate"}, {"size"}, {"--trase"}}) {
+        EXPECT_THAT([&] { (void)parse(arguments); },
+                    testing::ThrowsMessage<UsageError>(testing::Not(HasSubstr("did you mean --trace"))))
+            << arguments.front();
+    }
+    EXPECT_THAT([] { (void)parse({"--frobnicate"}); },
+                testing::ThrowsMessage<UsageError>(testing::Not(HasSubstr("did you mean"))));
+}
+
 }  // namespace
 }  // namespace Bench
