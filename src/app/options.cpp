@@ -191,8 +191,8 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
                   "Write the measurements and a description of the machine to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
     app.add_flag("--resume", options.resume,
-                 "Skip measurements already in the CSV (same GPU, processor and commit; the seed is\n"
-                 "ignored)");
+                 "Skip measurements already in the CSV (same GPU, processor and commit, no fewer\n"
+                 "trials; the seed is ignored); the closing table, --json and --markdown have them");
     CLI::Option* const profile =
         app.add_flag("--profile", options.profile,
                      "For profilers (ncu --profile-from-start off): collect one run of each variant, in\n"

@@ -62,6 +62,19 @@ Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& 
     return row;
 }
 
+Outcome outcomeOf(const Measurement& measurement, const Row& row) {
+    Outcome outcome;
+    static_cast<Measurement&>(outcome) = measurement;
+    outcome.status = Outcome::Status::Passed;
+    outcome.time.us = {row.medianUs.value(), row.minUs.value(), row.maxUs.value()};
+    outcome.time.trials = static_cast<int>(row.trials);
+    outcome.bytes = row.bytes;
+    if (row.percentOfCopy) {
+        outcome.copyUs = *row.percentOfCopy / 100 * outcome.time.us.median;
+    }
+    return outcome;
+}
+
 bool Row::isTimed() const {
     return verified && std::ranges::all_of(std::array{medianUs, minUs, maxUs}, [](std::optional<double> us) {
                return us && std::isfinite(*us) && *us > 0;

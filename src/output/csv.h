@@ -98,6 +98,9 @@ inline constexpr std::array columns{
 [[nodiscard]] Row rowOf(const RunContext& context, const Measurement& measurement);
 [[nodiscard]] Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& outcome);
 
+/// The outcome of a measurement that a row has, a right result with times.
+[[nodiscard]] Outcome outcomeOf(const Measurement& measurement, const Row& row);
+
 /// The present time, as `2026-01-31T23:59:59Z`.
 [[nodiscard]] std::string timestampNow();
 

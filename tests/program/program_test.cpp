@@ -690,6 +690,43 @@ TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     EXPECT_EQ(second.status, 0);
     EXPECT_THAT(second.out, AllOf(HasSubstr("Note: 1 measurements"), EndsWith("\n11 passed, 0 failed, 0 skipped\n")));
     EXPECT_EQ(csv.lines().size(), 13u);
+    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 12u);
+}
+
+TEST(Program, ShowsEarlierMeasurementsAfterAResumption) {
+    const TemporaryFile csv("program_test_earlier.csv");
+    const TemporaryFile json("program_test_earlier.json");
+    const TemporaryFile markdown("program_test_earlier.md");
+    const Machine machine = machineWithGpu(workingVariants());
+    EXPECT_EQ(run({"--op", "scan", "--variant", "naive", "--csv", csv.name()}, machine).status, 0);
+    const Result result = run(
+        {"--op", "scan,sort", "--csv", csv.name(), "--resume", "--json", json.name(), "--markdown", markdown.name()},
+        machine);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nscan       naive    1024       10.0"), Not(HasSubstr("==== naive")),
+                                  EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.0 | 0.102 | 0.82 | 50.0 |"));
+    const auto rows = nlohmann::json::parse(json.contents()).at("rows");
+    EXPECT_EQ(rows.size(), 6u);
+    EXPECT_EQ(rows.at(0).at("variant"), "naive");
+    EXPECT_EQ(rows.at(0).at("trials"), 15);
+}
+
+TEST(Program, MeasuresAgainWhatHasTooFewTrials) {
+    const TemporaryFile csv("program_test_few.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    const auto resumed = [&](const std::vector<const char*>& more) {
+        std::vector<const char*> arguments{"--op", "sort", "--csv", csv.name(), "--resume"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments, machine).out;
+    };
+    EXPECT_THAT(resumed({"--trials", "5"}), HasSubstr("Note: 0 measurements"));
+    EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 0 measurements"));
+    EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 2 measurements"));
+    EXPECT_THAT(resumed({"--trials", "3"}), HasSubstr("Note: 2 measurements"));
+    // Six trials of 10 us took all of this time, so there would not be more.
+    EXPECT_THAT(resumed({"--trials", "7", "--time-budget", "0.06ms"}),
+                AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("6 of 7")));
+    EXPECT_THAT(resumed({"--trials", "7"}), HasSubstr("Note: 0 measurements"));
 }
 
 const TemporaryFile* watched = nullptr;
