@@ -152,6 +152,10 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
         report_.note(fmt::format("interrupted after {} of {} measurements", outcomes_.size(), planned));
     }
     report_.summary(outcomes_);
+    const bool skippedAll = !shown_.empty() && count(shown_, Outcome::Status::Skipped) == shown_.size();
+    if (skippedAll && !interrupt_.interrupted()) {
+        throw UsageError("nothing was run: " + shown_.front().reason);
+    }
     outputs_.finish(context, shown_);
     if (interrupt_.interrupted()) {
         return Ending::Interrupted;

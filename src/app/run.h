@@ -56,6 +56,7 @@ class Run {
     /// Opens the files. Throws UsageError if one cannot be written. The arguments must outlive the object.
     Run(const Options& options, const GpuAccess& access, Console console);
 
+    /// Throws UsageError, without writing JSON and Markdown, if nothing could be run and nothing is from earlier runs.
     [[nodiscard]] Ending operator()(std::span<const Section> sections, const RunContext& context);
 
   private:

@@ -130,6 +130,25 @@ TEST(Program, SkipsGpuVariantsWithoutAGpu) {
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 6 skipped\n"));
 }
 
+TEST(Program, SaysThatNothingWasRun) {
+    const TemporaryFile csv("program_test_nothing.csv");
+    const TemporaryFile json("program_test_nothing.json");
+    json.fill("earlier");
+    const Machine machine = machineWithoutGpu(workingVariants());
+    const std::vector<const char*> arguments{"--variant", "naive", "--csv", csv.name(), "--json", json.name()};
+    const Result result = run(arguments, machine);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.out, EndsWith("\n0 passed, 0 failed, 4 skipped\n"));
+    EXPECT_EQ(result.err, "stream_compaction_test: nothing was run: no CUDA device is visible\n");
+    EXPECT_EQ(json.contents(), "earlier");
+
+    // But not if an earlier run has done what can be done.
+    const std::vector<const char*> resumed{"--op", "scan", "--csv", csv.name(), "--resume"};
+    EXPECT_EQ(run(resumed, machine).status, 0);
+    EXPECT_THAT(run(resumed, machine).out, EndsWith("\n0 passed, 0 failed, 2 skipped\n"));
+    EXPECT_EQ(run(resumed, machine).status, 0);
+}
+
 TEST(Program, FailsWithTheFirstMismatch) {
     const Result result = run({"--input", "ones"}, machineWithGpu(variantsWithAWrongOne()));
     EXPECT_EQ(result.status, 1);
@@ -415,7 +434,7 @@ TEST(Program, SkipsOnlyTheVariantThatNeedsMoreDeviceMemory) {
 TEST(Program, AppendsToTheCsvFile) {
     const TemporaryFile csv("program_test.csv");
     EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
-    EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 0);
+    EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 2);
 
     const std::vector<std::string> lines = csv.lines();
     // The header, and a right and a wrong scan on two sizes. Skipped variants have no row.
