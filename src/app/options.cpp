@@ -71,6 +71,9 @@ void requireConsistent(const Options& options) {
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
         throw UsageError("--resume: needs --csv FILE, the measurements to skip");
     }
+    if (options.list && writesFiles(options)) {
+        throw UsageError("--list: measures nothing; leave out --csv, --json, --markdown");
+    }
     if (options.profile && writesFiles(options)) {
         throw UsageError(
             "--profile: times under a profiler are not worth keeping; leave out --csv, --json, --markdown");

@@ -61,7 +61,6 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "sort,scan",
                                    "--variant",
                                    "naive,cub",
-                                   "--list",
                                    "--trials",
                                    "3",
                                    "--warmup=2",
@@ -96,7 +95,6 @@ TEST(ParseOptions, ReadsEveryOption) {
     EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
     EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
-    EXPECT_TRUE(options.list);
     EXPECT_EQ(options.plan.trials, 3);
     EXPECT_EQ(options.plan.warmup, 2);
     EXPECT_EQ(options.seed, 18446744073709551615u);
@@ -150,6 +148,9 @@ TEST(ParseOptions, RefusesWhatContradictsItself) {
         {"--resume"},
         {"--resume", "--csv", "-"},
         {"--profile", "--csv", "out.csv"},
+        {"--list", "--csv", "out.csv"},
+        {"--list", "--json", "-"},
+        {"--list", "--markdown", "out.md"},
         {"--profile", "--json", "out.json"},
         {"--csv", "same", "--json", "same"},
         {"--csv", "same", "--markdown", "./same"},
@@ -195,6 +196,7 @@ TEST(ParseOptions, AnswersHelpAndVersion) {
     EXPECT_THAT(parse({"--help"}).information.value(), HasSubstr("--block-size"));
     EXPECT_THAT(parse({"-h"}).information.value(), HasSubstr("--block-size"));
     EXPECT_THAT(parse({"--version"}).information.value(), HasSubstr("stream_compaction_test "));
+    EXPECT_TRUE(parse({"--list"}).list);
 }
 
 TEST(ParseOptions, RefusesBadInputInOneLine) {
