@@ -141,6 +141,18 @@ bool readLine(std::istream& in, std::string& line) {
     return true;
 }
 
+/// Reads the first line, without the byte order mark that spreadsheets put there.
+bool readHeader(std::istream& in, std::string& line) {
+    constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
+    if (!readLine(in, line)) {
+        return false;
+    }
+    if (line.starts_with(byteOrderMark)) {
+        line.erase(0, byteOrderMark.size());
+    }
+    return true;
+}
+
 /// The number of columns that a file has. Early files lack the last columns.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
     constexpr std::size_t addedLater = 2;  // the shape, then the processor
@@ -183,7 +195,7 @@ struct Contents {
     }
     std::ifstream file(path, std::ios::binary);
     std::string found;
-    if (!readLine(file, found)) {
+    if (!readHeader(file, found)) {
         return {};
     }
     if (found != header) {
@@ -240,7 +252,7 @@ std::string csvLine(const Row& row) {
 CsvContents readCsv(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::string line;
-    if (!readLine(file, line)) {
+    if (!readHeader(file, line)) {
         throw UsageError(fmt::format("cannot read {}", path.string()));
     }
     const std::size_t count = columnCount(path, line);

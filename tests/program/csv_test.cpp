@@ -167,6 +167,15 @@ TEST_F(CsvFileTest, TakesItsHeaderFromWindows) {
     EXPECT_NO_THROW(CsvFile{path_});
 }
 
+TEST_F(CsvFileTest, MayBeginWithAByteOrderMark) {
+    const std::string marked = "\xEF\xBB\xBF" + header_;
+    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    fill(marked);
+    CsvFile(path_).append(line);
+    EXPECT_EQ(contents(), marked + line + "\n");
+    EXPECT_EQ(readCsv(path_).rows.size(), 1u);
+}
+
 TEST_F(CsvFileTest, LeavesOtherFilesAlone) {
     fill("name,value\nx,1\n");
     EXPECT_THROW(CsvFile{path_}, UsageError);
