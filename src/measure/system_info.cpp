@@ -1,12 +1,12 @@
 #include "measure/system_info.h"
 
 #include <fmt/format.h>
+#include <tbb/task_arena.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>
-#include <thread>
 
 namespace Bench {
 namespace {
@@ -33,9 +33,10 @@ namespace {
 
 std::optional<std::string> cpuModel(std::istream& cpuinfo) { return field(cpuinfo, "model name"); }
 
+// TBB counts the threads of the affinity mask, where the system has one. The variants on all cores run in it.
 CpuInfo cpuInfo() {
     std::ifstream cpuinfo("/proc/cpuinfo");
-    return {cpuModel(cpuinfo).value_or(cpuModelFromEnvironment()), std::thread::hardware_concurrency()};
+    return {cpuModel(cpuinfo).value_or(cpuModelFromEnvironment()), tbb::this_task_arena::max_concurrency()};
 }
 
 std::string describe(const CpuInfo& cpu) {

@@ -10,7 +10,7 @@ namespace Bench {
 /// The processor, as far as the system reports it.
 struct CpuInfo {
     std::string model;
-    unsigned threads = 0;
+    int threads = 0;  ///< that this process may use at a time
 };
 
 [[nodiscard]] CpuInfo cpuInfo();
