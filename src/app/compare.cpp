@@ -7,11 +7,12 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 
 #include "app/options.h"
-#include "app/run.h"
+#include "app/output_file.h"
 #include "cli/values.h"
 #include "measure/measure.h"
 #include "output/csv.h"
@@ -77,6 +78,11 @@ namespace {
         change.verdict = before.verified ? Verdict::Regression : Verdict::Improvement;
     }
     return change;
+}
+
+/// A row of an early file names no processor and may be of any.
+[[nodiscard]] bool mayShareProcessor(const Row& a, const Row& b) {
+    return a.cpu.empty() || b.cpu.empty() || a.cpu == b.cpu;
 }
 
 [[nodiscard]] std::string describe(Verdict verdict) {
@@ -157,25 +163,26 @@ std::size_t Comparison::count(Verdict verdict) const {
 
 Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold) {
     const std::vector<Row> earlier = mergedRuns(before);
-    std::map<Subject, const Row*> unmatched;
+    std::multimap<SubjectOnAnyProcessor, const Row*> unmatched;
     for (const Row& row : earlier) {
-        unmatched.emplace(row.subject(), &row);
+        unmatched.emplace(row.subjectOnAnyProcessor(), &row);
     }
+    std::set<const Row*> matched;
     Comparison comparison;
     for (const Row& row : mergedRuns(after)) {
-        const auto found = unmatched.find(row.subject());
-        if (found == unmatched.end()) {
+        const auto [first, last] = unmatched.equal_range(row.subjectOnAnyProcessor());
+        const auto found =
+            std::find_if(first, last, [&row](const auto& entry) { return mayShareProcessor(*entry.second, row); });
+        if (found == last) {
             comparison.onlyAfter.push_back(row);
         } else {
             comparison.changes.push_back(changeBetween(*found->second, row, threshold));
+            matched.insert(found->second);
             unmatched.erase(found);
         }
     }
-    for (const Row& row : earlier) {
-        if (unmatched.contains(row.subject())) {
-            comparison.onlyBefore.push_back(row);
-        }
-    }
+    std::ranges::copy_if(earlier, std::back_inserter(comparison.onlyBefore),
+                         [&matched](const Row& row) { return !matched.contains(&row); });
     return comparison;
 }
 
@@ -189,14 +196,14 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     if (comparison.changes.empty()) {
         throw UsageError(
             fmt::format("nothing to compare: no row of {} and {} agrees in operation, variant, type, size, input, "
-                        "block size, mode, shape and card",
+                        "block size, mode, shape, card and processor",
                         options.before.string(), options.after.string()));
     }
     const Table table = tableOf(comparison);
     if (options.markdown) {
         OutputFile markdown("--markdown", *options.markdown, out);
         write(markdown.stream(), table.markdownLines());
-        markdown.flush();
+        markdown.finish();
     }
     if (options.markdown != standardOutput) {
         write(out, table.lines());

@@ -64,8 +64,15 @@ void requireConsistent(const Options& options) {
                                          file == standardOutput ? "standard output" : file->string()));
         }
     }
+    // The CSV has the name, one row per line.
+    if (options.utf8File && options.utf8File->filename().string().find_first_of("\r\n") != std::string::npos) {
+        throw UsageError("--utf8-file: the name has a line break; rename the file");
+    }
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
         throw UsageError("--resume: needs --csv FILE, the measurements to skip");
+    }
+    if (options.list && writesFiles(options)) {
+        throw UsageError("--list: measures nothing; leave out --csv, --json, --markdown");
     }
     if (options.profile && writesFiles(options)) {
         throw UsageError(
@@ -187,7 +194,8 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
                   "Write the measurements and a description of the machine to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
     app.add_flag("--resume", options.resume,
-                 "Skip measurements already in the CSV (same GPU and commit; the seed is ignored)");
+                 "Skip measurements already in the CSV (same GPU, processor and commit, no fewer\n"
+                 "trials; the seed is ignored); the closing table, --json and --markdown have them");
     CLI::Option* const profile =
         app.add_flag("--profile", options.profile,
                      "For profilers (ncu --profile-from-start off): collect one run of each variant, in\n"

@@ -108,7 +108,7 @@ struct Extent {
 
 [[nodiscard]] Section makeSection(std::span<const Variant> variants, InputPattern input, const Options& options) {
     const Variant& first = variants.front();
-    Section section{first.operation, first.type, input, {}};
+    Section section{first.operation, first.type, input, {}, {}};
     const std::string inputName =
         isOnFile(first.operation, options) ? "file:" + options.utf8File->filename().string() : toString(input);
     const std::vector<Extent> extents = extentsFor(first.operation, options);

@@ -5,9 +5,16 @@
 #include <vector>
 
 #include "app/options.h"
+#include "output/csv.h"
 #include "variants/tester.h"
 
 namespace Bench {
+
+/// A measurement of an earlier run.
+struct Earlier {
+    Row row;
+    Outcome outcome;
+};
 
 /// Measurements of one operation and one element type on the same input.
 struct Section {
@@ -15,6 +22,7 @@ struct Section {
     ElementType type;
     InputPattern input;
     std::vector<Measurement> measurements;
+    std::vector<Earlier> earlier;  ///< what need not be measured again
 };
 
 /// Everything that the options request of these variants, in the report's order. Throws UsageError if something cannot

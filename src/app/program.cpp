@@ -8,6 +8,7 @@
 
 #include "app/compare.h"
 #include "app/options.h"
+#include "app/output_file.h"
 #include "app/plan.h"
 #include "app/run.h"
 #include "cli/values.h"
@@ -54,15 +55,19 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     std::vector<Section> sections = makePlan(machine.variants, options);
     const GpuAccess access = machine.openGpu({options.device, options.simulator});
     RunContext context = describeRun(access);
-    const std::size_t found = options.resume ? leaveOutMeasured(sections, *options.csv, context) : 0;
+    if (options.resume) {
+        leaveOutMeasured(sections, *options.csv, context, options.plan);
+    }
     for (const Section& section : sections) {
-        checkMemory(section, machine, access.gpu.get());
+        if (!section.measurements.empty()) {
+            checkMemory(section, machine, access.gpu.get());
+        }
     }
     Run run(options, access, console);
     if (access.gpu && !options.profile) {
         context.ceilings = measureCeilings(*access.gpu);
     }
-    switch (run(sections, context, found)) {
+    switch (run(sections, context)) {
         case Ending::Passed:
             return success;
         case Ending::Failed:

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
-#include <stdexcept>
+#include <map>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -22,24 +22,7 @@ namespace {
 
 }  // namespace
 
-void flush(std::ostream& out, std::string_view name) {
-    if (!out.flush()) {
-        throw std::runtime_error(fmt::format("cannot write to {}", name));
-    }
-}
-
-OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
-    : name_(path == standardOutput ? "standard output" : path.string()), out_(out) {
-    if (path == standardOutput) {
-        return;
-    }
-    file_.open(path);
-    if (!file_) {
-        throw UsageError(fmt::format("{}: cannot write to {}", option, path.string()));
-    }
-}
-
-// The CSV file is opened first, because it may be the wrong file and opening the others empties them.
+// The CSV file is opened first, because it may be the wrong file and opening a link empties its file.
 Outputs::Outputs(const Options& options, std::ostream& out)
     : csvFile_(options.csv && options.csv != standardOutput ? std::optional<CsvFile>(*options.csv) : std::nullopt),
       csvStream_(options.csv == standardOutput ? opened("--csv", options.csv, out) : std::nullopt),
@@ -57,17 +40,17 @@ void Outputs::add(Row row) {
         csvStream_->stream() << csvLine(row) << '\n';
         csvStream_->flush();
     }
-    rows_.push_back(std::move(row));
+    keep(std::move(row));
 }
 
 void Outputs::finish(const RunContext& context, std::span<const Outcome> outcomes) {
     if (json_) {
         writeJson(json_->stream(), context, rows_);
-        json_->flush();
+        json_->finish();
     }
     if (markdown_) {
         writeMarkdown(markdown_->stream(), context, outcomes);
-        markdown_->flush();
+        markdown_->finish();
     }
 }
 
@@ -75,27 +58,43 @@ bool writesToStandardOutput(const Options& options) {
     return options.csv == standardOutput || options.json == standardOutput || options.markdown == standardOutput;
 }
 
-std::size_t leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv,
-                             const RunContext& context) {
+namespace {
+
+/// Whether a right result was timed as often as the plan asks for. If the trials took as long as the time budget, there
+/// would not be more of them the next time.
+[[nodiscard]] bool isTimedEnough(const Row& row, const TrialPlan& plan) {
+    return row.isTimed() && (row.trials >= static_cast<std::size_t>(plan.trials) ||
+                             static_cast<double>(row.trials) * *row.medianUs >= plan.budgetUs);
+}
+
+}  // namespace
+
+void leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv, const RunContext& context,
+                      const TrialPlan& plan) {
     if (std::error_code ignored; !std::filesystem::is_regular_file(csv, ignored) || std::filesystem::is_empty(csv)) {
-        return 0;
+        return;
     }
     const CsvContents contents = readCsv(csv);
-    std::set<Subject> measured;
+    std::map<Subject, const Row*> measured;
     for (const Row& row : contents.rows) {
-        if (row.commit == context.commit && row.verified) {
-            measured.insert(row.subject());
+        if (row.commit == context.commit && isTimedEnough(row, plan)) {
+            measured[row.subject()] = &row;
         }
     }
-    std::size_t found = 0;
     for (Section& section : sections) {
-        found += std::erase_if(section.measurements, [&](const Measurement& measurement) {
+        std::vector<Measurement> missing;
+        for (Measurement& measurement : section.measurements) {
             const Row row = rowOf(context, measurement);
-            return measured.contains(row.subject());
-        });
+            if (const auto found = measured.find(row.subject()); found != measured.end()) {
+                Outcome outcome = outcomeOf(measurement, *found->second);
+                outcome.time.wanted = plan.trials;
+                section.earlier.push_back({*found->second, std::move(outcome)});
+            } else {
+                missing.push_back(std::move(measurement));
+            }
+        }
+        section.measurements = std::move(missing);
     }
-    std::erase_if(sections, [](const Section& section) { return section.measurements.empty(); });
-    return found;
 }
 
 namespace {
@@ -116,8 +115,18 @@ Run::Run(const Options& options, const GpuAccess& access, Console console)
       progressStream_(console.progress ? &console.err : nullptr),
       tester_(access, options.plan, options.profile) {}
 
-Ending Run::operator()(std::span<const Section> sections, const RunContext& context, std::size_t found) {
+Ending Run::operator()(std::span<const Section> sections, const RunContext& context) {
     report_.context(context);
+    std::size_t found = 0;
+    std::size_t planned = 0;
+    double work = 0;
+    for (const Section& section : sections) {
+        found += section.earlier.size();
+        planned += section.measurements.size();
+        for (const Measurement& measurement : section.measurements) {
+            work += workOf(measurement);
+        }
+    }
     if (options_.resume) {
         report_.note(fmt::format("{} measurements are in {} and not made again", found, options_.csv->string()));
     }
@@ -127,27 +136,27 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     if (options_.brief) {
         report_.gap();
     }
-    std::size_t planned = 0;
-    double work = 0;
-    for (const Section& section : sections) {
-        planned += section.measurements.size();
-        for (const Measurement& measurement : section.measurements) {
-            work += workOf(measurement);
-        }
-    }
     Progress progress(progressStream_, planned, work);
     for (const Section& section : sections) {
-        if (!interrupt_.interrupted()) {
+        for (const auto& [row, outcome] : section.earlier) {
+            outputs_.keep(row);
+            shown_.push_back(outcome);
+        }
+        if (!section.measurements.empty() && !interrupt_.interrupted()) {
             measure(section, context, progress);
         }
     }
-    report_.table(outcomes_);
+    report_.table(shown_);
     report_.notes(outcomes_, context);
     if (interrupt_.interrupted()) {
         report_.note(fmt::format("interrupted after {} of {} measurements", outcomes_.size(), planned));
     }
     report_.summary(outcomes_);
-    outputs_.finish(context, outcomes_);
+    const bool skippedAll = !shown_.empty() && count(shown_, Outcome::Status::Skipped) == shown_.size();
+    if (skippedAll && !interrupt_.interrupted()) {
+        throw UsageError("nothing was run: " + shown_.front().reason);
+    }
+    outputs_.finish(context, shown_);
     if (interrupt_.interrupted()) {
         return Ending::Interrupted;
     }
@@ -181,6 +190,7 @@ void Run::record(Outcome outcome, const RunContext& context) {
     if (outcome.status != Outcome::Status::Skipped && outcome.mode != Mode::Untimed) {
         outputs_.add(rowOf(context, timestampNow(), outcome));
     }
+    shown_.push_back(outcome);
     outcomes_.push_back(std::move(outcome));
 }
 

@@ -2,15 +2,14 @@
 
 #include <cstddef>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <ostream>
 #include <span>
-#include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "app/options.h"
+#include "app/output_file.h"
 #include "app/plan.h"
 #include "output/csv.h"
 #include "output/report.h"
@@ -20,30 +19,14 @@
 
 namespace Bench {
 
-/// Throws std::runtime_error, which names the destination, if not everything could be written.
-void flush(std::ostream& out, std::string_view name);
-
-/// An output file, or standard output if its name is `-`.
-class OutputFile {
-  public:
-    /// Throws UsageError, which names the option, if the file cannot be written.
-    OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out);
-
-    [[nodiscard]] std::ostream& stream() { return file_.is_open() ? file_ : out_; }
-    void flush() { Bench::flush(stream(), name_); }
-
-  private:
-    std::string name_;
-    std::ofstream file_;
-    std::ostream& out_;
-};
-
 /// The files of a run. CSV rows are written one by one, JSON and Markdown at the end.
 class Outputs {
   public:
     /// Opens the files that the options name. Throws UsageError if one cannot be written.
     Outputs(const Options& options, std::ostream& out);
 
+    /// A row that the CSV file has already.
+    void keep(Row row) { rows_.push_back(std::move(row)); }
     /// Both functions throw std::runtime_error if a file cannot be written.
     void add(Row row);
     void finish(const RunContext& context, std::span<const Outcome> outcomes);
@@ -59,11 +42,11 @@ class Outputs {
 /// Whether one of the files is standard output. The report then goes to standard error.
 [[nodiscard]] bool writesToStandardOutput(const Options& options);
 
-/// Removes from the plan the measurements that the CSV file already has for this card and commit with a right result.
-/// Returns their number; 0 if the file does not exist or is empty. Throws UsageError if the file is not one of this
-/// program's.
-std::size_t leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv,
-                             const RunContext& context);
+/// Moves measurements to the earlier ones that the CSV file already has for this card, processor and commit, with a
+/// right result and as many trials as `plan` asks for. The file may be missing or empty. Throws UsageError if it is not
+/// one of this program's.
+void leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv, const RunContext& context,
+                      const TrialPlan& plan);
 
 enum class Ending { Passed, Failed, Interrupted };
 
@@ -73,8 +56,8 @@ class Run {
     /// Opens the files. Throws UsageError if one cannot be written. The arguments must outlive the object.
     Run(const Options& options, const GpuAccess& access, Console console);
 
-    /// `found` is the number of measurements that the file already has.
-    [[nodiscard]] Ending operator()(std::span<const Section> sections, const RunContext& context, std::size_t found);
+    /// Throws UsageError, without writing JSON and Markdown, if nothing could be run and nothing is from earlier runs.
+    [[nodiscard]] Ending operator()(std::span<const Section> sections, const RunContext& context);
 
   private:
     void measure(const Section& section, const RunContext& context, Progress& progress);
@@ -86,7 +69,8 @@ class Run {
     std::ostream* progressStream_;
     Tester tester_;
     InterruptGuard interrupt_;
-    std::vector<Outcome> outcomes_;
+    std::vector<Outcome> outcomes_;  ///< of this run
+    std::vector<Outcome> shown_;     ///< in the table: these and the earlier ones
 };
 
 }  // namespace Bench

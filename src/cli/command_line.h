@@ -9,8 +9,10 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
+#include "cli/nearest_names.h"
 #include "cli/values.h"
 
 /// Helpers on top of CLI11 for the options of this program's commands.
@@ -67,6 +69,24 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
         description);
 }
 
+/// `did you mean --size? ` if an argument that the app did not take is similar to one of its options; else empty.
+[[nodiscard]] inline std::string nearestOption(const CLI::App& app) {
+    std::vector<std::string> names;
+    for (const CLI::Option* option : app.get_options()) {
+        if (std::string name = option->get_name(); name.starts_with("--")) {  // a hidden option has none
+            names.push_back(std::move(name));
+        }
+    }
+    const std::vector<std::string_view> known(names.begin(), names.end());
+    for (const std::string& extra : app.remaining()) {
+        const auto near = nearestNames(extra.substr(0, extra.find('=')), known);
+        if (extra.starts_with("--") && !near.empty()) {
+            return fmt::format("did you mean {}? ", near.front());
+        }
+    }
+    return "";
+}
+
 /// `arguments` do not contain the program's name. Returns the text of --help if --help is given. Throws UsageError for
 /// invalid arguments.
 [[nodiscard]] inline std::optional<std::string> parseCommandLine(CLI::App& app,
@@ -79,7 +99,8 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
     } catch (const CLI::CallForHelp&) {
         return app.help();
     } catch (const CLI::ParseError& error) {
-        throw UsageError(fmt::format("{}; {} --help lists the options", error.what(), app.get_name()));
+        throw UsageError(
+            fmt::format("{}; {}{} --help lists the options", error.what(), nearestOption(app), app.get_name()));
     }
     return std::nullopt;
 }

@@ -72,7 +72,7 @@ Timing measure(Stopwatch& stopwatch, const TrialPlan& plan, const Work& reset, c
         us = times.summary();
     } while ((static_cast<int>(times.size()) < plan.trials || us.noise > plan.maxNoise) &&
              plan.now() - begin < plan.budgetUs);
-    return {us, static_cast<int>(times.size()), us.noise > plan.maxNoise};
+    return {us, static_cast<int>(times.size()), us.noise > plan.maxNoise, plan.trials};
 }
 
 }  // namespace Bench

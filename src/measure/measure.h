@@ -80,6 +80,10 @@ struct Timing {
     int trials = 0;
     /// Whether the time ran out before the noise fell to the plan's limit.
     bool noisy = false;
+    /// The minimum number of trials, unless the time ran out.
+    int wanted = 0;
+
+    [[nodiscard]] bool isCutShort() const { return trials < wanted; }
 };
 
 /// Runs `work` untimed to warm up, then times it. `reset` runs untimed before every trial.

@@ -1,12 +1,12 @@
 #include "measure/system_info.h"
 
 #include <fmt/format.h>
+#include <tbb/task_arena.h>
 
 #include <cstdlib>
 #include <fstream>
 #include <sstream>
 #include <string_view>
-#include <thread>
 
 namespace Bench {
 namespace {
@@ -33,11 +33,14 @@ namespace {
 
 std::optional<std::string> cpuModel(std::istream& cpuinfo) { return field(cpuinfo, "model name"); }
 
-std::string cpuDescription() {
+// TBB counts the threads of the affinity mask, where the system has one. The variants on all cores run in it.
+CpuInfo cpuInfo() {
     std::ifstream cpuinfo("/proc/cpuinfo");
-    const unsigned threads = std::thread::hardware_concurrency();
-    const std::string model = cpuModel(cpuinfo).value_or(cpuModelFromEnvironment());
-    return fmt::format("{}, {} {}", model, threads, threads == 1 ? "thread" : "threads");
+    return {cpuModel(cpuinfo).value_or(cpuModelFromEnvironment()), tbb::this_task_arena::max_concurrency()};
+}
+
+std::string describe(const CpuInfo& cpu) {
+    return fmt::format("{}, {} {}", cpu.model, cpu.threads, cpu.threads == 1 ? "thread" : "threads");
 }
 
 std::optional<std::size_t> availableBytes(std::istream& meminfo) {

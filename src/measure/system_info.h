@@ -7,8 +7,16 @@
 
 namespace Bench {
 
-/// The processor's name and number of threads, as far as the system reports them.
-[[nodiscard]] std::string cpuDescription();
+/// The processor, as far as the system reports it.
+struct CpuInfo {
+    std::string model;
+    int threads = 0;  ///< that this process may use at a time
+};
+
+[[nodiscard]] CpuInfo cpuInfo();
+
+/// The line of the report.
+[[nodiscard]] std::string describe(const CpuInfo& cpu);
 
 /// The processor's name from the text of /proc/cpuinfo, if it is there.
 [[nodiscard]] std::optional<std::string> cpuModel(std::istream& cpuinfo);

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <ctime>
 #include <istream>
+#include <iterator>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -41,6 +42,7 @@ Row rowOf(const RunContext& context, const Measurement& measurement) {
     }
     row.mode = name(measurement.mode);
     row.shape = measurement.shape ? toString(*measurement.shape) : "";
+    row.cpu = variant.hardware == Hardware::Cpu ? context.cpu.model : "";
     return row;
 }
 
@@ -58,6 +60,19 @@ Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& 
         row.percentOfCopy = outcome.percentOfCopy();
     }
     return row;
+}
+
+Outcome outcomeOf(const Measurement& measurement, const Row& row) {
+    Outcome outcome;
+    static_cast<Measurement&>(outcome) = measurement;
+    outcome.status = Outcome::Status::Passed;
+    outcome.time.us = {row.medianUs.value(), row.minUs.value(), row.maxUs.value()};
+    outcome.time.trials = static_cast<int>(row.trials);
+    outcome.bytes = row.bytes;
+    if (row.percentOfCopy) {
+        outcome.copyUs = *row.percentOfCopy / 100 * outcome.time.us.median;
+    }
+    return outcome;
 }
 
 bool Row::isTimed() const {
@@ -126,11 +141,24 @@ bool readLine(std::istream& in, std::string& line) {
     return true;
 }
 
-/// The number of columns that a file has. Files written before there were matrices lack the last column.
+/// Reads the first line, without the byte order mark that spreadsheets put there.
+bool readHeader(std::istream& in, std::string& line) {
+    constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
+    if (!readLine(in, line)) {
+        return false;
+    }
+    if (line.starts_with(byteOrderMark)) {
+        line.erase(0, byteOrderMark.size());
+    }
+    return true;
+}
+
+/// The number of columns that a file has. Early files lack the last columns.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
+    constexpr std::size_t addedLater = 2;  // the shape, then the processor
     const auto names = csvFields(header);
     const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
-    if (!areTheFirst || names.size() + 1 < columns.size()) {
+    if (!areTheFirst || names.size() + addedLater < columns.size()) {
         throw UsageError(fmt::format("{} has other columns than this program writes", path.string()));
     }
     return names.size();
@@ -152,26 +180,34 @@ bool readLine(std::istream& in, std::string& line) {
     return row.verified && !row.isTimed() ? std::nullopt : std::optional(std::move(row));
 }
 
-enum class Contents { Empty, WholeLines, BrokenLine };
+/// What a file has before lines are appended.
+struct Contents {
+    bool hasHeader = false;
+    std::size_t bytes = 0;     ///< up to the end of the last line that has all fields
+    bool endsInALine = false;  ///< whether that line lacks its end
+};
 
-/// Throws UsageError if the file has anything but the header and rows.
+/// Throws UsageError if the file has another header.
 [[nodiscard]] Contents inspect(const std::filesystem::path& path, std::string_view header) {
     // A pipe or device is only written to, because reading it could block forever.
     if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
-        return Contents::Empty;
+        return {};
     }
-    std::ifstream file(path);
+    std::ifstream file(path, std::ios::binary);
     std::string found;
-    if (!readLine(file, found)) {
-        return Contents::Empty;
+    if (!readHeader(file, found)) {
+        return {};
     }
     if (found != header) {
         throw UsageError(
             fmt::format("--csv: {} has other columns than this program writes; choose another file", path.string()));
     }
     file.clear();
-    file.seekg(-1, std::ios::end);
-    return file.get() == '\n' ? Contents::WholeLines : Contents::BrokenLine;
+    file.seekg(0);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    const std::size_t lastLine = text.rfind('\n') + 1;  // 0 if there is only one
+    const bool isWhole = csvFields(text.substr(lastLine)).size() == csvFields(header).size();
+    return {true, isWhole ? text.size() : lastLine, isWhole};
 }
 
 }  // namespace
@@ -216,7 +252,7 @@ std::string csvLine(const Row& row) {
 CsvContents readCsv(const std::filesystem::path& path) {
     std::ifstream file(path);
     std::string line;
-    if (!readLine(file, line)) {
+    if (!readHeader(file, line)) {
         throw UsageError(fmt::format("cannot read {}", path.string()));
     }
     const std::size_t count = columnCount(path, line);
@@ -237,10 +273,15 @@ CsvFile::CsvFile(const std::filesystem::path& path, const std::string& header) :
     if (!file_) {
         throw UsageError(fmt::format("--csv: cannot write to {}", path.string()));
     }
-    if (contents == Contents::BrokenLine) {
-        append("");
-    } else if (contents == Contents::Empty) {
+    if (!contents.hasHeader) {
         append(header);
+        return;
+    }
+    if (contents.bytes < std::filesystem::file_size(path)) {
+        std::filesystem::resize_file(path, contents.bytes);
+    }
+    if (contents.endsInALine) {
+        append("");
     }
 }
 

@@ -42,18 +42,22 @@ struct Row {
     std::optional<double> percentOfCopy;
     bool verified = false;
     std::string shape;
+    std::string cpu;  ///< that a CPU variant ran on
 
     /// Whether its result was right and its times are valid.
     [[nodiscard]] bool isTimed() const;
 
-    /// What was measured, and on which card. Rows with equal subjects can be compared.
-    [[nodiscard]] auto subject() const {
+    /// What was measured, and beside which card.
+    [[nodiscard]] auto subjectOnAnyProcessor() const {
         return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu);
     }
+    /// The same and, for a CPU variant, on which processor. Rows with equal subjects can be compared.
+    [[nodiscard]] auto subject() const { return std::tuple_cat(subjectOnAnyProcessor(), std::tie(cpu)); }
 };
 
-/// Has references into the row.
+/// These have references into the row.
 using Subject = decltype(std::declval<const Row&>().subject());
+using SubjectOnAnyProcessor = decltype(std::declval<const Row&>().subjectOnAnyProcessor());
 
 /// A column of the files: its name and its member in Row.
 struct Column {
@@ -87,11 +91,15 @@ inline constexpr std::array columns{
     Column{"percent_of_copy", &Row::percentOfCopy},
     Column{"verified", &Row::verified},
     Column{"shape", &Row::shape},
+    Column{"cpu", &Row::cpu},
 };
 
 /// The row of a measurement that has not been made yet.
 [[nodiscard]] Row rowOf(const RunContext& context, const Measurement& measurement);
 [[nodiscard]] Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& outcome);
+
+/// The outcome of a measurement that a row has, a right result with times.
+[[nodiscard]] Outcome outcomeOf(const Measurement& measurement, const Row& row);
 
 /// The present time, as `2026-01-31T23:59:59Z`.
 [[nodiscard]] std::string timestampNow();
@@ -119,7 +127,8 @@ struct CsvContents {
 /// A file to which lines are appended. Each line is on disk before the next measurement.
 class CsvFile {
   public:
-    /// Writes the header to a new or empty file. Throws UsageError if the file cannot be opened or has other columns.
+    /// Writes the header to a new or empty file. Removes a last line that breaks off, so that all lines can be read.
+    /// Throws UsageError if the file cannot be opened or has other columns.
     explicit CsvFile(const std::filesystem::path& path, const std::string& header = csvHeader());
 
     /// Throws std::runtime_error if the line cannot be written.

@@ -36,7 +36,7 @@ template <typename T>
                 {"commit", context.commit},
                 {"compiler", context.compiler},
                 {"date", timestampNow()},
-                {"cpu", context.cpu},
+                {"cpu", describe(context.cpu)},
                 {"gpu", nullptr},
                 {"clock_mhz", nullptr},
                 {"ceilings_gbps", nullptr}};

@@ -51,6 +51,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
                : fmt::format("noise unknown: {} trials were too few", time.trials);
 }
 
+/// What the time budget has spoilt; empty if nothing.
+[[nodiscard]] std::string warning(const Timing& time) {
+    std::vector<std::string> parts;
+    if (time.isCutShort()) {
+        parts.push_back(trialsOf(time) + " trials in the time budget");
+    }
+    if (time.noisy) {
+        parts.push_back(noiseWarning(time));
+    }
+    return fmt::format("{}", fmt::join(parts, "; "));
+}
+
 [[nodiscard]] bool sameSubject(const Variant& a, const Variant& b) {
     return a.operation == b.operation && a.type == b.type;
 }
@@ -80,8 +92,8 @@ void Report::outcome(const Outcome& outcome) {
                             variant.hardware == Hardware::Cpu ? "std::chrono" : "CUDA");
     }
     out_ << fmt::format("    {}\n", verdict(outcome));
-    if (outcome.isTimed() && outcome.time.noisy) {
-        out_ << fmt::format("    {}\n", paint(Color::Yellow, noiseWarning(outcome.time)));
+    if (const std::string text = warning(outcome.time); outcome.isTimed() && !text.empty()) {
+        out_ << fmt::format("    {}\n", paint(Color::Yellow, text));
     }
     out_ << std::flush;
 }
@@ -97,8 +109,8 @@ void Report::line(const Outcome& outcome) {
         if (const auto percent = outcome.percentOfCopy()) {
             out_ << fmt::format(" {:>6.1f} % of copy", *percent);
         }
-        if (outcome.time.noisy) {
-            out_ << "  " << paint(Color::Yellow, noiseWarning(outcome.time));
+        if (const std::string text = warning(outcome.time); !text.empty()) {
+            out_ << "  " << paint(Color::Yellow, text);
         }
     } else {
         out_ << verdict(outcome);

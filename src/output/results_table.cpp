@@ -113,7 +113,8 @@ constexpr std::string_view nothing = "-";
 
 [[nodiscard]] std::string modeOf(const Outcome& outcome) { return std::string(name(outcome.mode)); }
 
-/// A column that the table has only if its values differ.
+[[nodiscard]] std::string trialsCell(const Outcome& outcome) { return trialsOf(outcome.time); }
+
 struct OptionalColumn {
     Table::Column column;
     std::string (*cell)(const Outcome& outcome);
@@ -153,6 +154,10 @@ std::string ofType(Operation operation, ElementType type) {
 
 std::string sizeOf(std::size_t n, std::optional<Shape> shape) { return shape ? toString(*shape) : std::to_string(n); }
 
+std::string trialsOf(const Timing& time) {
+    return time.isCutShort() ? fmt::format("{} of {}", time.trials, time.wanted) : std::to_string(time.trials);
+}
+
 bool isInTable(const Outcome& outcome) { return outcome.isTimed() || outcome.status == Status::Failed; }
 
 Table resultsTable(std::span<const Outcome> outcomes) {
@@ -160,6 +165,9 @@ Table resultsTable(std::span<const Outcome> outcomes) {
                                          {{"block", Right}, blockSizeOf},
                                          {{"mode", Left}, modeOf}};
     std::erase_if(optional, [outcomes](const OptionalColumn& column) { return !varies(column, outcomes); });
+    if (std::ranges::any_of(outcomes, &Timing::isCutShort, &Outcome::time)) {
+        optional.push_back({{"trials", Right}, trialsCell});
+    }
 
     std::vector<Table::Column> columns{{"operation", Left}, {"variant", Left}, {"n", Right}};
     for (const OptionalColumn& column : optional) {

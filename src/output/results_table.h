@@ -46,10 +46,14 @@ class Table {
 /// The number of elements, or the shape of a matrix.
 [[nodiscard]] std::string sizeOf(std::size_t n, std::optional<Shape> shape);
 
+/// The number of trials; `2 of 15` if the time ran out.
+[[nodiscard]] std::string trialsOf(const Timing& time);
+
 /// Whether the table has a row for it: timed and failed measurements have one.
 [[nodiscard]] bool isInTable(const Outcome& outcome);
 
-/// The outcomes that have a row, in their order, with columns for inputs, block sizes and modes if these vary.
+/// The outcomes that have a row, in their order, with columns for inputs, block sizes and modes if these vary,
+/// and for trials if the time ran out.
 [[nodiscard]] Table resultsTable(std::span<const Outcome> outcomes);
 
 /// The machine as a list, and the closing table.

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
@@ -36,12 +37,25 @@ bool standardErrorIsTerminal() { return isTerminal(stderr); }
 
 namespace {
 
+/// Only system calls: a stream may be locked by what the signal interrupts.
+void writeToStandardError(std::string_view text) {
+#ifdef _WIN32
+    [[maybe_unused]] const auto written = _write(_fileno(stderr), text.data(), static_cast<unsigned>(text.size()));
+#else
+    [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+#endif
+}
+
 // A signal handler may access nothing else.
 volatile std::sig_atomic_t noted = 0;
 
 extern "C" void noteInterrupt(int signal) {
     noted = 1;
     std::signal(signal, SIG_DFL);
+    const int interruptedError = errno;
+    // On a new line, because the terminal may show ^C or the progress.
+    writeToStandardError("\nInterrupted: finishing this measurement; press Ctrl-C again to stop now.\n");
+    errno = interruptedError;
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ namespace Bench {
 /// Whether the stream is a terminal.
 [[nodiscard]] bool standardErrorIsTerminal();
 
-/// While an object lives, the first Ctrl-C is noted and the program goes on; a second one ends it as usual. If the
-/// signal is ignored, as in background jobs of a shell, it stays ignored.
+/// While an object lives, the first Ctrl-C is noted, standard error says so, and the program goes on; a second one ends
+/// it as usual. If the signal is ignored, as in background jobs of a shell, it stays ignored.
 class InterruptGuard {
   public:
     InterruptGuard();

@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "cli/values.h"
-#include "measure/system_info.h"
 
 namespace Bench {
 
@@ -29,7 +28,7 @@ RunContext describeRun(const GpuAccess& access) {
             .gpuUnavailableReason = access.unavailableReason,
             .simulatedCard = access.simulatedCard,
             .ceilings = std::nullopt,
-            .cpu = cpuDescription(),
+            .cpu = cpuInfo(),
             .compiler = std::string(BuildInfo::compiler),
             .commit = std::string(BuildInfo::gitCommit)};
 }
@@ -54,7 +53,7 @@ std::vector<std::pair<std::string, std::string>> describe(const RunContext& cont
         lines.emplace_back("Ceilings", fmt::format("copy {:.0f} GB/s, read {:.0f} GB/s", context.ceilings->copyGbps,
                                                    context.ceilings->readGbps));
     }
-    lines.emplace_back("CPU", context.cpu);
+    lines.emplace_back("CPU", describe(context.cpu));
     lines.emplace_back("Compiler", context.compiler);
     lines.emplace_back("Commit", context.commit);
     return lines;

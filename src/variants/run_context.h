@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "measure/gpu.h"
+#include "measure/system_info.h"
 
 namespace Bench {
 
@@ -25,7 +26,7 @@ struct RunContext {
     std::string gpuUnavailableReason;          ///< why there is no card
     std::optional<std::string> simulatedCard;  ///< description of the card that is simulated instead
     std::optional<Ceilings> ceilings;
-    std::string cpu;
+    CpuInfo cpu;
     std::string compiler;
     std::string commit;
 };

@@ -190,6 +190,19 @@ class Stock {
     return names;
 }
 
+/// What to say about a name that none of the operations has.
+[[nodiscard]] std::string whyNot(std::string_view wanted, std::span<const Operation> operations,
+                                 std::span<const Variant> ofOperations, std::span<const Variant> variants) {
+    const std::vector<std::string_view> known = distinctNames(ofOperations);
+    if (std::ranges::find(variants, wanted, &Variant::name) == variants.end()) {
+        return unknownName("variant", wanted, known);
+    }
+    std::vector<std::string_view> names;
+    std::ranges::transform(operations, std::back_inserter(names), [](Operation operation) { return name(operation); });
+    return fmt::format("{} is not a variant of {}; {} {}", wanted, fmt::join(names, " or "),
+                       names.size() == 1 ? fmt::format("{} has", names.front()) : "they have", fmt::join(known, ", "));
+}
+
 /// The variants whose `member` is one of the values, in the order of the values.
 template <typename Value>
 [[nodiscard]] std::vector<Variant> ofEach(std::span<const Value> values, Value Variant::*member,
@@ -229,7 +242,7 @@ std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span
     std::vector<Variant> candidates = ofEach(types, &Variant::type, ofOperations);
     for (const std::string& wanted : names) {
         if (std::ranges::find(ofOperations, wanted, &Variant::name) == ofOperations.end()) {
-            throw UsageError("--variant: " + unknownName("variant", wanted, distinctNames(ofOperations)));
+            throw UsageError("--variant: " + whyNot(wanted, operations, ofOperations, variants));
         }
         if (std::ranges::find(candidates, wanted, &Variant::name) == candidates.end()) {
             std::vector<std::string_view> chosen;

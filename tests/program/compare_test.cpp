@@ -99,6 +99,28 @@ TEST(Compare, PairsWhatIsTheSameInEverything) {
     EXPECT_EQ(compare(std::vector{before}, std::vector{sameButLater}, 0.05).changes.size(), 1u);
 }
 
+TEST(Compare, TellsProcessorsApartWhereBothFilesNameThem) {
+    std::vector<Row> before{row("cpu", 100), row("cpu", 200)};
+    before[0].cpu = "Slow";
+    before[1].cpu = "Slower";
+    std::vector<Row> after{row("cpu", 210), row("cpu", 50)};
+    after[0].cpu = "Slower";
+    after[1].cpu = "Fast";
+    const Comparison comparison = compare(before, after, 0.05);
+    ASSERT_EQ(comparison.changes.size(), 1u);
+    EXPECT_DOUBLE_EQ(comparison.changes[0].ratio.value(), 1.05);
+    EXPECT_EQ(comparison.onlyBefore.at(0).cpu, "Slow");
+    EXPECT_EQ(comparison.onlyAfter.at(0).cpu, "Fast");
+
+    // Early files do not.
+    for (Row* unnamed : {&before[0], &after[0]}) {
+        unnamed->cpu.clear();
+    }
+    EXPECT_EQ(compare(std::vector{before[0]}, std::vector{after[1]}, 0.05).changes.size(), 1u);
+    EXPECT_EQ(compare(std::vector{before[1]}, std::vector{after[0]}, 0.05).changes.size(), 1u);
+    EXPECT_EQ(compare(std::vector{before[0]}, std::vector{after[0]}, 0.05).changes.size(), 1u);
+}
+
 TEST(Compare, TakesSeveralRunsForOne) {
     const std::vector<Row> before{row("a", 100), row("a", 130), row("a", 120)};
     const Comparison comparison = compare(before, std::vector{row("a", 140)}, 0.05);

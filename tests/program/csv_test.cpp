@@ -26,7 +26,7 @@ const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} <
                          .gpuUnavailableReason = "",
                          .simulatedCard = std::nullopt,
                          .ceilings = std::nullopt,
-                         .cpu = "",
+                         .cpu = {"Processor", 8},
                          .compiler = "",
                          .commit = "0123abc"};
 
@@ -64,16 +64,17 @@ TEST(CsvRow, HasAValueForEveryColumn) {
     EXPECT_THAT(fieldsOf(context, scanOutcome()),
                 ElementsAre("NVIDIA H200", "9.0", "13.0", "13.1", "0123abc", "2026-01-31T23:59:59Z", "scan", "naive",
                             "int32", "1048576", "mod:50", "256", "cold", "15", "145.062", "72.531", "290.125",
-                            "8388608", "57.828", "10.000", "true", ""));
+                            "8388608", "57.828", "10.000", "true", "", ""));
 }
 
-TEST(CsvRow, LeavesEmptyWhatDoesNotApply) {
+TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
     const auto outcome = passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50);
     RunContext noCard = context;
     noCard.gpu.reset();
-    EXPECT_THAT(fieldsOf(noCard, outcome),
-                ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50",
-                            "", "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", ""));
+    EXPECT_THAT(
+        fieldsOf(noCard, outcome),
+        ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50", "",
+                    "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", "", "Processor"));
 }
 
 TEST(CsvRow, NamesTheType) {
@@ -112,7 +113,7 @@ TEST(CsvRow, QuotesCommasAndQuotes) {
 TEST(CsvHeader, HasTheColumnsThatItHasHadAllAlong) {
     EXPECT_EQ(csvHeader(),
               "gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
-              "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape");
+              "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu");
 }
 
 TEST(TimestampNow, IsIso8601) {
@@ -145,15 +146,34 @@ TEST_F(CsvFileTest, HasEachRowOnDiskAtOnce) {
     EXPECT_EQ(contents(), header_ + "row\n");
 }
 
-TEST_F(CsvFileTest, StartsANewLineAfterABrokenOne) {
-    fill(header_ + "brok");
+TEST_F(CsvFileTest, RemovesALineThatBreaksOff) {
+    fill(header_ + "whole\nbrok");
     CsvFile(path_).append("row");
-    EXPECT_EQ(contents(), header_ + "brok\nrow\n");
+    EXPECT_EQ(contents(), header_ + "whole\nrow\n");
+}
+
+TEST_F(CsvFileTest, EndsALineThatHasAllItsFields) {
+    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    fill(header_ + line);
+    CsvFile(path_).append("row");
+    EXPECT_EQ(contents(), header_ + line + "\nrow\n");
+    fill(csvHeader());
+    CsvFile(path_).append("row");
+    EXPECT_EQ(contents(), header_ + "row\n");
 }
 
 TEST_F(CsvFileTest, TakesItsHeaderFromWindows) {
     fill(csvHeader() + "\r\n");
     EXPECT_NO_THROW(CsvFile{path_});
+}
+
+TEST_F(CsvFileTest, MayBeginWithAByteOrderMark) {
+    const std::string marked = "\xEF\xBB\xBF" + header_;
+    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    fill(marked);
+    CsvFile(path_).append(line);
+    EXPECT_EQ(contents(), marked + line + "\n");
+    EXPECT_EQ(readCsv(path_).rows.size(), 1u);
 }
 
 TEST_F(CsvFileTest, LeavesOtherFilesAlone) {
@@ -191,13 +211,21 @@ TEST_F(CsvFileTest, IsReadAsItWasWritten) {
     EXPECT_FALSE(read.rows[3].verified);
 }
 
-TEST_F(CsvFileTest, IsReadWithoutTheShapeThatEarlyFilesDoNotHave) {
+TEST_F(CsvFileTest, IsReadWithoutTheColumnsThatEarlyFilesDoNotHave) {
+    std::string header = csvHeader();
     const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
-    fill(csvHeader().substr(0, csvHeader().rfind(',')) + "\r\n" + line.substr(0, line.rfind(',')) + "\r\n");
-    const CsvContents read = readCsv(path_);
-    EXPECT_THAT(read.unreadable, testing::IsEmpty());
-    ASSERT_EQ(read.rows.size(), 1u);
-    EXPECT_EQ(csvLine(read.rows[0]), line);
+    std::string earlyLine = line;
+    for (const std::string_view lacking : {"cpu", "shape"}) {
+        header.erase(header.rfind(','));
+        earlyLine.erase(earlyLine.rfind(','));
+        fill(header + "\r\n" + earlyLine + "\r\n");
+        const CsvContents read = readCsv(path_);
+        EXPECT_THAT(read.unreadable, testing::IsEmpty()) << lacking;
+        ASSERT_EQ(read.rows.size(), 1u) << lacking;
+        EXPECT_EQ(csvLine(read.rows[0]), line) << lacking;
+    }
+    fill(header.substr(0, header.rfind(',')) + "\n");
+    EXPECT_THROW((void)readCsv(path_), UsageError);
 }
 
 TEST_F(CsvFileTest, NamesTheLinesThatAreBroken) {

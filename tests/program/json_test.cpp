@@ -26,6 +26,7 @@ using Json = nlohmann::json;
     row.blockSize = 256;
     row.medianUs = 145.0625;
     row.verified = true;
+    row.cpu = "Processor";
     return row;
 }
 
@@ -45,15 +46,17 @@ TEST(WriteJson, HasAnObjectARow) {
     EXPECT_TRUE(rows[1].at("block_size").is_null());
     EXPECT_TRUE(rows[1].at("gpu").is_null());
     EXPECT_TRUE(rows[1].at("shape").is_null());
+    EXPECT_EQ(rows[0].at("cpu"), "Processor");
+    EXPECT_TRUE(rows[1].at("cpu").is_null());
     EXPECT_EQ(rows[1].at("verified"), false);
 }
 
 TEST(WriteJson, TellsWhereItWasMeasured) {
     RunContext context;
-    context.cpu = "Processor";
+    context.cpu = {"Processor", 8};
     context.commit = "0123abc";
     Json object = written(context, {}).at("context");
-    EXPECT_EQ(object.at("cpu"), "Processor");
+    EXPECT_EQ(object.at("cpu"), "Processor, 8 threads");
     EXPECT_EQ(object.at("commit"), "0123abc");
     EXPECT_TRUE(object.at("gpu").is_null());
     EXPECT_TRUE(object.at("ceilings_gbps").is_null());

@@ -111,7 +111,10 @@ TEST(Measure, WarmsUpUntimedAndResetsBeforeEachTrial) {
 }
 
 TEST(Measure, StopsWhenTheBudgetIsSpent) {
-    EXPECT_EQ(measureWith(FakeStopwatch({40, 60, 1, 1}), {.trials = 15, .budgetUs = 100}).trials, 2);
+    const Timing cut = measureWith(FakeStopwatch({40, 60, 1, 1}), {.trials = 15, .budgetUs = 100});
+    EXPECT_EQ(cut.trials, 2);
+    EXPECT_TRUE(cut.isCutShort());
+    EXPECT_FALSE(measureWith(FakeStopwatch({40, 60, 1, 1}), {.trials = 2, .budgetUs = 100}).isCutShort());
 }
 
 TEST(Measure, CountsWhatGoesOnBetweenTheTrials) {

@@ -61,7 +61,6 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "sort,scan",
                                    "--variant",
                                    "naive,cub",
-                                   "--list",
                                    "--trials",
                                    "3",
                                    "--warmup=2",
@@ -96,7 +95,6 @@ TEST(ParseOptions, ReadsEveryOption) {
     EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
     EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
-    EXPECT_TRUE(options.list);
     EXPECT_EQ(options.plan.trials, 3);
     EXPECT_EQ(options.plan.warmup, 2);
     EXPECT_EQ(options.seed, 18446744073709551615u);
@@ -150,10 +148,15 @@ TEST(ParseOptions, RefusesWhatContradictsItself) {
         {"--resume"},
         {"--resume", "--csv", "-"},
         {"--profile", "--csv", "out.csv"},
+        {"--list", "--csv", "out.csv"},
+        {"--list", "--json", "-"},
+        {"--list", "--markdown", "out.md"},
         {"--profile", "--json", "out.json"},
         {"--csv", "same", "--json", "same"},
         {"--csv", "same", "--markdown", "./same"},
         {"--utf8-file", "same", "--json", "./same"},
+        {"--utf8-file", "two\nlines"},
+        {"--utf8-file", "two\rlines"},
     };
     for (const auto& arguments : cases) {
         EXPECT_THROW((void)parse(arguments), UsageError) << testing::PrintToString(arguments);
@@ -193,6 +196,7 @@ TEST(ParseOptions, AnswersHelpAndVersion) {
     EXPECT_THAT(parse({"--help"}).information.value(), HasSubstr("--block-size"));
     EXPECT_THAT(parse({"-h"}).information.value(), HasSubstr("--block-size"));
     EXPECT_THAT(parse({"--version"}).information.value(), HasSubstr("stream_compaction_test "));
+    EXPECT_TRUE(parse({"--list"}).list);
 }
 
 TEST(ParseOptions, RefusesBadInputInOneLine) {
@@ -262,6 +266,21 @@ TEST(ParseOptions, NamesTheOptionThatIsWrong) {
             (void)parse({"--trials", "0"});
         },
         testing::ThrowsMessage<UsageError>("--trials: expected a whole number from 1 to 1000000, got '0'"));
+}
+
+TEST(ParseOptions, SuggestsTheNearestOption) {
+    for (const auto& arguments : {std::vector<const char*>{"--sise", "4"}, {"--sise=4"}, {"--list", "--sise", "4"}}) {
+        EXPECT_THAT([&] { (void)parse(arguments); },
+                    testing::ThrowsMessage<UsageError>(HasSubstr("; did you mean --size? stream_compaction_test")));
+    }
+    // Not for what resembles none, and not for an option of the simulator.
+    for (const auto& arguments : {std::vector<const char*>{"--frobnicate"}, {"size"}, {"--trase"}}) {
+        EXPECT_THAT([&] { (void)parse(arguments); },
+                    testing::ThrowsMessage<UsageError>(testing::Not(HasSubstr("did you mean --trace"))))
+            << arguments.front();
+    }
+    EXPECT_THAT([] { (void)parse({"--frobnicate"}); },
+                testing::ThrowsMessage<UsageError>(testing::Not(HasSubstr("did you mean"))));
 }
 
 }  // namespace

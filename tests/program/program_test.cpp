@@ -130,6 +130,25 @@ TEST(Program, SkipsGpuVariantsWithoutAGpu) {
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 6 skipped\n"));
 }
 
+TEST(Program, SaysThatNothingWasRun) {
+    const TemporaryFile csv("program_test_nothing.csv");
+    const TemporaryFile json("program_test_nothing.json");
+    json.fill("earlier");
+    const Machine machine = machineWithoutGpu(workingVariants());
+    const std::vector<const char*> arguments{"--variant", "naive", "--csv", csv.name(), "--json", json.name()};
+    const Result result = run(arguments, machine);
+    EXPECT_EQ(result.status, 2);
+    EXPECT_THAT(result.out, EndsWith("\n0 passed, 0 failed, 4 skipped\n"));
+    EXPECT_EQ(result.err, "stream_compaction_test: nothing was run: no CUDA device is visible\n");
+    EXPECT_EQ(json.contents(), "earlier");
+
+    // But not if an earlier run has done what can be done.
+    const std::vector<const char*> resumed{"--op", "scan", "--csv", csv.name(), "--resume"};
+    EXPECT_EQ(run(resumed, machine).status, 0);
+    EXPECT_THAT(run(resumed, machine).out, EndsWith("\n0 passed, 0 failed, 2 skipped\n"));
+    EXPECT_EQ(run(resumed, machine).status, 0);
+}
+
 TEST(Program, FailsWithTheFirstMismatch) {
     const Result result = run({"--input", "ones"}, machineWithGpu(variantsWithAWrongOne()));
     EXPECT_EQ(result.status, 1);
@@ -415,14 +434,14 @@ TEST(Program, SkipsOnlyTheVariantThatNeedsMoreDeviceMemory) {
 TEST(Program, AppendsToTheCsvFile) {
     const TemporaryFile csv("program_test.csv");
     EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
-    EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 0);
+    EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 2);
 
     const std::vector<std::string> lines = csv.lines();
     // The header, and a right and a wrong scan on two sizes. Skipped variants have no row.
     ASSERT_EQ(lines.size(), 5u);
     EXPECT_EQ(lines[0], csvHeader());
     EXPECT_THAT(lines[1], AllOf(StartsWith("Fake Card,9.0,13.0,13.0,"), HasSubstr(",scan,cpu,int32,1024,mod:50,,"),
-                                EndsWith(",true,")));
+                                HasSubstr(",true,,")));
     EXPECT_THAT(lines[4], AllOf(HasSubstr(",scan,naive,int32,1021,mod:50,,cold,15,,,,8168,,,false")));
 }
 
@@ -614,6 +633,22 @@ TEST(Program, MeasuresAgainWhatIsOfAnotherCardOrCommitOrWrong) {
                 HasSubstr("Note: 0 measurements"));
 }
 
+TEST(Program, MeasuresAgainOnAnotherProcessorWhatRunsOnIt) {
+    const TemporaryFile csv("program_test_processor.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    const std::vector<const char*> arguments{"--op", "scan", "--csv", csv.name(), "--resume"};
+    EXPECT_EQ(run(arguments, machine).status, 0);
+    std::string contents = csvHeader() + '\n';
+    for (Row row : readCsv(csv.name()).rows) {
+        row.cpu = row.cpu.empty() ? "" : "Another Processor";
+        contents += csvLine(row) + '\n';
+    }
+    csv.fill(contents);
+    const Result result = run(arguments, machine);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("cpu scan"),
+                                  Not(HasSubstr("naive scan")), EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
+}
+
 TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
     const TemporaryFile csv("program_test_empty.csv");
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
@@ -641,6 +676,7 @@ TEST(Program, ResumesAFileThatBreaksOff) {
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out,
                 AllOf(HasSubstr("Note: 3 measurements"), EndsWith("\n1 passed, 0 failed, 0 skipped\n")));
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out, HasSubstr("Note: 4 measurements"));
+    EXPECT_EQ(run({"compare", csv.name(), csv.name()}, machine).status, 0);
 }
 
 int interruptions = 0;
@@ -673,6 +709,65 @@ TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     EXPECT_EQ(second.status, 0);
     EXPECT_THAT(second.out, AllOf(HasSubstr("Note: 1 measurements"), EndsWith("\n11 passed, 0 failed, 0 skipped\n")));
     EXPECT_EQ(csv.lines().size(), 13u);
+    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 12u);
+}
+
+TEST(Program, ShowsEarlierMeasurementsAfterAResumption) {
+    const TemporaryFile csv("program_test_earlier.csv");
+    const TemporaryFile json("program_test_earlier.json");
+    const TemporaryFile markdown("program_test_earlier.md");
+    const Machine machine = machineWithGpu(workingVariants());
+    EXPECT_EQ(run({"--op", "scan", "--variant", "naive", "--csv", csv.name()}, machine).status, 0);
+    const Result result = run(
+        {"--op", "scan,sort", "--csv", csv.name(), "--resume", "--json", json.name(), "--markdown", markdown.name()},
+        machine);
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nscan       naive    1024       10.0"), Not(HasSubstr("==== naive")),
+                                  EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.0 | 0.102 | 0.82 | 50.0 |"));
+    const auto rows = nlohmann::json::parse(json.contents()).at("rows");
+    EXPECT_EQ(rows.size(), 6u);
+    EXPECT_EQ(rows.at(0).at("variant"), "naive");
+    EXPECT_EQ(rows.at(0).at("trials"), 15);
+}
+
+TEST(Program, MeasuresAgainWhatHasTooFewTrials) {
+    const TemporaryFile csv("program_test_few.csv");
+    const Machine machine = machineWithGpu(workingVariants());
+    const auto resumed = [&](const std::vector<const char*>& more) {
+        std::vector<const char*> arguments{"--op", "sort", "--csv", csv.name(), "--resume"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return run(arguments, machine).out;
+    };
+    EXPECT_THAT(resumed({"--trials", "5"}), HasSubstr("Note: 0 measurements"));
+    EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 0 measurements"));
+    EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 2 measurements"));
+    EXPECT_THAT(resumed({"--trials", "3"}), HasSubstr("Note: 2 measurements"));
+    // Six trials of 10 us took all of this time, so there would not be more.
+    EXPECT_THAT(resumed({"--trials", "7", "--time-budget", "0.06ms"}),
+                AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("6 of 7")));
+    EXPECT_THAT(resumed({"--trials", "7"}), HasSubstr("Note: 0 measurements"));
+}
+
+const TemporaryFile* watched = nullptr;
+std::string watchedContents;
+
+/// Notes what a file has during a run.
+void watchingScan(int n, int* odata, const int* idata) {
+    scan(n, odata, idata);
+    watchedContents = watched->contents();
+}
+
+TEST(Program, KeepsEarlierFilesUntilItHasMeasuredEverything) {
+    const TemporaryFile file("program_test_earlier.txt");
+    watched = &file;
+    auto variants = workingVariants();
+    variants[0] = fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", watchingScan);
+    for (const char* option : {"--json", "--markdown"}) {
+        file.fill("earlier");
+        EXPECT_EQ(run({"--op", "scan", option, file.name()}, machineWithGpu(variants)).status, 0);
+        EXPECT_EQ(watchedContents, "earlier") << option;
+        EXPECT_THAT(file.contents(), HasSubstr("naive")) << option;
+    }
 }
 
 TEST(Program, LetsAProfilerCollectOneRunOfEach) {

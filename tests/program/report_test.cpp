@@ -245,6 +245,26 @@ TEST(Report, SaysWhereTheNoiseStayed) {
     EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{efficientScan()}, {}); }), "");
 }
 
+TEST(Report, SaysWhereTheTimeRanOutBeforeAllTrials) {
+    Outcome cut = efficientScan();
+    cut.time.trials = 2;
+    cut.time.wanted = 15;
+    EXPECT_THAT(written([&](Report& report) { report.outcome(cut); }),
+                testing::EndsWith("passed\n    2 of 15 trials in the time budget\n"));
+    EXPECT_THAT(written([&](Report& report) { report.line(cut); }),
+                testing::EndsWith("  2 of 15 trials in the time budget\n"));
+    EXPECT_THAT(written([&](Report& report) {
+                    report.table(std::vector{cut, doubleScan()});
+                }),
+                AllOf(HasSubstr("      n   trials  median us"), HasSubstr("1048576  2 of 15      118.1"),
+                      HasSubstr("1048576       15      236.2")));
+    EXPECT_THAT(written([&](Report& report) { report.table(std::vector{doubleScan()}); }), Not(HasSubstr("trials")));
+    cut.time.noisy = true;
+    cut.time.us.noise = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(written([&](Report& report) { report.line(cut); }),
+                testing::EndsWith("  2 of 15 trials in the time budget; noise unknown: 2 trials were too few\n"));
+}
+
 TEST(Report, SaysWhenTheClockFell) {
     RunContext context;
     context.gpu = GpuInfo{"Card", "9.0", 0, "13.0", "13.0", 2000};
@@ -302,12 +322,12 @@ TEST(Report, DescribesTheMachine) {
                        .gpuUnavailableReason = "no CUDA device is visible",
                        .simulatedCard = std::nullopt,
                        .ceilings = std::nullopt,
-                       .cpu = "Processor",
+                       .cpu = {"Processor", 8},
                        .compiler = "GNU 12.2.0",
                        .commit = "0123abc"};
     EXPECT_EQ(written([&](Report& report) { report.context(context); }),
               "GPU       none: no CUDA device is visible\n"
-              "CPU       Processor\n"
+              "CPU       Processor, 8 threads\n"
               "Compiler  GNU 12.2.0\n"
               "Commit    0123abc\n");
     context.simulatedCard = "compute capability 9.0, 4 multiprocessors";
@@ -322,7 +342,7 @@ TEST(Report, DescribesTheMachine) {
               "CUDA      driver 13.0, toolkit 13.1\n"
               "Clock     1965 MHz, nominally up to 1980\n"
               "Ceilings  copy 4247 GB/s, read 4400 GB/s\n"
-              "CPU       Processor\n"
+              "CPU       Processor, 8 threads\n"
               "Compiler  GNU 12.2.0\n"
               "Commit    0123abc\n");
 }

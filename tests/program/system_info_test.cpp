@@ -1,6 +1,7 @@
 #include "measure/system_info.h"
 
 #include <gtest/gtest.h>
+#include <tbb/task_arena.h>
 
 #include <sstream>
 
@@ -18,7 +19,15 @@ TEST(CpuModel, MayBeMissing) {
     EXPECT_EQ(cpuModel(cpuinfo), std::nullopt);
 }
 
-TEST(CpuDescription, IsNeverEmpty) { EXPECT_FALSE(cpuDescription().empty()); }
+TEST(CpuInfo, NamesTheModelAndCountsTheThreads) {
+    EXPECT_FALSE(cpuInfo().model.empty());
+    EXPECT_EQ(describe(CpuInfo{"Processor", 1}), "Processor, 1 thread");
+    EXPECT_EQ(describe(CpuInfo{"Processor", 2}), "Processor, 2 threads");
+}
+
+TEST(CpuInfo, CountsTheThreadsThatVariantsMayUse) {
+    EXPECT_EQ(tbb::task_arena(1).execute([] { return cpuInfo().threads; }), 1);
+}
 
 TEST(AvailableBytes, CountsKibibytes) {
     std::istringstream meminfo("MemTotal:       24628764 kB\nMemFree:        100 kB\nMemAvailable:   2048 kB\n");

@@ -47,14 +47,14 @@ TEST(InterruptGuard, LetsInterruptsBeIgnoredWhereTheyWere) {
     EXPECT_FALSE(guard.interrupted());
 }
 
-TEST(InterruptGuardDeathTest, LetsTheSecondInterruptEndTheProgram) {
+TEST(InterruptGuardDeathTest, SaysWhatTheFirstInterruptDoesAndLetsTheSecondEndTheProgram) {
     EXPECT_DEATH(
         {
             const InterruptGuard guard;
             std::raise(SIGINT);
             std::raise(SIGINT);
         },
-        "");
+        "Interrupted: finishing this measurement; press Ctrl-C again to stop now");
 }
 
 }  // namespace

@@ -81,6 +81,18 @@ TEST(SelectVariants, KeepsTheTablesOrder) {
 TEST(SelectVariants, RefusesANameOfAnotherOperation) {
     EXPECT_THROW((void)selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"radix"}),
                  UsageError);
+    const std::vector<Variant> few{{{}, Operation::Scan, ElementType::Int32, Hardware::Cpu, "cpu", "", {}},
+                                   {{}, Operation::Scan, ElementType::Int32, Hardware::Gpu, "naive", "", {}},
+                                   {{}, Operation::Compact, ElementType::Int32, Hardware::Gpu, "naive", "", {}},
+                                   {{}, Operation::Sort, ElementType::Int32, Hardware::Gpu, "radix", "", {}}};
+    EXPECT_THAT([&] { (void)selectVariants(few, onlyScan, onlyInt32, std::vector<std::string>{"radix"}); },
+                ThrowsMessage<UsageError>("--variant: radix is not a variant of scan; scan has cpu, naive"));
+    EXPECT_THAT(
+        [&] {
+            (void)selectVariants(few, std::array{Operation::Scan, Operation::Compact}, onlyInt32,
+                                 std::vector<std::string>{"radix"});
+        },
+        ThrowsMessage<UsageError>("--variant: radix is not a variant of scan or compact; they have cpu, naive"));
     EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radx"}); },
                 ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
 }

@@ -1,0 +1,99 @@
+#include "app/output_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <string>
+
+#include "cli/values.h"
+
+namespace Bench {
+namespace {
+
+/// Each test has a folder of its own, which is removed at the end.
+class OutputFileTest : public testing::Test {
+  protected:
+    OutputFileTest() { std::filesystem::create_directories(folder_); }
+    ~OutputFileTest() override { std::filesystem::remove_all(folder_); }
+
+    [[nodiscard]] std::string contents() const {
+        std::ifstream file(path_);
+        return {std::istreambuf_iterator<char>(file), {}};
+    }
+    void fill(std::string_view text) const { std::ofstream(path_) << text; }
+    [[nodiscard]] std::ptrdiff_t filesInFolder() const {
+        return std::distance(std::filesystem::directory_iterator(folder_), {});
+    }
+
+    const std::filesystem::path folder_ =
+        std::filesystem::path(testing::TempDir()) /
+        (std::string("output_file_test_") + testing::UnitTest::GetInstance()->current_test_info()->name());
+    const std::filesystem::path path_ = folder_ / "file";
+    std::ostringstream out_;
+};
+
+TEST_F(OutputFileTest, KeepsWhatItHadUntilEverythingIsWritten) {
+    fill("earlier");
+    OutputFile file("--json", path_, out_);
+    file.stream() << "now";
+    file.flush();
+    EXPECT_EQ(contents(), "earlier");
+    file.finish();
+    EXPECT_EQ(contents(), "now");
+    EXPECT_EQ(filesInFolder(), 1);
+}
+
+TEST_F(OutputFileTest, KeepsWhatItHadWhereItIsNotFinished) {
+    fill("earlier");
+    { OutputFile("--json", path_, out_).stream() << "now"; }
+    EXPECT_EQ(contents(), "earlier");
+    EXPECT_EQ(filesInFolder(), 1);
+}
+
+TEST_F(OutputFileTest, MayBeNew) {
+    { const OutputFile unfinished("--json", path_, out_); }
+    EXPECT_EQ(filesInFolder(), 0);
+    OutputFile file("--json", path_, out_);
+    file.stream() << "now";
+    file.finish();
+    EXPECT_EQ(contents(), "now");
+    EXPECT_EQ(filesInFolder(), 1);
+}
+
+TEST_F(OutputFileTest, IsWrittenDirectlyWhereItIsALink) {
+    fill("earlier");
+    const auto link = folder_ / "link";
+    std::error_code error;
+    std::filesystem::create_symlink(path_, link, error);
+    if (error) {
+        GTEST_SKIP() << "needs symbolic links";
+    }
+    OutputFile file("--json", link, out_);
+    file.stream() << "now";
+    file.finish();
+    EXPECT_TRUE(std::filesystem::is_symlink(link));
+    EXPECT_EQ(contents(), "now");
+}
+
+TEST_F(OutputFileTest, MayBeStandardOutput) {
+    OutputFile file("--json", "-", out_);
+    file.stream() << "now";
+    file.finish();
+    EXPECT_EQ(out_.str(), "now");
+}
+
+TEST_F(OutputFileTest, RefusesAPlaceThatCannotBeWritten) {
+    EXPECT_THAT([&] { (void)OutputFile("--json", folder_ / "below" / "file", out_); },
+                testing::ThrowsMessage<UsageError>(testing::StartsWith("--json: cannot write to ")));
+    EXPECT_THROW((void)OutputFile("--json", folder_, out_), UsageError);
+    fill("earlier");
+    EXPECT_THROW((void)OutputFile("--json", path_ / "below", out_), UsageError);
+    EXPECT_EQ(contents(), "earlier");
+}
+
+}  // namespace
+}  // namespace Bench
