@@ -139,7 +139,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         "choice of type and run if int32 is chosen [int32]");
     addListOption(
         app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
-        "Only these implementations, for example naive,cub");
+        "Only these implementations, for example naive,cub; ^NAME excludes one: ^cpu,^thrust");
     app.add_flag("--list", options.list, "List the implementations and stop");
     CLI::Option* const mode = addListOption(
         app, "--mode", "NAME",

@@ -203,6 +203,31 @@ class Stock {
                        names.size() == 1 ? fmt::format("{} has", names.front()) : "they have", fmt::join(known, ", "));
 }
 
+/// The names given with `--variant`. A leading ^ excludes a name.
+class NameFilter {
+  public:
+    explicit NameFilter(std::span<const std::string> names) {
+        for (const std::string_view name : names) {
+            name.starts_with('^') ? excluded_.push_back(name.substr(1)) : wanted_.push_back(name);
+        }
+    }
+
+    [[nodiscard]] const std::vector<std::string_view>& wanted() const { return wanted_; }
+    [[nodiscard]] const std::vector<std::string_view>& excluded() const { return excluded_; }
+
+    [[nodiscard]] bool keeps(std::string_view name) const {
+        return (wanted_.empty() || isAmong(wanted_, name)) && !isAmong(excluded_, name);
+    }
+
+  private:
+    [[nodiscard]] static bool isAmong(const std::vector<std::string_view>& names, std::string_view name) {
+        return std::ranges::find(names, name) != names.end();
+    }
+
+    std::vector<std::string_view> wanted_;
+    std::vector<std::string_view> excluded_;
+};
+
 /// The variants whose `member` is one of the values, in the order of the values.
 template <typename Value>
 [[nodiscard]] std::vector<Variant> ofEach(std::span<const Value> values, Value Variant::*member,
@@ -240,19 +265,22 @@ std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span
                                     std::span<const ElementType> types, std::span<const std::string> names) {
     const std::vector<Variant> ofOperations = ofEach(operations, &Variant::operation, variants);
     std::vector<Variant> candidates = ofEach(types, &Variant::type, ofOperations);
-    for (const std::string& wanted : names) {
-        if (std::ranges::find(ofOperations, wanted, &Variant::name) == ofOperations.end()) {
-            throw UsageError("--variant: " + whyNot(wanted, operations, ofOperations, variants));
+    const NameFilter filter(names);
+    const auto require = [&](std::string_view name) {
+        if (std::ranges::find(ofOperations, name, &Variant::name) == ofOperations.end()) {
+            throw UsageError("--variant: " + whyNot(name, operations, ofOperations, variants));
         }
+    };
+    std::ranges::for_each(filter.excluded(), require);
+    for (const std::string_view wanted : filter.wanted()) {
+        require(wanted);
         if (std::ranges::find(candidates, wanted, &Variant::name) == candidates.end()) {
             std::vector<std::string_view> chosen;
             std::ranges::transform(types, std::back_inserter(chosen), [](ElementType type) { return name(type); });
             throw UsageError(fmt::format("--variant: {} does not take {}", wanted, fmt::join(chosen, " or ")));
         }
     }
-    std::erase_if(candidates, [names](const Variant& variant) {
-        return !names.empty() && std::ranges::find(names, variant.name) == names.end();
-    });
+    std::erase_if(candidates, [&filter](const Variant& variant) { return !filter.keeps(variant.name); });
     return candidates;
 }
 

@@ -32,9 +32,9 @@ inline constexpr std::string_view thrustVariant = "thrust";
 /// All variants, in the report's order.
 [[nodiscard]] std::vector<Variant> allVariants();
 
-/// The variants of the given operations, types and names (of all names if `names` is empty). They are ordered by type,
-/// then by operation, then as in `variants`. Throws UsageError if no variant of the operations and types has one of the
-/// names.
+/// The variants of the given operations, types and names. A name with a leading ^ is excluded; if no other name is
+/// given, all others are chosen. The variants are ordered by type, then by operation, then as in `variants`. Throws
+/// UsageError if no variant of the operations and types has one of the names.
 [[nodiscard]] std::vector<Variant> selectVariants(std::span<const Variant> variants,
                                                   std::span<const Operation> operations,
                                                   std::span<const ElementType> types,

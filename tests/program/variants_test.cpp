@@ -97,6 +97,20 @@ TEST(SelectVariants, RefusesANameOfAnotherOperation) {
                 ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
 }
 
+TEST(SelectVariants, LeavesOutExcludedNames) {
+    const auto all = selectVariants(allVariants(), onlySort, onlyInt32, {});
+    const auto most = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^cpu", "^thrust"});
+    EXPECT_EQ(most.size() + 2, all.size());
+    EXPECT_THAT(most, Each(Field(&Variant::name, Not(testing::AnyOf("cpu", "thrust")))));
+    const auto one = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"cub", "cpu", "^cpu"});
+    EXPECT_THAT(one, testing::ElementsAre(Field(&Variant::name, "cub")));
+}
+
+TEST(SelectVariants, RefusesToExcludeAnUnknownName) {
+    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^radx"}); },
+                ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
+}
+
 TEST(SelectVariants, LeavesOutThoseThatDoNotTakeTheType) {
     const auto selected = selectVariants(allVariants(), onlyScan, std::array{ElementType::Float}, {});
     EXPECT_THAT(selected, Each(Field(&Variant::type, ElementType::Float)));
