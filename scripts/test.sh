@@ -9,8 +9,10 @@ install_packages libgtest-dev libgmock-dev python3-matplotlib \
     ${STREAM_COMPACTION_BROWSER:+chromium chromium-driver python3-selenium}
 # The first Python on the PATH need not be the one that has matplotlib.
 python=python3
-for python in python3 /usr/bin/python3; do
-    "$python" -c 'import matplotlib' 2>/dev/null && break
+for candidate in /usr/bin/python3 python3; do
+    if "$candidate" -c 'import matplotlib' 2>/dev/null; then
+        python=$candidate
+    fi
 done
 build "$preset" -DPython3_EXECUTABLE="$(command -v "$python")" \
     -DSTREAM_COMPACTION_TESTS=ON -DSTREAM_COMPACTION_EXAMPLES=ON

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <map>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -145,40 +144,27 @@ constexpr std::array rows{
             row.name,          row.title,     blockSizes, row.defaultBlockSize};
 }
 
-/// What this build can run, taken out one by one.
-class Stock {
-  public:
-    explicit Stock(Implementations implementations) : left_(std::move(implementations)) {
-        for (const Implementation& implementation : left_) {
-            types_[implementation.operation].insert(implementation.type);
+[[nodiscard]] bool isOf(const Implementation& implementation, const Row& row) {
+    return implementation.operation == row.operation && implementation.variant == row.name;
+}
+
+void requireListed(const Implementation& implementation) {
+    if (std::ranges::none_of(rows, [&](const Row& row) { return isOf(implementation, row); })) {
+        throw std::logic_error(fmt::format("variants.cpp does not list {} {}, which is implemented",
+                                           name(implementation.operation), implementation.variant));
+    }
+}
+
+/// The types for which the operation has any variant.
+[[nodiscard]] std::set<ElementType> typesOf(Operation operation, const Implementations& implementations) {
+    std::set<ElementType> types;
+    for (const Implementation& implementation : implementations) {
+        if (implementation.operation == operation) {
+            types.insert(implementation.type);
         }
     }
-
-    /// The implementations of a row, in the order of their types.
-    [[nodiscard]] Implementations take(const Row& row) {
-        const auto others = std::ranges::stable_partition(left_, [&row](const Implementation& implementation) {
-            return implementation.operation != row.operation || implementation.variant != row.name;
-        });
-        Implementations taken(std::move_iterator(others.begin()), std::move_iterator(others.end()));
-        left_.erase(others.begin(), others.end());
-        std::ranges::sort(taken, {}, &Implementation::type);
-        return taken;
-    }
-
-    /// The types for which the operation has any variant.
-    [[nodiscard]] const std::set<ElementType>& types(Operation operation) { return types_[operation]; }
-
-    void requireEmpty() const {
-        if (!left_.empty()) {
-            throw std::logic_error(fmt::format("variants.cpp does not list {} {}, which is implemented",
-                                               name(left_.front().operation), left_.front().variant));
-        }
-    }
-
-  private:
-    Implementations left_;
-    std::map<Operation, std::set<ElementType>> types_;
-};
+    return types;
+}
 
 [[nodiscard]] std::vector<std::string_view> distinctNames(std::span<const Variant> variants) {
     std::vector<std::string_view> names;
@@ -208,7 +194,11 @@ class NameFilter {
   public:
     explicit NameFilter(std::span<const std::string> names) {
         for (const std::string_view name : names) {
-            name.starts_with('^') ? excluded_.push_back(name.substr(1)) : wanted_.push_back(name);
+            if (name.starts_with('^')) {
+                excluded_.push_back(name.substr(1));
+            } else {
+                wanted_.push_back(name);
+            }
         }
     }
 
@@ -243,21 +233,24 @@ template <typename Value>
 }  // namespace
 
 std::vector<Variant> allVariants() {
-    Stock stock(joined({cpuImplementations(), gpuImplementations()}));
+    Implementations implementations = joined({cpuImplementations(), gpuImplementations()});
+    std::ranges::for_each(implementations, requireListed);
+    std::ranges::stable_sort(implementations, {}, &Implementation::type);
     std::vector<Variant> variants;
     for (const Row& row : rows) {
-        Implementations implementations = stock.take(row);
+        const std::size_t listed = variants.size();
+        for (Implementation& implementation : implementations) {
+            if (isOf(implementation, row)) {
+                variants.push_back(variantOf(row, implementation.type, std::move(implementation.runner)));
+            }
+        }
         // A peer on the CPU that the build did not find is not listed. GPU variants are, with the reason.
-        if (implementations.empty() && row.hardware == Hardware::Gpu) {
-            for (const ElementType type : stock.types(row.operation)) {
+        if (variants.size() == listed && row.hardware == Hardware::Gpu) {
+            for (const ElementType type : typesOf(row.operation, implementations)) {
                 variants.push_back(variantOf(row, type, {}));
             }
         }
-        for (Implementation& implementation : implementations) {
-            variants.push_back(variantOf(row, implementation.type, std::move(implementation.runner)));
-        }
     }
-    stock.requireEmpty();
     return variants;
 }
 

@@ -5,7 +5,6 @@
 #include <stream_compaction/runtime/block_size.h>
 
 #include <algorithm>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -15,6 +14,7 @@
 #endif
 
 #include "cli/values.h"
+#include "file_fixture.h"
 #include "outcomes.h"
 
 namespace Bench {
@@ -42,21 +42,8 @@ const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} <
     return outcome;
 }
 
-/// Each test has a file of its own, which is removed before and after.
-class CsvFileTest : public testing::Test {
+class CsvFileTest : public FileTest {
   protected:
-    CsvFileTest() { std::filesystem::remove(path_); }
-    ~CsvFileTest() override { std::filesystem::remove(path_); }
-
-    [[nodiscard]] std::string contents() const {
-        std::ifstream file(path_);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-    void fill(std::string_view text) const { std::ofstream(path_) << text; }
-
-    const std::filesystem::path path_ =
-        std::filesystem::path(testing::TempDir()) /
-        (std::string("csv_test_") + testing::UnitTest::GetInstance()->current_test_info()->name() + ".csv");
     const std::string header_ = csvHeader() + '\n';
 };
 

@@ -4,35 +4,22 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
-#include <fstream>
 #include <iterator>
 #include <sstream>
 #include <string>
 
 #include "cli/values.h"
+#include "file_fixture.h"
 
 namespace Bench {
 namespace {
 
-/// Each test has a folder of its own, which is removed at the end.
-class OutputFileTest : public testing::Test {
+class OutputFileTest : public FileTest {
   protected:
-    OutputFileTest() { std::filesystem::create_directories(folder_); }
-    ~OutputFileTest() override { std::filesystem::remove_all(folder_); }
-
-    [[nodiscard]] std::string contents() const {
-        std::ifstream file(path_);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-    void fill(std::string_view text) const { std::ofstream(path_) << text; }
     [[nodiscard]] std::ptrdiff_t filesInFolder() const {
         return std::distance(std::filesystem::directory_iterator(folder_), {});
     }
 
-    const std::filesystem::path folder_ =
-        std::filesystem::path(testing::TempDir()) /
-        (std::string("output_file_test_") + testing::UnitTest::GetInstance()->current_test_info()->name());
-    const std::filesystem::path path_ = folder_ / "file";
     std::ostringstream out_;
 };
 
