@@ -281,7 +281,7 @@ struct Marked {
 Marked markOf(const Step& step, const Places& places) {
     static constexpr std::array publications{"::publish"};
     static constexpr std::array lookBacks{"::lookBack", "LookBack::await"};
-    static constexpr std::array loads{"loadVector", "TileLoader", "loadRows", "RunLoader", "TextTile", "copyElement"};
+    static constexpr std::array loads{"TileLoader", "loadRows", "RunLoader", "TextTile", "copyElement"};
     static constexpr std::array stores{"storeVector", "::copyRun", "storePacked", "storeRun", "storeEndsByWarp"};
     const auto outermostOf = [&](const auto& functions) -> const Place* {
         for (const Place& place : places | std::views::reverse) {

@@ -132,11 +132,7 @@ class RegisterTile {
   public:
     __device__ RegisterTile(const Source& source, int tile, std::size_t n) : source_(source), tile_(tile), n_(n) {
         if constexpr (readsArray<Source>) {
-            const auto in = Shape::tileOf(source.elements, tile, n);
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-                vectors_[row] = loadVector<Shape::vectorLength>(in, Shape::offset(row));
-            }
+            loadRows<Shape>(vectors_, Shape::tileOf(source.elements, tile, n));
         }
     }
 

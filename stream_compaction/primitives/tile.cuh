@@ -72,21 +72,6 @@ struct TileOf {
     bool isWhole;
 };
 
-/// The vector at element `at`. Places past the end of the tile repeat its last element.
-template <int length, typename T>
-[[nodiscard]] __device__ Vector<T, length> loadVector(const TileOf<const T>& tile, int at) {
-    Vector<T, length> vector;
-    if (tile.isWhole) {
-        copyVector(&vector, reinterpret_cast<const Vector<T, length>*>(tile.elements + at));
-    } else {
-#pragma unroll
-        for (int i = 0; i < length; ++i) {
-            vector.items[i] = tile.elements[min(at + i, tile.size - 1)];
-        }
-    }
-    return vector;
-}
-
 /// Stores the elements of the vector that lie in the tile.
 template <typename T, int length>
 __device__ void storeVector(const TileOf<T>& tile, int at, const Vector<T, length>& vector) {
@@ -133,6 +118,44 @@ struct TileShape {
         return {array + begin(tile), size, size == elements && isVectorAligned<length>(array)};
     }
 };
+
+/// Loads this thread's vector of each row. Places past the end of the tile repeat its last element. The branch is
+/// outside the loops: inside, the loads of one row would wait for those of the row before.
+template <typename Shape, typename T>
+__device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], const TileOf<const T>& tile) {
+    if (tile.isWhole) {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            copyVector(&rows[row],
+                       reinterpret_cast<const Vector<T, Shape::vectorLength>*>(tile.elements + Shape::offset(row)));
+        }
+    } else {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+            for (int i = 0; i < Shape::vectorLength; ++i) {
+                rows[row].items[i] = tile.elements[min(Shape::offset(row) + i, tile.size - 1)];
+            }
+        }
+    }
+}
+
+/// Stores this thread's vector `rows(row)` of each row, as far as it lies in the tile.
+template <typename Shape, typename T, typename Rows>
+__device__ void storeRows(const TileOf<T>& tile, const Rows& rows) {
+    if (tile.isWhole) {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            const Vector<T, Shape::vectorLength> vector = rows(row);
+            copyVector(reinterpret_cast<Vector<T, Shape::vectorLength>*>(tile.elements + Shape::offset(row)), &vector);
+        }
+    } else {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeVector(tile, Shape::offset(row), rows(row));
+        }
+    }
+}
 
 /// Shared memory for `n` objects of type T. No constructor is called.
 template <typename T, int n>

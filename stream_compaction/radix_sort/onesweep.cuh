@@ -129,10 +129,7 @@ __global__ void __launch_bounds__(Shape::threads)
         const TileOf<const Bits> in = Shape::tileOf(keys, tile, n);
         if (in.isWhole) {
             Vector<Bits, length> vectors[Shape::rows];
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-                vectors[row] = loadVector<length>(in, Shape::offset(row));
-            }
+            loadRows<Shape>(vectors, in);
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
 #pragma unroll
@@ -232,17 +229,16 @@ __device__ void prefetchToL2(const T* elements, int size) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
 }
 
-/// The tile of this block. With tickets it contains a barrier.
-[[nodiscard]] __device__ inline int tileOfBlock(TileOrder order, unsigned& tickets) {
+/// The tile of this block. A ticket reaches all threads in `shared`; that path contains a barrier.
+[[nodiscard]] __device__ inline int tileOfBlock(TileOrder order, unsigned& tickets, std::int64_t& shared) {
     if (order == TileOrder::BlockIndex) {
         return static_cast<int>(blockIdx.x);
     }
-    __shared__ unsigned ticket;
     if (threadIdx.x == 0) {
-        ticket = atomicAdd(&tickets, 1U);
+        shared = atomicAdd(&tickets, 1U);
     }
     __syncthreads();
-    return static_cast<int>(ticket);
+    return static_cast<int>(shared);
 }
 
 /// One pass: sorts by a digit, stably, reading and writing each element once.
@@ -272,7 +268,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     const auto to = arrays.target(pass.to);
     __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
     const auto set = statuses.set(pass.order);
-    const int tile = tileOfBlock(order, plan->tickets[index]);
+    const int tile = tileOfBlock(order, plan->tickets[index], storage.starts[0]);
     const int column = static_cast<int>(threadIdx.x);
     const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
     const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));

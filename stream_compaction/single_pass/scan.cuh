@@ -59,10 +59,8 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     before = op(initial, before);
 
     // Store.
-#pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        storeVector(out, Shape::offset(row), TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
-    }
+    storeRows<Shape>(out,
+                     [&](int row) { return TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op); });
 }
 
 /// Chained scan with decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled

@@ -9,11 +9,9 @@ namespace {
 /// Copies an array, one tile per block, through registers or through shared memory.
 template <typename Shape, typename T>
 __global__ void kernCopyByRegisters(std::size_t n, T* out, const T* in) {
-    const auto source = Shape::tileOf(in, blockIdx.x, n);
-    const auto target = Shape::tileOf(out, blockIdx.x, n);
-    for (int row = 0; row < Shape::rows; ++row) {
-        storeVector(target, Shape::offset(row), loadVector<Shape::vectorLength>(source, Shape::offset(row)));
-    }
+    Vector<T, Shape::vectorLength> rows[Shape::rows];
+    loadRows<Shape>(rows, Shape::tileOf(in, blockIdx.x, n));
+    storeRows<Shape>(Shape::tileOf(out, blockIdx.x, n), [&](int row) { return rows[row]; });
 }
 
 template <typename Shape, typename T>
