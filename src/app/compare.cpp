@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 #include "cli/values.h"
 #include "measure/measure.h"
 #include "output/csv.h"
+#include "output/json.h"
 #include "output/results_table.h"
 
 namespace Bench {
@@ -141,7 +143,11 @@ namespace {
     return table;
 }
 
+/// What --csv, --samples or --json wrote.
 [[nodiscard]] std::vector<Row> readRows(const std::filesystem::path& path) {
+    if (std::ifstream(path).peek() == '{') {
+        return readJson(path);
+    }
     CsvContents contents = readCsv(path);
     if (!contents.unreadable.empty()) {
         throw UsageError(fmt::format("{}: line {} is no measurement", path.string(), contents.unreadable.front()));

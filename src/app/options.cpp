@@ -53,14 +53,14 @@ template <typename Value>
 
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
-    const std::array files{options.csv, options.json, options.markdown};
+    const std::array files{options.csv, options.samples, options.json, options.markdown};
     for (const auto& file : files) {
         const auto isSame = [&file](const auto& other) { return other && isSameFile(*other, *file); };
         if (file && isSame(options.utf8File)) {
             throw UsageError(fmt::format("--utf8-file: {} is an input and cannot be written to", file->string()));
         }
         if (file && std::ranges::count_if(files, isSame) > 1) {
-            throw UsageError(fmt::format("only one of --csv, --json and --markdown can go to {}",
+            throw UsageError(fmt::format("only one of --csv, --samples, --json and --markdown can go to {}",
                                          file == standardOutput ? "standard output" : file->string()));
         }
     }
@@ -72,11 +72,11 @@ void requireConsistent(const Options& options) {
         throw UsageError("--resume: needs --csv FILE, the measurements to skip");
     }
     if (options.list && writesFiles(options)) {
-        throw UsageError("--list: measures nothing; leave out --csv, --json, --markdown");
+        throw UsageError("--list: measures nothing; leave out --csv, --samples, --json, --markdown");
     }
     if (options.profile && writesFiles(options)) {
         throw UsageError(
-            "--profile: times under a profiler are not worth keeping; leave out --csv, --json, --markdown");
+            "--profile: times under a profiler are not worth keeping; leave out --csv, --samples, --json, --markdown");
     }
 }
 
@@ -93,7 +93,7 @@ bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) 
                                                              std::filesystem::absolute(b, ignored).lexically_normal();
 }
 
-bool writesFiles(const Options& options) { return options.csv || options.json || options.markdown; }
+bool writesFiles(const Options& options) { return options.csv || options.samples || options.json || options.markdown; }
 
 Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes, bool simulated) {
     Options options;
@@ -190,6 +190,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
         "Write each step of the kernels to this file, one line of JSON per step");
     addFileOption(app, "--csv", options.csv, "Append one row per measurement to this file; - is standard output");
+    addFileOption(app, "--samples", options.samples,
+                  "Append the time of every trial to this file, one line of JSON per measurement; or -.\n"
+                  "compare reads it");
     addFileOption(app, "--json", options.json,
                   "Write the measurements and a description of the machine to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");

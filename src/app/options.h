@@ -39,6 +39,7 @@ struct Options {
     int device = 0;
     std::string simulator;  ///< settings in the syntax of Simulator::configure
     std::optional<std::filesystem::path> csv;
+    std::optional<std::filesystem::path> samples;
     std::optional<std::filesystem::path> json;
     std::optional<std::filesystem::path> markdown;
     bool resume = false;   ///< skips measurements that the CSV has

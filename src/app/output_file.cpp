@@ -21,6 +21,16 @@ namespace {
     return type == std::filesystem::file_type::not_found;
 }
 
+[[nodiscard]] std::string nameOf(const std::filesystem::path& path) {
+    return path == standardOutput ? "standard output" : path.string();
+}
+
+void requireOpen(const std::ofstream& file, std::string_view option, const std::filesystem::path& path) {
+    if (!file.is_open()) {
+        throw UsageError(fmt::format("{}: cannot write to {}", option, path.string()));
+    }
+}
+
 }  // namespace
 
 void flush(std::ostream& out, std::string_view name) {
@@ -30,7 +40,7 @@ void flush(std::ostream& out, std::string_view name) {
 }
 
 OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
-    : name_(path == standardOutput ? "standard output" : path.string()), path_(path), out_(out) {
+    : name_(nameOf(path)), path_(path), out_(out) {
     if (path == standardOutput) {
         return;
     }
@@ -43,9 +53,7 @@ OutputFile::OutputFile(std::string_view option, const std::filesystem::path& pat
         unfinished_.clear();
         file_.open(path);
     }
-    if (!file_.is_open()) {
-        throw UsageError(fmt::format("{}: cannot write to {}", option, path.string()));
-    }
+    requireOpen(file_, option, path);
 }
 
 OutputFile::~OutputFile() {
@@ -63,6 +71,19 @@ void OutputFile::finish() {
         std::filesystem::rename(unfinished_, path_);
         unfinished_.clear();
     }
+}
+
+LineFile::LineFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
+    : name_(nameOf(path)), stream_(path == standardOutput ? out : file_) {
+    if (path != standardOutput) {
+        file_.open(path, std::ios::app);
+        requireOpen(file_, option, path);
+    }
+}
+
+void LineFile::append(std::string_view line) {
+    stream_ << line << '\n';
+    Bench::flush(stream_, name_);
 }
 
 }  // namespace Bench

@@ -35,4 +35,19 @@ class OutputFile {
     std::ostream& out_;
 };
 
+/// A file, or standard output if its name is `-`, to which lines are appended one by one.
+class LineFile {
+  public:
+    /// Throws UsageError, which names the option, if the file cannot be written.
+    LineFile(std::string_view option, const std::filesystem::path& path, std::ostream& out);
+
+    /// Throws std::runtime_error if the line cannot be written.
+    void append(std::string_view line);
+
+  private:
+    std::string name_;
+    std::ofstream file_;
+    std::ostream& stream_;
+};
+
 }  // namespace Bench

@@ -15,30 +15,37 @@
 namespace Bench {
 namespace {
 
-[[nodiscard]] std::optional<OutputFile> opened(std::string_view option,
-                                               const std::optional<std::filesystem::path>& path, std::ostream& out) {
-    return path ? std::optional<OutputFile>(std::in_place, option, *path, out) : std::nullopt;
+template <typename File>
+void open(std::optional<File>& file, std::string_view option, const std::optional<std::filesystem::path>& path,
+          std::ostream& out) {
+    if (path) {
+        file.emplace(option, *path, out);
+    }
 }
 
 }  // namespace
 
 // The CSV file is opened first, because it may be the wrong file and opening a link empties its file.
-Outputs::Outputs(const Options& options, std::ostream& out)
-    : csvFile_(options.csv && options.csv != standardOutput ? std::optional<CsvFile>(*options.csv) : std::nullopt),
-      csvStream_(options.csv == standardOutput ? opened("--csv", options.csv, out) : std::nullopt),
-      json_(opened("--json", options.json, out)),
-      markdown_(opened("--markdown", options.markdown, out)) {
-    if (csvStream_) {
-        csvStream_->stream() << csvHeader() << '\n';
+Outputs::Outputs(const Options& options, std::ostream& out) {
+    if (options.csv == standardOutput) {
+        open(csvStream_, "--csv", options.csv, out);
+        csvStream_->append(csvHeader());
+    } else if (options.csv) {
+        csvFile_.emplace(*options.csv);
     }
+    open(samples_, "--samples", options.samples, out);
+    open(json_, "--json", options.json, out);
+    open(markdown_, "--markdown", options.markdown, out);
 }
 
 void Outputs::add(Row row) {
     if (csvFile_) {
         csvFile_->append(csvLine(row));
     } else if (csvStream_) {
-        csvStream_->stream() << csvLine(row) << '\n';
-        csvStream_->flush();
+        csvStream_->append(csvLine(row));
+    }
+    if (samples_) {
+        samples_->append(jsonLine(row));
     }
     keep(std::move(row));
 }
@@ -55,7 +62,8 @@ void Outputs::finish(const RunContext& context, std::span<const Outcome> outcome
 }
 
 bool writesToStandardOutput(const Options& options) {
-    return options.csv == standardOutput || options.json == standardOutput || options.markdown == standardOutput;
+    return options.csv == standardOutput || options.samples == standardOutput || options.json == standardOutput ||
+           options.markdown == standardOutput;
 }
 
 namespace {

@@ -19,7 +19,7 @@
 
 namespace Bench {
 
-/// The files of a run. CSV rows are written one by one, JSON and Markdown at the end.
+/// The files of a run. CSV rows and samples are written one by one, JSON and Markdown at the end.
 class Outputs {
   public:
     /// Opens the files that the options name. Throws UsageError if one cannot be written.
@@ -33,7 +33,8 @@ class Outputs {
 
   private:
     std::optional<CsvFile> csvFile_;
-    std::optional<OutputFile> csvStream_;
+    std::optional<LineFile> csvStream_;
+    std::optional<LineFile> samples_;
     std::optional<OutputFile> json_;
     std::optional<OutputFile> markdown_;
     std::vector<Row> rows_;

@@ -8,12 +8,14 @@
 #include <stream_compaction/runtime/cuda_check.h>
 
 #include <algorithm>
+#include <array>
 #include <nvtx3/nvtx3.hpp>
 #include <utility>
 
 #include "cli/values.h"
 #include "measure/gpu_noise.h"
 #include "measure/gpu_probe.h"
+#include "measure/nvml.h"
 
 namespace Bench {
 namespace {
@@ -45,11 +47,16 @@ class CudaEvent {
 /// Times the work that is enqueued between two events.
 class EventTimer {
   public:
-    [[nodiscard]] double microseconds(const Work& work) {
+    /// Runs `whenEnqueued` before it waits.
+    [[nodiscard]] Trial time(
+        const Work& work, const Work& whenEnqueued = [] {}) {
         start_.record();
+        const double begin = steadyMicroseconds();
         work();
+        const double enqueueUs = steadyMicroseconds() - begin;
         end_.record();
-        return end_.microsecondsSince(start_);
+        whenEnqueued();
+        return {end_.microsecondsSince(start_), enqueueUs};
     }
 
   private:
@@ -59,30 +66,45 @@ class EventTimer {
 
 class ColdStopwatch final : public Stopwatch {
   public:
-    explicit ColdStopwatch(std::size_t evictionBytes) : eviction_(evictionBytes) {}
+    /// Empties the cache by writing to `eviction`.
+    ColdStopwatch(DeviceBuffer<std::byte>& eviction, bool ahead) : eviction_(eviction), ahead_(ahead) {}
 
-    [[nodiscard]] double microseconds(const Work& work) override {
-        checkCUDAError(cudaMemsetAsync(eviction_.data(), 0, eviction_.byteCount()), "cudaMemsetAsync");
-        return timer_.microseconds(work);
+    [[nodiscard]] Trial time(const Work& work) override {
+        if (ahead_) {
+            evict();
+            barrier_.close();
+            const Trial trial = timer_.time(work, [this] { barrier_.open(); });
+            ahead_ = barrier_.held();
+            if (ahead_) {
+                return trial;
+            }
+        }
+        evict();
+        return {timer_.time(work).us};
     }
 
   private:
-    DeviceBuffer<std::byte> eviction_;
+    void evict() { checkCUDAError(cudaMemsetAsync(eviction_.data(), 0, eviction_.byteCount()), "cudaMemsetAsync"); }
+
+    DeviceBuffer<std::byte>& eviction_;
     EventTimer timer_;
+    Barrier barrier_;
+    bool ahead_;  ///< until some work proves to wait for the card
 };
 
 /// Runs the work back to back for some milliseconds, so that the start and the end of a batch do not matter.
 class BatchedStopwatch final : public Stopwatch {
   public:
-    [[nodiscard]] double microseconds(const Work& work) override {
+    [[nodiscard]] Trial time(const Work& work) override {
         constexpr double batchUs = 2000;
         constexpr double mostRuns = 1000;
-        const auto runs = static_cast<int>(std::clamp(batchUs / timer_.microseconds(work), 1.0, mostRuns));
-        return timer_.microseconds([&] {
+        const auto runs = static_cast<int>(std::clamp(batchUs / timer_.time(work).us, 1.0, mostRuns));
+        const Trial batch = timer_.time([&] {
             for (int i = 0; i < runs; ++i) {
                 work();
             }
-        }) / runs;
+        });
+        return {batch.us / runs};
     }
 
   private:
@@ -100,12 +122,19 @@ class BatchedStopwatch final : public Stopwatch {
     return 4 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, device));
 }
 
+/// The address by which the driver's management library knows the card too.
+[[nodiscard]] std::string busId(int device) {
+    std::array<char, 32> id{};
+    checkCUDAError(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device), "cudaDeviceGetPCIBusId");
+    return id.data();
+}
+
 /// `13000` as `13.0`.
 [[nodiscard]] std::string cudaVersion(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 class CudaGpu final : public Gpu {
   public:
-    explicit CudaGpu(int device) : device_(device), cold_(evictionBytes(device)) {}
+    explicit CudaGpu(int device) : device_(device), eviction_(evictionBytes(device)), nvml_(busId(device)) {}
 
     [[nodiscard]] GpuInfo info() const override {
         cudaDeviceProp properties{};
@@ -127,8 +156,11 @@ class CudaGpu final : public Gpu {
         return free;
     }
 
-    [[nodiscard]] Stopwatch& stopwatch(Mode mode) override {
-        return mode == Mode::Cold ? static_cast<Stopwatch&>(cold_) : batched_;
+    [[nodiscard]] std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) override {
+        if (mode == Mode::Cold) {
+            return std::make_unique<ColdStopwatch>(eviction_, ahead);
+        }
+        return std::make_unique<BatchedStopwatch>();
     }
 
     [[nodiscard]] Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) override {
@@ -138,7 +170,7 @@ class CudaGpu final : public Gpu {
         DeviceBuffer<std::byte> to(from.size());
         fillWithNoise(from.bytes());
         return measure(
-            stopwatch(mode), plan, [] {},
+            *stopwatch(mode, true), plan, [] {},
             [&] {
                 checkCUDAError(cudaMemcpyAsync(to.data(), from.data(), to.byteCount(), cudaMemcpyDeviceToDevice),
                                "cudaMemcpyAsync");
@@ -148,10 +180,11 @@ class CudaGpu final : public Gpu {
     [[nodiscard]] Timing measureRead(std::size_t bytes, const TrialPlan& plan) override {
         ReadProbe probe(bytes);
         return measure(
-            cold_, plan, [] {}, [&] { probe.launch(); });
+            *stopwatch(Mode::Cold, true), plan, [] {}, [&] { probe.launch(); });
     }
 
     [[nodiscard]] double measureClockMHz() override { return clockProbe_.megahertz(); }
+    [[nodiscard]] std::string throttleReason() const override { return nvml_.throttleReason(); }
 
     void mark(const std::string& range, const Work& work) override {
         const nvtx3::scoped_range marked(range);
@@ -167,9 +200,9 @@ class CudaGpu final : public Gpu {
 
   private:
     int device_;
-    ColdStopwatch cold_;
-    BatchedStopwatch batched_;
+    DeviceBuffer<std::byte> eviction_;
     ClockProbe clockProbe_;
+    Nvml nvml_;
 };
 
 /// All later CUDA calls of this thread use this card.

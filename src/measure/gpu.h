@@ -32,9 +32,9 @@ class Gpu {
 
     [[nodiscard]] virtual GpuInfo info() const = 0;
     [[nodiscard]] virtual std::size_t freeBytes() const = 0;
-    /// Measures by CUDA events. A cold trial empties the L2 cache before one run. A batch has as many runs as fit in
-    /// some milliseconds.
-    [[nodiscard]] virtual Stopwatch& stopwatch(Mode mode) = 0;
+    /// Measures by CUDA events. A cold trial empties the L2 cache before one run; with `ahead` all of the run's work is
+    /// enqueued before any of it begins. A batch has as many runs as fit in some milliseconds.
+    [[nodiscard]] virtual std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) = 0;
     /// A copy within the device that reads and writes `bytes` in total: the ceiling for an operation that moves
     /// `bytes`.
     [[nodiscard]] virtual Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) = 0;
@@ -42,6 +42,8 @@ class Gpu {
     [[nodiscard]] virtual Timing measureRead(std::size_t bytes, const TrialPlan& plan) = 0;
     /// The present clock of the multiprocessors.
     [[nodiscard]] virtual double measureClockMHz() = 0;
+    /// What holds the clock down now, in the driver's words; empty if nothing does or the driver does not say.
+    [[nodiscard]] virtual std::string throttleReason() const = 0;
 
     /// Runs the work in an NVTX range with that name.
     virtual void mark(const std::string& range, const Work& work) = 0;

@@ -1,6 +1,8 @@
 #include <stream_compaction/runtime/cuda_check.h>
 
+#include <algorithm>
 #include <array>
+#include <atomic>
 #include <cub/device/device_reduce.cuh>
 
 #include "measure/gpu_noise.h"
@@ -35,6 +37,18 @@ __global__ void kernCountTicks(unsigned long long* ticksAndNanoseconds) {
     ticksAndNanoseconds[1] = end - begin;
 }
 
+/// The pointers are to host memory.
+__global__ void kernAwait(unsigned time, const volatile unsigned* opened, volatile unsigned* gaveUp) {
+    constexpr unsigned long long longest = 20'000'000;
+    const unsigned long long begin = nanoseconds();
+    while (*opened != time) {
+        if (nanoseconds() - begin > longest) {
+            *gaveUp = time;
+            return;
+        }
+    }
+}
+
 }  // namespace
 
 ReadProbe::ReadProbe(std::size_t bytes) : array_(bytes / sizeof(int)) {
@@ -50,6 +64,15 @@ void ReadProbe::launch() {
     checkCUDAError(cub::DeviceReduce::Sum(scratch_.data(), scratchBytes, array_.data(), sum_.data(), array_.size()),
                    "cub::DeviceReduce::Sum");
 }
+
+Barrier::Barrier() { std::ranges::fill(shared_.elements(), 0); }
+
+void Barrier::close() {
+    kernAwait<<<1, 1>>>(++closed_, &opened_, &gaveUp_);
+    checkCUDAError(cudaGetLastError(), "kernAwait");
+}
+
+void Barrier::open() { std::atomic_ref(opened_).store(closed_); }
 
 double ClockProbe::megahertz() {
     kernCountTicks<<<1, 1>>>(ticksAndNanoseconds_.data());

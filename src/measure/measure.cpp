@@ -17,7 +17,10 @@ double steadyMicroseconds() {
     return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-void Samples::add(double sample) { sorted_.insert(std::ranges::upper_bound(sorted_, sample), sample); }
+void Samples::add(double sample) {
+    measured_.push_back(sample);
+    sorted_.insert(std::ranges::upper_bound(sorted_, sample), sample);
+}
 
 // The interval lies between two of the samples and holds for any distribution. The number of samples below the true
 // median is that of heads in n coin tosses: n / 2 ± 1.96 sqrt(n) / 2 in 95 of 100 cases (Le Boudec, Performance
@@ -54,9 +57,9 @@ std::string_view name(Mode mode) {
 
 Mode parseMode(std::string_view text) { return parseName("mode", text, std::array{Mode::Cold, Mode::Batched}); }
 
-double CpuStopwatch::microseconds(const Work& work) {
+Trial CpuStopwatch::time(const Work& work) {
     work();
-    return 1000.0 * StreamCompaction::CPU::timer().getCpuElapsedTimeForPreviousOperation();
+    return {1000.0 * StreamCompaction::CPU::timer().getCpuElapsedTimeForPreviousOperation()};
 }
 
 Timing measure(Stopwatch& stopwatch, const TrialPlan& plan, const Work& reset, const Work& work) {
@@ -64,15 +67,25 @@ Timing measure(Stopwatch& stopwatch, const TrialPlan& plan, const Work& reset, c
         work();
     }
     Samples times;
+    Samples enqueueing;
     Summary us;
     const double begin = plan.now();
     do {
         reset();
-        times.add(stopwatch.microseconds(work));
+        const Trial trial = stopwatch.time(work);
+        times.add(trial.us);
+        if (trial.enqueueUs) {
+            enqueueing.add(*trial.enqueueUs);
+        }
         us = times.summary();
     } while ((static_cast<int>(times.size()) < plan.trials || us.noise > plan.maxNoise) &&
              plan.now() - begin < plan.budgetUs);
-    return {us, static_cast<int>(times.size()), us.noise > plan.maxNoise, plan.trials};
+    return {.us = us,
+            .trials = static_cast<int>(times.size()),
+            .samples = times.measured(),
+            .enqueueUs = enqueueing.size() > 0 ? std::optional(enqueueing.summary().median) : std::nullopt,
+            .noisy = us.noise > plan.maxNoise,
+            .wanted = plan.trials};
 }
 
 }  // namespace Bench

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -22,17 +23,20 @@ struct Summary {
     double noise = 0;
 };
 
-/// Measured times, kept in ascending order.
+/// Measured times.
 class Samples {
   public:
     void add(double sample);
-    [[nodiscard]] std::size_t size() const { return sorted_.size(); }
+    [[nodiscard]] std::size_t size() const { return measured_.size(); }
+    /// In the order in which they were measured.
+    [[nodiscard]] const std::vector<double>& measured() const { return measured_; }
     /// Throws std::logic_error if there are none.
     [[nodiscard]] Summary summary() const;
 
   private:
     [[nodiscard]] double noise(double median) const;
 
+    std::vector<double> measured_;
     std::vector<double> sorted_;
 };
 
@@ -50,19 +54,26 @@ enum class Mode {
 /// A mode with times. Throws UsageError, with the nearest names, for other names.
 [[nodiscard]] Mode parseMode(std::string_view text);
 
+/// What one run of some work took, in microseconds.
+struct Trial {
+    double us = 0;
+    /// The host's time to enqueue work for the GPU, if it only does that.
+    std::optional<double> enqueueUs{};
+};
+
 /// Times one run of some work on the CPU or the GPU.
 class Stopwatch {
   public:
     virtual ~Stopwatch() = default;
 
-    [[nodiscard]] virtual double microseconds(const Work& work) = 0;
+    [[nodiscard]] virtual Trial time(const Work& work) = 0;
 };
 
 /// Times calls of the library's host functions by the library's own timer, which leaves out allocations. The caches are
 /// as the previous trial left them.
 class CpuStopwatch final : public Stopwatch {
   public:
-    [[nodiscard]] double microseconds(const Work& work) override;
+    [[nodiscard]] Trial time(const Work& work) override;
 };
 
 struct TrialPlan {
@@ -78,6 +89,8 @@ struct TrialPlan {
 struct Timing {
     Summary us;
     int trials = 0;
+    std::vector<double> samples{};      ///< the time of each trial, in their order
+    std::optional<double> enqueueUs{};  ///< the median
     /// Whether the time ran out before the noise fell to the plan's limit.
     bool noisy = false;
     /// The minimum number of trials, unless the time ran out.

@@ -12,6 +12,7 @@
 #include <ctime>
 #include <istream>
 #include <iterator>
+#include <limits>
 #include <optional>
 #include <stdexcept>
 #include <system_error>
@@ -43,6 +44,7 @@ Row rowOf(const RunContext& context, const Measurement& measurement) {
     row.mode = name(measurement.mode);
     row.shape = measurement.shape ? toString(*measurement.shape) : "";
     row.cpu = variant.hardware == Hardware::Cpu ? context.cpu.model : "";
+    row.library = variant.library;
     return row;
 }
 
@@ -58,6 +60,16 @@ Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& 
         row.maxUs = outcome.time.us.max;
         row.gbps = outcome.gigabytesPerSecond();
         row.percentOfCopy = outcome.percentOfCopy();
+        if (std::isfinite(outcome.time.us.noise)) {
+            row.noisePercent = 100 * outcome.time.us.noise;
+        }
+        row.enqueueUs = outcome.time.enqueueUs;
+        row.clockBeforeMHz = outcome.clockBeforeMHz;
+        row.clockAfterMHz = outcome.clockAfterMHz;
+        row.probeBeforeUs = outcome.probeBeforeUs;
+        row.probeAfterUs = outcome.probeAfterUs;
+        row.throttled = outcome.throttled;
+        row.samplesUs = outcome.time.samples;
     }
     return row;
 }
@@ -66,7 +78,9 @@ Outcome outcomeOf(const Measurement& measurement, const Row& row) {
     Outcome outcome;
     static_cast<Measurement&>(outcome) = measurement;
     outcome.status = Outcome::Status::Passed;
-    outcome.time.us = {row.medianUs.value(), row.minUs.value(), row.maxUs.value()};
+    constexpr double unknown = std::numeric_limits<double>::infinity();
+    outcome.time.us = {row.medianUs.value(), row.minUs.value(), row.maxUs.value(),
+                       row.noisePercent ? *row.noisePercent / 100 : unknown};
     outcome.time.trials = static_cast<int>(row.trials);
     outcome.bytes = row.bytes;
     if (row.percentOfCopy) {
@@ -155,7 +169,7 @@ bool readHeader(std::istream& in, std::string& line) {
 
 /// The number of columns that a file has. Early files lack the last columns.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
-    constexpr std::size_t addedLater = 2;  // the shape, then the processor
+    constexpr std::size_t addedLater = 10;  // the shape, then the processor, then the eight behind it
     const auto names = csvFields(header);
     const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
     if (!areTheFirst || names.size() + addedLater < columns.size()) {

@@ -42,7 +42,16 @@ struct Row {
     std::optional<double> percentOfCopy;
     bool verified = false;
     std::string shape;
-    std::string cpu;  ///< that a CPU variant ran on
+    std::string cpu;                       ///< that a CPU variant ran on
+    std::optional<double> noisePercent;    ///< half the width of the median's 95 % interval
+    std::optional<double> enqueueUs;       ///< the host's time to enqueue the work
+    std::optional<double> clockBeforeMHz;  ///< of the card
+    std::optional<double> clockAfterMHz;
+    std::optional<double> probeBeforeUs;  ///< fixed work on all processors, before the trials of a CPU variant
+    std::optional<double> probeAfterUs;   ///< and after them
+    std::string throttled;                ///< why the clock stayed low
+    std::string library;                  ///< of a peer, with its version
+    std::vector<double> samplesUs;        ///< the time of each trial; only in JSON
 
     /// Whether its result was right and its times are valid.
     [[nodiscard]] bool isTimed() const;
@@ -92,6 +101,14 @@ inline constexpr std::array columns{
     Column{"verified", &Row::verified},
     Column{"shape", &Row::shape},
     Column{"cpu", &Row::cpu},
+    Column{"noise_percent", &Row::noisePercent},
+    Column{"enqueue_us", &Row::enqueueUs},
+    Column{"clock_before_mhz", &Row::clockBeforeMHz},
+    Column{"clock_after_mhz", &Row::clockAfterMHz},
+    Column{"probe_before_us", &Row::probeBeforeUs},
+    Column{"probe_after_us", &Row::probeAfterUs},
+    Column{"throttled", &Row::throttled},
+    Column{"library", &Row::library},
 };
 
 /// The row of a measurement that has not been made yet.

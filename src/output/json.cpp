@@ -1,15 +1,27 @@
 #include "output/json.h"
 
+#include <fmt/format.h>
 #include <version_info.h>
 
+#include <algorithm>
+#include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
-#include <string>
 #include <variant>
+
+#include "cli/values.h"
 
 namespace Bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
+
+constexpr const char* samplesKey = "samples_us";
+
+/// The input may be a file name that is not UTF-8.
+[[nodiscard]] std::string textOf(const Json& json, int indent) {
+    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+}
 
 template <typename T>
 [[nodiscard]] Json toJson(const T& value) {
@@ -27,7 +39,27 @@ template <typename T>
         object[std::string(column.name)] =
             std::visit([&row](auto member) { return toJson(row.*member); }, column.member);
     }
+    object[samplesKey] = row.samplesUs;
     return object;
+}
+
+void fromJson(const Json& json, std::string& text) { text = json.is_null() ? "" : json.get<std::string>(); }
+template <typename T>
+void fromJson(const Json& json, T& value) {
+    value = json.get<T>();
+}
+template <typename T>
+void fromJson(const Json& json, std::optional<T>& value) {
+    value = json.is_null() ? std::nullopt : std::optional(json.get<T>());
+}
+
+[[nodiscard]] Row rowFrom(const Json& object) {
+    Row row;
+    for (const Column& column : columns) {
+        std::visit([&](auto member) { fromJson(object.at(std::string(column.name)), row.*member); }, column.member);
+    }
+    row.samplesUs = object.at(samplesKey).get<std::vector<double>>();
+    return row;
 }
 
 [[nodiscard]] Json toJson(const RunContext& context) {
@@ -63,10 +95,29 @@ void writeJson(std::ostream& out, const RunContext& context, std::span<const Row
     for (const Row& row : rows) {
         list.push_back(toJson(row));
     }
-    // The input may be a file name that is not UTF-8.
     constexpr int indent = 2;
-    out << Json{{"context", toJson(context)}, {"rows", list}}.dump(indent, ' ', false, Json::error_handler_t::replace)
-        << '\n';
+    out << textOf({{"context", toJson(context)}, {"rows", list}}, indent) << '\n';
+}
+
+std::string jsonLine(const Row& row) {
+    constexpr int inOneLine = -1;
+    return textOf(toJson(row), inOneLine);
+}
+
+std::vector<Row> readJson(const std::filesystem::path& path) {
+    std::ifstream file(path);
+    std::vector<Row> rows;
+    try {
+        while ((file >> std::ws).good()) {
+            Json json;
+            file >> json;
+            const Json list = json.contains("rows") ? json["rows"] : Json::array({json});
+            std::ranges::transform(list, std::back_inserter(rows), rowFrom);
+        }
+    } catch (const nlohmann::json::exception& error) {
+        throw UsageError(fmt::format("{} has no measurements of this program: {}", path.string(), error.what()));
+    }
+    return rows;
 }
 
 }  // namespace Bench

@@ -142,10 +142,12 @@ void Report::notes(std::span<const Outcome> outcomes, const RunContext& context)
                          noisy, outcomes.size()));
     }
     constexpr double wellBelow = 0.9;
-    const auto clockOf = [](const Outcome& outcome) { return outcome.clockMHz.value_or(infinity); };
+    const auto clockOf = [](const Outcome& outcome) {
+        return std::min(outcome.clockBeforeMHz.value_or(infinity), outcome.clockAfterMHz.value_or(infinity));
+    };
     const auto slowest = std::ranges::min_element(outcomes, {}, clockOf);
     if (slowest != outcomes.end() && context.gpu && clockOf(*slowest) < wellBelow * context.gpu->boostMHz) {
-        note(fmt::format("the clock of the card fell to {:.0f} of {:.0f} MHz, lowest at {}", *slowest->clockMHz,
+        note(fmt::format("the clock of the card fell to {:.0f} of {:.0f} MHz, lowest at {}", clockOf(*slowest),
                          context.gpu->boostMHz, nameOf(*slowest)));
     }
 }

@@ -44,6 +44,8 @@ struct Runner {
     std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip{};
     /// Prepares the copy that the variant is compared with. Empty if that is a copy within the device.
     std::function<Work(const Problem& problem)> prepareCopy{};
+    /// The library of a peer, with its version. Empty for this project's variants.
+    std::string library{};
 };
 
 /// The runner of the variant with this operation, type and name in variants.cpp.

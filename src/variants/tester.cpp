@@ -2,9 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
 #include <limits>
+#include <memory>
 #include <new>
+#include <thread>
 
 #include "cli/values.h"
 
@@ -18,21 +22,31 @@ class MarkingStopwatch final : public Stopwatch {
   public:
     MarkingStopwatch(Gpu& gpu, const Measurement& measurement, bool profile)
         : gpu_(gpu),
-          stopwatch_(gpu.stopwatch(measurement.mode)),
+          stopwatch_(gpu.stopwatch(measurement.mode, !profile)),
           range_(fmt::format("{}/{}/{}", name(measurement.variant.operation), measurement.variant.name, measurement.n)),
           profile_(profile) {}
 
-    [[nodiscard]] double microseconds(const Work& work) override {
+    [[nodiscard]] Trial time(const Work& work) override {
         const Work marked = [&] { gpu_.mark(range_, work); };
-        return stopwatch_.microseconds(profile_ ? [&] { gpu_.profile(marked); } : marked);
+        return stopwatch_->time(profile_ ? [&] { gpu_.profile(marked); } : marked);
     }
 
   private:
     Gpu& gpu_;
-    Stopwatch& stopwatch_;
+    std::unique_ptr<Stopwatch> stopwatch_;
     std::string range_;
     bool profile_;
 };
+
+/// Why the trials between these readings of the clock are not to be kept; empty if they are.
+[[nodiscard]] std::string throttling(const Gpu& gpu, double beforeMHz, double afterMHz) {
+    constexpr double tooLow = 0.75;
+    if (std::min(beforeMHz, afterMHz) >= tooLow * gpu.info().boostMHz) {
+        return "";
+    }
+    const std::string reason = gpu.throttleReason();
+    return reason.empty() ? "unknown reason" : reason;
+}
 
 }  // namespace
 
@@ -92,21 +106,15 @@ void Tester::run(Outcome& outcome, Problem& problem) {
         outcome.copyUs = copyMedianUs(outcome, problem);
     }
     const auto prepared = variant.prepare(problem, variant.defaultBlockSize);
-    const auto time = [&](Stopwatch& stopwatch) {
-        return measure(
-            stopwatch, plan_, [&] { prepared->poisonOutput(); }, [&] { prepared->launch(); });
-    };
     if (untimed) {
         prepared->poisonOutput();
         prepared->launch();
     } else if (onCard) {
-        MarkingStopwatch stopwatch(*access_.gpu, outcome, profile_);
-        outcome.time = time(stopwatch);
-        if (!profile_) {
-            outcome.clockMHz = access_.gpu->measureClockMHz();
-        }
+        measureOnCard(outcome, *prepared);
     } else {
-        outcome.time = time(cpuStopwatch_);
+        outcome.probeBeforeUs = cpuProbe_.microseconds();
+        outcome.time = timed(cpuStopwatch_, *prepared);
+        outcome.probeAfterUs = cpuProbe_.microseconds();
     }
     prepared->fetchResult();
     if (auto mismatch = problem.mismatch()) {
@@ -117,11 +125,38 @@ void Tester::run(Outcome& outcome, Problem& problem) {
     }
 }
 
+void Tester::measureOnCard(Outcome& outcome, PreparedRun& prepared) {
+    Gpu& gpu = *access_.gpu;
+    MarkingStopwatch stopwatch(gpu, outcome, profile_);
+    if (profile_) {
+        outcome.time = timed(stopwatch, prepared);
+        return;
+    }
+    constexpr int attempts = 3;
+    constexpr std::chrono::milliseconds pause(50);
+    for (int attempt = 1; attempt <= attempts; ++attempt) {
+        outcome.clockBeforeMHz = gpu.measureClockMHz();
+        outcome.time = timed(stopwatch, prepared);
+        outcome.clockAfterMHz = gpu.measureClockMHz();
+        outcome.throttled = throttling(gpu, *outcome.clockBeforeMHz, *outcome.clockAfterMHz);
+        if (outcome.throttled.empty()) {
+            return;
+        }
+        std::this_thread::sleep_for(pause);
+    }
+}
+
+Timing Tester::timed(Stopwatch& stopwatch, PreparedRun& prepared) const {
+    return measure(
+        stopwatch, plan_, [&] { prepared.poisonOutput(); }, [&] { prepared.launch(); });
+}
+
 double Tester::copyMedianUs(const Outcome& outcome, const Problem& problem) {
     Gpu& gpu = *access_.gpu;
     if (outcome.variant.prepareCopy) {
         const auto nothing = [] {};
-        return measure(gpu.stopwatch(outcome.mode), plan_, nothing, outcome.variant.prepareCopy(problem)).us.median;
+        return measure(*gpu.stopwatch(outcome.mode, true), plan_, nothing, outcome.variant.prepareCopy(problem))
+            .us.median;
     }
     const auto known = copyMedianUs_.find({outcome.bytes, outcome.mode});
     if (known != copyMedianUs_.end()) {

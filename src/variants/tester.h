@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cli/values.h"
+#include "measure/cpu_probe.h"
 #include "measure/gpu.h"
 #include "measure/measure.h"
 #include "problems/problem.h"
@@ -33,8 +34,12 @@ struct Outcome : Measurement {
     // Only if it has passed and was timed.
     Timing time;
     std::size_t bytes = 0;
-    std::optional<double> copyUs;    ///< the time of a copy that moves `bytes`
-    std::optional<double> clockMHz;  ///< of the card, right after the measurement
+    std::optional<double> copyUs;          ///< the time of a copy that moves `bytes`
+    std::optional<double> clockBeforeMHz;  ///< of the card, right before the trials
+    std::optional<double> clockAfterMHz;   ///< right after them
+    std::optional<double> probeBeforeUs;   ///< CpuProbe right before the trials of a CPU variant
+    std::optional<double> probeAfterUs;    ///< right after them
+    std::string throttled;                 ///< why the clock stayed low, however often the measurement was repeated
 
     [[nodiscard]] bool isTimed() const { return status == Status::Passed && mode != Mode::Untimed; }
     [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }
@@ -57,12 +62,15 @@ class Tester {
   private:
     [[nodiscard]] std::optional<std::string> reasonToSkip(const Variant& variant, const Problem& problem) const;
     void run(Outcome& outcome, Problem& problem);
+    void measureOnCard(Outcome& outcome, PreparedRun& prepared);
+    [[nodiscard]] Timing timed(Stopwatch& stopwatch, PreparedRun& prepared) const;
     [[nodiscard]] double copyMedianUs(const Outcome& outcome, const Problem& problem);
 
     const GpuAccess& access_;
     TrialPlan plan_;
     bool profile_;
     CpuStopwatch cpuStopwatch_;
+    CpuProbe cpuProbe_;
     std::map<std::pair<std::size_t, Mode>, double> copyMedianUs_;
 };
 

@@ -5,6 +5,7 @@
 #include <stream_compaction/runtime/block_size.h>
 
 #include <algorithm>
+#include <limits>
 #include <string>
 #include <thread>
 #include <vector>
@@ -39,6 +40,11 @@ const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} <
     outcome.variant.blockSizes = StreamCompaction::powerOfTwoBlockSizes;
     outcome.variant.defaultBlockSize = 256;
     outcome.copyUs = 14.50625;
+    outcome.time.enqueueUs = 20.5;
+    outcome.clockBeforeMHz = 1980;
+    outcome.clockAfterMHz = 1755;
+    outcome.throttled = "temperature";
+    outcome.variant.library = "CCCL 3.1";
     return outcome;
 }
 
@@ -51,17 +57,26 @@ TEST(CsvRow, HasAValueForEveryColumn) {
     EXPECT_THAT(fieldsOf(context, scanOutcome()),
                 ElementsAre("NVIDIA H200", "9.0", "13.0", "13.1", "0123abc", "2026-01-31T23:59:59Z", "scan", "naive",
                             "int32", "1048576", "mod:50", "256", "cold", "15", "145.062", "72.531", "290.125",
-                            "8388608", "57.828", "10.000", "true", "", ""));
+                            "8388608", "57.828", "10.000", "true", "", "", "1.000", "20.500", "1980.000", "1755.000",
+                            "", "", "temperature", "CCCL 3.1"));
 }
 
 TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
-    const auto outcome = passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50);
+    Outcome outcome = passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50);
+    outcome.probeBeforeUs = 150;
+    outcome.probeAfterUs = 151;
     RunContext noCard = context;
     noCard.gpu.reset();
-    EXPECT_THAT(
-        fieldsOf(noCard, outcome),
-        ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50", "",
-                    "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", "", "Processor"));
+    EXPECT_THAT(fieldsOf(noCard, outcome),
+                ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50",
+                            "", "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", "",
+                            "Processor", "1.000", "", "", "", "150.000", "151.000", "", ""));
+}
+
+TEST(CsvRow, HasNoNoiseOfTooFewTrials) {
+    Outcome outcome = scanOutcome();
+    outcome.time.us.noise = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(rowOf(context, "t", outcome).noisePercent, std::nullopt);
 }
 
 TEST(CsvRow, NamesTheType) {
@@ -100,7 +115,8 @@ TEST(CsvRow, QuotesCommasAndQuotes) {
 TEST(CsvHeader, HasTheColumnsThatItHasHadAllAlong) {
     EXPECT_EQ(csvHeader(),
               "gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
-              "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu");
+              "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu,noise_percent,enqueue_us,"
+              "clock_before_mhz,clock_after_mhz,probe_before_us,probe_after_us,throttled,library");
 }
 
 TEST(TimestampNow, IsIso8601) {
@@ -199,17 +215,19 @@ TEST_F(CsvFileTest, IsReadAsItWasWritten) {
 }
 
 TEST_F(CsvFileTest, IsReadWithoutTheColumnsThatEarlyFilesDoNotHave) {
+    Outcome outcome = passed(Operation::Scan, Hardware::Gpu, "naive", "naive scan", 1 << 20, 145.0625);
+    outcome.time.us.noise = std::numeric_limits<double>::infinity();
     std::string header = csvHeader();
-    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
+    const std::string line = csvLine(rowOf(context, "t", outcome));
     std::string earlyLine = line;
-    for (const std::string_view lacking : {"cpu", "shape"}) {
+    while (!header.ends_with(",verified")) {
         header.erase(header.rfind(','));
         earlyLine.erase(earlyLine.rfind(','));
         fill(header + "\r\n" + earlyLine + "\r\n");
         const CsvContents read = readCsv(path_);
-        EXPECT_THAT(read.unreadable, testing::IsEmpty()) << lacking;
-        ASSERT_EQ(read.rows.size(), 1u) << lacking;
-        EXPECT_EQ(csvLine(read.rows[0]), line) << lacking;
+        EXPECT_THAT(read.unreadable, testing::IsEmpty()) << header;
+        ASSERT_EQ(read.rows.size(), 1u) << header;
+        EXPECT_EQ(csvLine(read.rows[0]), line) << header;
     }
     fill(header.substr(0, header.rfind(',')) + "\n");
     EXPECT_THROW((void)readCsv(path_), UsageError);

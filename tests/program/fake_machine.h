@@ -3,6 +3,7 @@
 #include <stream_compaction/cpu.h>
 
 #include <cstddef>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,23 +15,25 @@
 
 namespace Bench {
 
-/// Every run takes 10 microseconds.
+/// Every run takes 10 microseconds; 2 to enqueue it.
 class FakeStopwatch final : public Stopwatch {
   public:
-    [[nodiscard]] double microseconds(const Work& work) override {
+    [[nodiscard]] Trial time(const Work& work) override {
         work();
-        return 10;
+        return {10, 2};
     }
 };
 
 /// What was requested of a FakeGpu.
 struct GpuLog {
-    std::vector<Mode> modes;          ///< of the stopwatches
-    std::vector<std::string> marked;  ///< names of ranges
-    int profiled = 0;                 ///< runs that a profiler would collect
+    std::vector<Mode> modes;             ///< of the stopwatches
+    std::vector<bool> aheads;            ///< whether they have the work enqueued before it begins
+    std::vector<std::string> marked;     ///< names of ranges
+    int profiled = 0;                    ///< runs that a profiler would collect
+    std::deque<double> clocksMHz{1900};  ///< the readings to come; the last one stays
 };
 
-/// A card with a given amount of free memory. A copy takes 5 microseconds, and the clock is at 1900 of 2000 MHz.
+/// A card of at most 2000 MHz with a given amount of free memory. A copy takes 5 microseconds.
 class FakeGpu final : public Gpu {
   public:
     explicit FakeGpu(std::size_t freeBytes, std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>())
@@ -40,9 +43,10 @@ class FakeGpu final : public Gpu {
         return {"Fake Card", "9.0", std::size_t{1} << 30, "13.0", "13.0", 2000};
     }
     [[nodiscard]] std::size_t freeBytes() const override { return freeBytes_; }
-    [[nodiscard]] Stopwatch& stopwatch(Mode mode) override {
+    [[nodiscard]] std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) override {
         log_->modes.push_back(mode);
-        return stopwatch_;
+        log_->aheads.push_back(ahead);
+        return std::make_unique<FakeStopwatch>();
     }
     [[nodiscard]] Timing measureCopy(std::size_t /*bytes*/, Mode /*mode*/, const TrialPlan& plan) override {
         return {{5, 5, 5, 0}, plan.trials};
@@ -50,7 +54,14 @@ class FakeGpu final : public Gpu {
     [[nodiscard]] Timing measureRead(std::size_t /*bytes*/, const TrialPlan& plan) override {
         return {{4, 4, 4, 0}, plan.trials};
     }
-    [[nodiscard]] double measureClockMHz() override { return 1900; }
+    [[nodiscard]] double measureClockMHz() override {
+        const double clock = log_->clocksMHz.front();
+        if (log_->clocksMHz.size() > 1) {
+            log_->clocksMHz.pop_front();
+        }
+        return clock;
+    }
+    [[nodiscard]] std::string throttleReason() const override { return "temperature"; }
     void mark(const std::string& range, const Work& work) override {
         log_->marked.push_back(range);
         work();
@@ -63,7 +74,6 @@ class FakeGpu final : public Gpu {
   private:
     std::size_t freeBytes_;
     std::shared_ptr<GpuLog> log_;
-    FakeStopwatch stopwatch_;
 };
 
 /// A variant that runs a host function. As a GPU variant it needs `deviceBytes` bytes of device memory per element.

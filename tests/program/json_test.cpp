@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "cli/values.h"
+#include "file_fixture.h"
+
 namespace Bench {
 namespace {
 
@@ -27,13 +30,16 @@ using Json = nlohmann::json;
     row.medianUs = 145.0625;
     row.verified = true;
     row.cpu = "Processor";
+    row.samplesUs = {145.5, 145.0625, 144};
     return row;
 }
 
 TEST(WriteJson, HasAnObjectARow) {
     const Json rows = written({}, {exampleRow(), Row{}}).at("rows");
     ASSERT_EQ(rows.size(), 2u);
-    EXPECT_EQ(rows[0].size(), columns.size());
+    EXPECT_EQ(rows[0].size(), columns.size() + 1);
+    EXPECT_EQ(rows[0].at("samples_us"), Json({145.5, 145.0625, 144}));
+    EXPECT_EQ(rows[1].at("samples_us"), Json::array());
     for (const Column& column : columns) {
         EXPECT_TRUE(rows[0].contains(std::string(column.name))) << column.name;
     }
@@ -78,6 +84,39 @@ TEST(WriteJson, TakesNamesThatAreNotUtf8) {
     Row row;
     row.input = "file:\xff.txt";
     EXPECT_EQ(written({}, {row}).at("rows").at(0).at("input"), "file:\uFFFD.txt");
+}
+
+class ReadJson : public FileTest {};
+
+TEST_F(ReadJson, TakesLinesOfRows) {
+    const Row some = exampleRow();
+    const Row other;
+    fill(jsonLine(some) + '\n' + jsonLine(other) + '\n');
+    const std::vector<Row> rows = readJson(path_);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(jsonLine(rows[0]), jsonLine(some));
+    EXPECT_EQ(jsonLine(rows[1]), jsonLine(other));
+    EXPECT_EQ(rows[0].samplesUs, some.samplesUs);
+    EXPECT_EQ(rows[0].medianUs, some.medianUs);
+    EXPECT_EQ(rows[1].medianUs, std::nullopt);
+}
+
+TEST_F(ReadJson, TakesAWholeRun) {
+    std::ostringstream out;
+    writeJson(out, {}, std::vector{exampleRow(), Row{}});
+    fill(out.str());
+    const std::vector<Row> rows = readJson(path_);
+    ASSERT_EQ(rows.size(), 2u);
+    EXPECT_EQ(jsonLine(rows[0]), jsonLine(exampleRow()));
+}
+
+TEST_F(ReadJson, RefusesWhatIsNoRun) {
+    const std::string line = jsonLine(exampleRow());
+    for (const std::string& text : {line.substr(0, line.size() / 2), std::string("{\"n\": 3}"), std::string("[1]"),
+                                    std::string("7"), std::string("text")}) {
+        fill(text);
+        EXPECT_THROW((void)readJson(path_), UsageError) << text;
+    }
 }
 
 }  // namespace

@@ -69,11 +69,11 @@ class FakeStopwatch final : public Stopwatch {
   public:
     explicit FakeStopwatch(std::vector<double> times) : times_(std::move(times)) {}
 
-    [[nodiscard]] double microseconds(const Work& work) override {
+    [[nodiscard]] Trial time(const Work& work) override {
         work();
         const double time = times_.at(std::min(next_++, times_.size() - 1));
         now_ += time;
-        return time;
+        return {time, time / 10};
     }
     [[nodiscard]] Clock clock() {
         return [this] { return now_; };
@@ -107,6 +107,8 @@ TEST(Measure, WarmsUpUntimedAndResetsBeforeEachTrial) {
     EXPECT_EQ(timing.us.median, 20);
     EXPECT_EQ(timing.us.min, 10);
     EXPECT_EQ(timing.us.max, 30);
+    EXPECT_THAT(timing.samples, testing::ElementsAre(30, 10, 20));
+    EXPECT_EQ(timing.enqueueUs, 2);
     EXPECT_FALSE(timing.noisy);
 }
 

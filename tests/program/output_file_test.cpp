@@ -23,6 +23,27 @@ class OutputFileTest : public FileTest {
     std::ostringstream out_;
 };
 
+class LineFileTest : public OutputFileTest {};
+
+TEST_F(LineFileTest, KeepsWhatItHadAndHasEachLineAtOnce) {
+    fill("earlier\n");
+    LineFile file("--samples", path_, out_);
+    file.append("now");
+    EXPECT_EQ(contents(), "earlier\nnow\n");
+}
+
+TEST_F(LineFileTest, MayBeStandardOutput) {
+    LineFile("--samples", "-", out_).append("now");
+    EXPECT_EQ(out_.str(), "now\n");
+}
+
+TEST_F(LineFileTest, SaysWhatCannotBeWritten) {
+    EXPECT_THAT([&] { LineFile("--samples", folder_, out_); },
+                testing::ThrowsMessage<UsageError>("--samples: cannot write to " + folder_.string()));
+    out_.setstate(std::ios::badbit);
+    EXPECT_THROW(LineFile("--samples", "-", out_).append("now"), std::runtime_error);
+}
+
 TEST_F(OutputFileTest, KeepsWhatItHadUntilEverythingIsWritten) {
     fill("earlier");
     OutputFile file("--json", path_, out_);

@@ -529,7 +529,7 @@ TEST(Program, KeepsStandardOutputForOtherPrograms) {
 }
 
 TEST(Program, RefusesFilesThatCannotBeWritten) {
-    for (const char* option : {"--csv", "--json", "--markdown"}) {
+    for (const char* option : {"--csv", "--samples", "--json", "--markdown"}) {
         const Result result = run({option, "."}, machineWithGpu(workingVariants()));
         EXPECT_EQ(result.status, 2) << option;
         EXPECT_THAT(result.out, IsEmpty()) << option;
@@ -550,7 +550,7 @@ TEST(Program, DoesNotWriteToTheFileOfTextThatItReads) {
     const TemporaryFile text("program_test.txt");
     text.fill("text");
     const std::string another = (std::filesystem::path(text.name()).parent_path() / "." / "program_test.txt").string();
-    for (const char* option : {"--json", "--markdown", "--csv"}) {
+    for (const char* option : {"--json", "--markdown", "--csv", "--samples"}) {
         const Result result =
             run({"--op", "utf8-validate", "--variant", "cpu", "--utf8-file", text.name(), option, another.c_str()},
                 machineWithoutGpu(allVariants()));
@@ -656,6 +656,19 @@ TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
     csv.fill("");
     EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
                 AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+}
+
+TEST(Program, AppendsTheSamplesOfEachMeasurement) {
+    const TemporaryFile samples("program_test_samples.jsonl");
+    const Machine machine = machineWithGpu(workingVariants());
+    for (const std::size_t lines : {4u, 8u}) {
+        EXPECT_EQ(run({"--op", "scan", "--trials", "7", "--samples", samples.name()}, machine).status, 0);
+        EXPECT_EQ(samples.lines().size(), lines);
+    }
+    const auto line = nlohmann::json::parse(samples.lines().back());
+    EXPECT_EQ(line.at("operation"), "scan");
+    EXPECT_EQ(line.at("samples_us"), nlohmann::json(std::vector<double>(7, 10)));
+    EXPECT_EQ(run({"compare", samples.name(), samples.name()}, machine).status, 0);
 }
 
 TEST(Program, ResumesWithWhatCannotBeRead) {

@@ -269,9 +269,9 @@ TEST(Report, SaysWhenTheClockFell) {
     RunContext context;
     context.gpu = GpuInfo{"Card", "9.0", 0, "13.0", "13.0", 2000};
     Outcome slow = efficientScan();
-    slow.clockMHz = 1500;
+    slow.clockAfterMHz = 1500;
     Outcome fast = doubleScan();
-    fast.clockMHz = 1900;
+    fast.clockBeforeMHz = 1900;
     EXPECT_EQ(written([&](Report& report) {
                   report.notes(std::vector{fast, slow}, context);
               }),

@@ -59,13 +59,40 @@ TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     EXPECT_EQ(outcome.mode, Mode::Cold);
     EXPECT_EQ(outcome.n, 4u);
     EXPECT_EQ(outcome.input, "made up");
-    EXPECT_EQ(outcome.clockMHz, 1900);
+    EXPECT_EQ(outcome.clockAfterMHz, 1900);
     EXPECT_EQ(outcome.time.trials, 3);
     EXPECT_EQ(outcome.time.us.median, 10);
     EXPECT_EQ(outcome.bytes, 32u);
     EXPECT_EQ(outcome.percentOfCopy(), 50);
     EXPECT_DOUBLE_EQ(outcome.gigabytesPerSecond(), 0.0032);
     EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
+}
+
+TEST_F(TesterTest, KnowsTheTimeToEnqueueAndTheClocks) {
+    log_->clocksMHz = {1900, 1800};
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
+    EXPECT_EQ(outcome.time.enqueueUs, 2);
+    EXPECT_EQ(outcome.clockBeforeMHz, 1900);
+    EXPECT_EQ(outcome.clockAfterMHz, 1800);
+    EXPECT_EQ(outcome.throttled, "");
+    EXPECT_THAT(log_->aheads, testing::ElementsAre(true));
+}
+
+TEST_F(TesterTest, RepeatsWhatALowClockHasSpoilt) {
+    log_->clocksMHz = {1900, 1499, 1500, 1900};
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
+    EXPECT_EQ(log_->marked.size(), 2u * 3);
+    EXPECT_EQ(outcome.time.trials, 3);
+    EXPECT_EQ(outcome.clockBeforeMHz, 1500);
+    EXPECT_EQ(outcome.throttled, "");
+}
+
+TEST_F(TesterTest, SaysWhyTheClockStaysLow) {
+    log_->clocksMHz = {1000};
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
+    EXPECT_EQ(log_->marked.size(), 3u * 3);
+    EXPECT_EQ(outcome.status, Status::Passed);
+    EXPECT_EQ(outcome.throttled, "temperature");
 }
 
 TEST_F(TesterTest, MeasuresAGpuVariantAgainstItsOwnCopy) {
@@ -104,6 +131,7 @@ TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     EXPECT_EQ(outcome.status, Status::Passed);
     EXPECT_THAT(log_->marked, testing::ElementsAre("scan/name/4"));
     EXPECT_EQ(log_->profiled, 1);
+    EXPECT_THAT(log_->aheads, testing::ElementsAre(false));
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
 }
 
@@ -118,7 +146,7 @@ TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
     const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
     EXPECT_EQ(outcome.status, Status::Passed);
     EXPECT_EQ(outcome.mode, Mode::Batched);
-    EXPECT_EQ(outcome.clockMHz, std::nullopt);
+    EXPECT_EQ(outcome.clockAfterMHz, std::nullopt);
     EXPECT_EQ(outcome.time.trials, 3);
     EXPECT_EQ(outcome.bytes, 28u);
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
@@ -178,7 +206,7 @@ TEST_F(TesterTest, RunsAVariantInTheSimulatorOnceAndTakesNoTime) {
     EXPECT_EQ(outcome.status, Status::Passed);
     EXPECT_FALSE(outcome.isTimed());
     EXPECT_EQ(outcome.time.trials, 0);
-    EXPECT_EQ(outcome.clockMHz, std::nullopt);
+    EXPECT_EQ(outcome.clockAfterMHz, std::nullopt);
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
     EXPECT_EQ(simulatedRuns, 1);
 }

@@ -35,7 +35,8 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
         if (!candidate.launch()) {
             continue;
         }
-        const Timing time = measure(gpu_.stopwatch(Mode::Cold), plan, contest.poison, [&] { candidate.launch(); });
+        const Timing time =
+            measure(*gpu_.stopwatch(Mode::Cold, true), plan, contest.poison, [&] { candidate.launch(); });
         const bool correct = contest.isCorrect();
         allCorrect_ = allCorrect_ && correct;
         const double us = time.us.median;
