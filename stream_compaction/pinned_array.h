@@ -16,7 +16,9 @@ template <typename T>
 class PinnedArray {
   public:
     explicit PinnedArray(std::size_t size) : size_(size) {
-        Common::checkCUDAError(cudaMallocHost(&data_, std::max<std::size_t>(1, size) * sizeof(T)), "cudaMallocHost");
+        void* memory = nullptr;
+        Common::checkCUDAError(cudaMallocHost(&memory, std::max<std::size_t>(1, size) * sizeof(T)), "cudaMallocHost");
+        data_ = static_cast<T*>(memory);
     }
     ~PinnedArray() { cudaFreeHost(data_); }
     PinnedArray(const PinnedArray&) = delete;
