@@ -1,14 +1,18 @@
 #include "app/compare.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <limits>
 #include <map>
-#include <set>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -16,6 +20,7 @@
 #include "app/output_file.h"
 #include "cli/values.h"
 #include "measure/measure.h"
+#include "measure/rank_test.h"
 #include "output/csv.h"
 #include "output/json.h"
 #include "output/results_table.h"
@@ -23,19 +28,36 @@
 namespace Bench {
 namespace {
 
-/// Combines several runs into one: the median of their medians, the minimum and the maximum of all trials.
+/// Combines several runs into one: all trials, the median of the medians, the widest range of the machine's state.
 [[nodiscard]] Row merged(std::span<const Row* const> runs) {
     Row row = *runs.back();
+    if (runs.size() == 1) {
+        return row;
+    }
     Samples medians;
+    const bool haveSamples = std::ranges::none_of(runs, [](const Row* run) { return run->samplesUs.empty(); });
+    row.samplesUs.clear();
+    row.trials = 0;
     for (const Row* run : runs) {
         if (!run->isTimed()) {
             return *run;
         }
         medians.add(*run->medianUs);
+        row.trials += run->trials;
         row.minUs = std::min(*row.minUs, *run->minUs);
         row.maxUs = std::max(*row.maxUs, *run->maxUs);
+        if (haveSamples) {
+            row.samplesUs.insert(row.samplesUs.end(), run->samplesUs.begin(), run->samplesUs.end());
+        }
+        row.clockBeforeMHz = std::min(row.clockBeforeMHz, run->clockBeforeMHz);
+        row.clockAfterMHz = std::max(row.clockAfterMHz, run->clockAfterMHz);
+        row.probeBeforeUs = std::min(row.probeBeforeUs, run->probeBeforeUs);
+        row.probeAfterUs = std::max(row.probeAfterUs, run->probeAfterUs);
+        row.throttled = std::max(row.throttled, run->throttled);
     }
-    row.medianUs = medians.summary().median;
+    const Summary ofMedians = medians.summary();
+    row.medianUs = ofMedians.median;
+    row.noisePercent = std::isfinite(ofMedians.noise) ? std::optional(100 * ofMedians.noise) : row.noisePercent;
     return row;
 }
 
@@ -59,27 +81,94 @@ namespace {
     return result;
 }
 
-[[nodiscard]] double spread(const Row& row) {
-    return std::min(*row.medianUs - *row.minUs, *row.maxUs - *row.medianUs) / *row.medianUs;
-}
+constexpr double infinity = std::numeric_limits<double>::infinity();
 
-[[nodiscard]] Verdict judge(double ratio, double margin) {
-    if (ratio > 1 + margin) {
-        return Verdict::Regression;
+[[nodiscard]] double noiseOf(const Row& row) { return row.noisePercent ? *row.noisePercent / 100 : infinity; }
+
+/// The chance that trials of the same speed differ as much as these.
+[[nodiscard]] double chanceOf(const Row& before, const Row& after) {
+    if (!before.samplesUs.empty() && !after.samplesUs.empty()) {
+        return rankTest(before.samplesUs, after.samplesUs);
     }
-    return ratio < 1 / (1 + margin) ? Verdict::Improvement : Verdict::Unchanged;
+    const bool areDisjoint = *before.maxUs < *after.minUs || *after.maxUs < *before.minUs;
+    return areDisjoint ? rankTestOfDisjointSets(before.trials, after.trials) : 1;
 }
 
-[[nodiscard]] Change changeBetween(const Row& before, const Row& after, double threshold) {
-    Change change{before, after, std::nullopt, 0, Verdict::Unchanged};
+/// The largest of the known values divided by the smallest; 1 if none is known.
+[[nodiscard]] double rangeOf(std::initializer_list<std::optional<double>> values) {
+    double least = infinity;
+    double most = 0;
+    for (const std::optional<double>& value : values) {
+        least = std::min(least, value.value_or(least));
+        most = std::max(most, value.value_or(most));
+    }
+    return most > 0 ? most / least : 1;
+}
+
+/// Why two runs cannot be told from two states of the machine; empty if they can.
+[[nodiscard]] std::string disturbance(const Row& before, const Row& after, std::optional<double> calmProbeUs) {
+    constexpr double mostOfClocks = 1.05;
+    constexpr double mostOfProbes = 1.1;
+    for (const Row* row : {&before, &after}) {
+        if (!row->throttled.empty()) {
+            return "low clock: " + row->throttled;
+        }
+    }
+    if (rangeOf({before.clockBeforeMHz, before.clockAfterMHz, after.clockBeforeMHz, after.clockAfterMHz}) >
+        mostOfClocks) {
+        return "different clocks";
+    }
+    const bool isBusy = rangeOf({before.probeBeforeUs, before.probeAfterUs, after.probeBeforeUs, after.probeAfterUs,
+                                 before.probeBeforeUs ? calmProbeUs : std::nullopt}) > mostOfProbes;
+    return isBusy ? "busy processor" : "";
+}
+
+/// Fills in the verdict on two right results.
+void judge(Change& change, double threshold, std::optional<double> calmProbeUs) {
+    constexpr double leastChance = 0.001;
+    const double fastest = *change.after.minUs / *change.before.minUs;
+    const bool isSlower = *change.ratio > 1 + threshold && fastest > 1 + threshold;
+    const bool isFaster = *change.ratio < 1 / (1 + threshold) && fastest < 1 / (1 + threshold);
+    if (!isSlower && !isFaster) {
+        change.reason = fmt::format("within {:.3g} %", 100 * threshold);
+    } else if (chanceOf(change.before, change.after) > leastChance) {
+        change.reason = "times overlap";
+    } else if (std::string reason = disturbance(change.before, change.after, calmProbeUs); !reason.empty()) {
+        change.reason = std::move(reason);
+    } else {
+        change.verdict = isSlower ? Verdict::Slower : Verdict::Faster;
+    }
+}
+
+[[nodiscard]] Change changeBetween(const Row& before, const Row& after, double threshold,
+                                   std::optional<double> calmProbeUs) {
+    Change change{before, after, std::nullopt, infinity, Verdict::CannotTell, {}};
     if (before.isTimed() && after.isTimed()) {
         change.ratio = *after.medianUs / *before.medianUs;
-        change.noise = std::hypot(spread(before), spread(after));
-        change.verdict = judge(*change.ratio, std::max(threshold, change.noise));
+        change.noise = std::hypot(noiseOf(before), noiseOf(after));
+        judge(change, threshold, calmProbeUs);
     } else if (before.verified != after.verified) {
-        change.verdict = before.verified ? Verdict::Regression : Verdict::Improvement;
+        change.verdict = before.verified ? Verdict::Slower : Verdict::Faster;
+        change.reason = before.verified ? "wrong now" : "right now";
+    } else {
+        change.reason = "wrong";
     }
     return change;
+}
+
+/// The fastest probe of a processor at work on nothing else.
+[[nodiscard]] std::optional<double> calmProbe(std::span<const Row> before, std::span<const Row> after) {
+    std::optional<double> fastest;
+    for (const auto rows : {before, after}) {
+        for (const Row& row : rows) {
+            for (const std::optional<double>& probe : {row.probeBeforeUs, row.probeAfterUs}) {
+                if (probe && (!fastest || *probe < *fastest)) {
+                    fastest = probe;
+                }
+            }
+        }
+    }
+    return fastest;
 }
 
 /// A row of an early file names no processor and may be of any.
@@ -87,16 +176,43 @@ namespace {
     return a.cpu.empty() || b.cpu.empty() || a.cpu == b.cpu;
 }
 
-[[nodiscard]] std::string describe(Verdict verdict) {
-    switch (verdict) {
-        case Verdict::Improvement:
-            return "improvement";
-        case Verdict::Regression:
-            return "REGRESSION";
-        case Verdict::Unchanged:
+/// The columns of the subject in which two rows differ, with the values of the second.
+[[nodiscard]] std::vector<std::string> differences(const Row& row, const Row& other) {
+    constexpr std::array names{"operation",  "variant", "type",  "n",   "input",
+                               "block_size", "mode",    "shape", "gpu", "cpu"};
+    std::vector<std::string> found;
+    const auto fields = csvFields(csvLine(row));
+    const auto others = csvFields(csvLine(other));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+        if (std::ranges::find(names, columns[i].name) != names.end() && fields[i] != others[i]) {
+            found.push_back(fmt::format("{} {}", columns[i].name, others[i].empty() ? "-" : others[i]));
+        }
+    }
+    return found;
+}
+
+/// Why a row has no partner among these.
+[[nodiscard]] std::string reasonWithout(const Row& row, std::span<const Row> others) {
+    std::vector<std::string> fewest;
+    for (const Row& other : others) {
+        auto found = differences(row, other);
+        if (fewest.empty() || found.size() < fewest.size()) {
+            fewest = std::move(found);
+        }
+    }
+    return fewest.empty() ? "the other file is empty" : fmt::format("the other file has {}", fmt::join(fewest, ", "));
+}
+
+[[nodiscard]] std::string describe(const Change& change) {
+    switch (change.verdict) {
+        case Verdict::Faster:
+            return change.reason.empty() ? "faster" : fmt::format("faster: {}", change.reason);
+        case Verdict::Slower:
+            return change.reason.empty() ? "SLOWER" : fmt::format("SLOWER: {}", change.reason);
+        case Verdict::CannotTell:
             break;
     }
-    return "";
+    return fmt::format("cannot tell: {}", change.reason);
 }
 
 [[nodiscard]] std::vector<std::string> subjectCells(const Row& row) {
@@ -132,13 +248,13 @@ namespace {
     for (const Change& change : comparison.changes) {
         add(change.after,
             {timeCell(change.before), timeCell(change.after), change.ratio ? fmt::format("{:.3f}", *change.ratio) : "-",
-             change.ratio ? fmt::format("{:.1f} %", 100 * change.noise) : "-", describe(change.verdict)});
+             std::isfinite(change.noise) ? fmt::format("{:.1f} %", 100 * change.noise) : "-", describe(change)});
     }
-    for (const Row& row : comparison.onlyBefore) {
-        add(row, {timeCell(row), "-", "-", "-", "only before"});
+    for (const auto& [row, reason] : comparison.onlyBefore) {
+        add(row, {timeCell(row), "-", "-", "-", "only before: " + reason});
     }
-    for (const Row& row : comparison.onlyAfter) {
-        add(row, {"-", timeCell(row), "-", "-", "only after"});
+    for (const auto& [row, reason] : comparison.onlyAfter) {
+        add(row, {"-", timeCell(row), "-", "-", "only after: " + reason});
     }
     return table;
 }
@@ -169,26 +285,30 @@ std::size_t Comparison::count(Verdict verdict) const {
 
 Comparison compare(std::span<const Row> before, std::span<const Row> after, double threshold) {
     const std::vector<Row> earlier = mergedRuns(before);
+    const std::vector<Row> later = mergedRuns(after);
+    const std::optional<double> calmProbeUs = calmProbe(before, after);
     std::multimap<SubjectOnAnyProcessor, const Row*> unmatched;
     for (const Row& row : earlier) {
         unmatched.emplace(row.subjectOnAnyProcessor(), &row);
     }
-    std::set<const Row*> matched;
     Comparison comparison;
-    for (const Row& row : mergedRuns(after)) {
+    for (const Row& row : later) {
         const auto [first, last] = unmatched.equal_range(row.subjectOnAnyProcessor());
         const auto found =
             std::find_if(first, last, [&row](const auto& entry) { return mayShareProcessor(*entry.second, row); });
         if (found == last) {
-            comparison.onlyAfter.push_back(row);
+            comparison.onlyAfter.push_back({row, reasonWithout(row, earlier)});
         } else {
-            comparison.changes.push_back(changeBetween(*found->second, row, threshold));
-            matched.insert(found->second);
+            comparison.changes.push_back(changeBetween(*found->second, row, threshold, calmProbeUs));
             unmatched.erase(found);
         }
     }
-    std::ranges::copy_if(earlier, std::back_inserter(comparison.onlyBefore),
-                         [&matched](const Row& row) { return !matched.contains(&row); });
+    for (const Row& row : earlier) {
+        const auto [first, last] = unmatched.equal_range(row.subjectOnAnyProcessor());
+        if (std::any_of(first, last, [&row](const auto& entry) { return entry.second == &row; })) {
+            comparison.onlyBefore.push_back({row, reasonWithout(row, later)});
+        }
+    }
     return comparison;
 }
 
@@ -213,12 +333,12 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     }
     if (options.markdown != standardOutput) {
         write(out, table.lines());
-        out << fmt::format("\n{} compared: {} faster, {} slower; {} only before, {} only after\n",
-                           comparison.changes.size(), comparison.count(Verdict::Improvement),
-                           comparison.count(Verdict::Regression), comparison.onlyBefore.size(),
-                           comparison.onlyAfter.size());
+        out << fmt::format("\n{} compared: {} faster, {} slower, {} cannot tell; {} only before, {} only after\n",
+                           comparison.changes.size(), comparison.count(Verdict::Faster),
+                           comparison.count(Verdict::Slower), comparison.count(Verdict::CannotTell),
+                           comparison.onlyBefore.size(), comparison.onlyAfter.size());
     }
-    return comparison.count(Verdict::Regression) > 0 ? 1 : 0;
+    return comparison.count(Verdict::Slower) > 0 ? 1 : 0;
 }
 
 }  // namespace Bench

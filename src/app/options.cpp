@@ -106,7 +106,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks\n"
         "each result and prints how long it took.\n",
         "stream_compaction_test");
-    app.footer("`stream_compaction_test compare OLD.csv NEW.csv` compares two runs; see compare --help.");
+    app.footer("`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.");
     CLI::Option* const size = addTextOption(
         app, "--size", "N",
         [&options](const std::string& text) {
@@ -247,11 +247,12 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
 CompareOptions parseCompareOptions(std::span<const char* const> arguments) {
     CompareOptions options;
     CLI::App app(
-        "Compares what two runs have measured. The exit status is 1 when something got slower by more than the\n"
-        "threshold and more than its times scatter, or wrong; 2 when the files have nothing in common.\n",
+        "Compares what two runs have measured, by a rank test over their trials. Says faster, slower or cannot tell.\n"
+        "The exit status is 1 if something got slower or wrong, 2 if the files have nothing in common. Files of\n"
+        "--samples and --json have all trials; of a CSV only changes of the whole range count.\n",
         "stream_compaction_test compare");
-    app.add_option("OLD.csv", options.before, "What --csv wrote before")->type_name("")->required();
-    app.add_option("NEW.csv", options.after, "And after")->type_name("")->required();
+    app.add_option("OLD", options.before, "What --samples, --json or --csv wrote before")->type_name("")->required();
+    app.add_option("NEW", options.after, "And after")->type_name("")->required();
     addTextOption(
         app, "--threshold", "PERCENT",
         [&options](const std::string& text) { options.threshold = parsePercentage(text); },

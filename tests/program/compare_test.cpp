@@ -15,6 +15,7 @@
 
 #include "cli/values.h"
 #include "output/csv.h"
+#include "output/json.h"
 
 namespace Bench {
 namespace {
@@ -23,7 +24,9 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
+/// 15 trials, evenly spread around the median.
 [[nodiscard]] Row row(std::string variant, double us, double spread = 0.01) {
+    constexpr int trials = 15;
     Row row;
     row.operation = "scan";
     row.variant = std::move(variant);
@@ -31,15 +34,21 @@ using testing::Not;
     row.n = 1024;
     row.mode = "cold";
     row.verified = true;
+    row.trials = trials;
+    for (int i = 0; i < trials; ++i) {
+        row.samplesUs.push_back(us * (1 + spread * (2.0 * i / (trials - 1) - 1)));
+    }
     row.medianUs = us;
-    row.minUs = us * (1 - spread);
-    row.maxUs = us * (1 + spread);
+    row.minUs = row.samplesUs.front();
+    row.maxUs = row.samplesUs.back();
+    row.noisePercent = 100 * spread / 2;
     return row;
 }
 
 [[nodiscard]] Row wrong(Row row) {
     row.verified = false;
     row.medianUs = row.minUs = row.maxUs = std::nullopt;
+    row.samplesUs.clear();
     return row;
 }
 
@@ -49,30 +58,97 @@ using testing::Not;
 
 TEST(Compare, FindsWhatGotSlowerOrFaster) {
     const Change slower = changeOf(row("a", 100), row("a", 120));
-    EXPECT_EQ(slower.verdict, Verdict::Regression);
+    EXPECT_EQ(slower.verdict, Verdict::Slower);
+    EXPECT_EQ(slower.reason, "");
     EXPECT_DOUBLE_EQ(slower.ratio.value(), 1.2);
-    EXPECT_EQ(changeOf(row("a", 120), row("a", 100)).verdict, Verdict::Improvement);
-    EXPECT_EQ(changeOf(row("a", 100), row("a", 104)).verdict, Verdict::Unchanged);
-    EXPECT_EQ(changeOf(row("a", 104), row("a", 100)).verdict, Verdict::Unchanged);
-    EXPECT_EQ(changeOf(row("a", 100), row("a", 104), 0.03).verdict, Verdict::Regression);
+    EXPECT_DOUBLE_EQ(slower.noise, std::hypot(0.005, 0.005));
+    EXPECT_EQ(changeOf(row("a", 120), row("a", 100)).verdict, Verdict::Faster);
+    EXPECT_EQ(changeOf(row("a", 100), row("a", 104), 0.03).verdict, Verdict::Slower);
 }
 
-TEST(Compare, DoesNotMistakeNoiseForAChange) {
-    const Change noisy = changeOf(row("a", 100, 0.3), row("a", 120, 0.4));
-    EXPECT_DOUBLE_EQ(noisy.noise, 0.5);
-    EXPECT_EQ(noisy.verdict, Verdict::Unchanged);
+TEST(Compare, CannotTellChangesBelowTheThreshold) {
+    for (const Change& change : {changeOf(row("a", 100), row("a", 104)), changeOf(row("a", 104), row("a", 100))}) {
+        EXPECT_EQ(change.verdict, Verdict::CannotTell);
+        EXPECT_EQ(change.reason, "within 5 %");
+    }
+}
+
+TEST(Compare, CannotTellTimesThatOverlap) {
+    const Change change = changeOf(row("a", 100, 0.1), row("a", 107, 0.1));
+    EXPECT_EQ(change.verdict, Verdict::CannotTell);
+    EXPECT_EQ(change.reason, "times overlap");
+}
+
+/// The trials have two peaks, and the fast one is where it was.
+TEST(Compare, CannotTellWhereTheFastestTrialStayed) {
+    Row after = row("a", 150);
+    after.minUs = after.samplesUs.front() = 100;
+    EXPECT_EQ(changeOf(row("a", 100), after).verdict, Verdict::CannotTell);
+}
+
+TEST(Compare, CannotTellWithFewTrials) {
+    std::vector<Row> rows{row("a", 100), row("a", 200)};
+    for (Row& few : rows) {
+        few.samplesUs.resize(3);
+        few.trials = 3;
+    }
+    EXPECT_EQ(changeOf(rows[0], rows[1]).reason, "times overlap");
 }
 
 TEST(Compare, DoesNotTakeOneHiccupForNoise) {
     Row after = row("a", 120);
-    after.maxUs = 10000;
-    EXPECT_EQ(changeOf(row("a", 100), after).verdict, Verdict::Regression);
+    after.maxUs = after.samplesUs.back() = 10000;
+    EXPECT_EQ(changeOf(row("a", 100), after).verdict, Verdict::Slower);
+}
+
+TEST(Compare, JudgesByTheRangeWhereThereAreNoSamples) {
+    std::vector<Row> rows{row("a", 100), row("a", 120), row("a", 120, 0.2)};
+    for (Row& known : rows) {
+        known.samplesUs.clear();
+    }
+    rows[2].minUs = 101;
+    EXPECT_EQ(changeOf(rows[0], rows[1]).verdict, Verdict::Slower);
+    EXPECT_EQ(changeOf(rows[0], rows[2], 0.001).reason, "times overlap");
+    rows[0].trials = rows[1].trials = 3;
+    EXPECT_EQ(changeOf(rows[0], rows[1]).reason, "times overlap");
+}
+
+TEST(Compare, CannotTellAtDifferentClocks) {
+    Row before = row("a", 100);
+    before.clockBeforeMHz = before.clockAfterMHz = 1980;
+    Row after = row("a", 120);
+    after.clockBeforeMHz = 1980;
+    after.clockAfterMHz = 1900;
+    EXPECT_EQ(changeOf(before, after).verdict, Verdict::Slower);
+    after.clockAfterMHz = 1700;
+    EXPECT_EQ(changeOf(before, after).reason, "different clocks");
+    after.clockAfterMHz = 1980;
+    after.throttled = "temperature";
+    EXPECT_EQ(changeOf(before, after).reason, "low clock: temperature");
+    EXPECT_EQ(changeOf(after, before).verdict, Verdict::CannotTell);
+}
+
+TEST(Compare, CannotTellOnABusyProcessor) {
+    Row before = row("a", 100);
+    before.probeBeforeUs = before.probeAfterUs = 200;
+    Row after = row("a", 120);
+    after.probeBeforeUs = after.probeAfterUs = 215;
+    EXPECT_EQ(changeOf(before, after).verdict, Verdict::Slower);
+    after.probeAfterUs = 230;
+    EXPECT_EQ(changeOf(before, after).reason, "busy processor");
+
+    // Both rows are slow in the same way, but others of the run show how fast the processor is when it is free.
+    after.probeAfterUs = 215;
+    Row calm = row("b", 100);
+    calm.probeBeforeUs = calm.probeAfterUs = 150;
+    EXPECT_EQ(compare(std::vector{before}, std::vector{after, calm}, 0.05).changes.at(0).reason, "busy processor");
 }
 
 TEST(Compare, TakesAWrongResultForTheWorst) {
-    EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).verdict, Verdict::Regression);
-    EXPECT_EQ(changeOf(wrong(row("a", 1)), row("a", 100)).verdict, Verdict::Improvement);
-    EXPECT_EQ(changeOf(wrong(row("a", 1)), wrong(row("a", 1))).verdict, Verdict::Unchanged);
+    EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).verdict, Verdict::Slower);
+    EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).reason, "wrong now");
+    EXPECT_EQ(changeOf(wrong(row("a", 1)), row("a", 100)).verdict, Verdict::Faster);
+    EXPECT_EQ(changeOf(wrong(row("a", 1)), wrong(row("a", 1))).verdict, Verdict::CannotTell);
     EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).ratio, std::nullopt);
 }
 
@@ -90,8 +166,12 @@ TEST(Compare, PairsWhatIsTheSameInEverything) {
     others[8].gpu = "Card";
     const Comparison comparison = compare(std::vector{before}, others, 0.05);
     EXPECT_TRUE(comparison.changes.empty());
-    EXPECT_EQ(comparison.onlyBefore.size(), 1u);
-    EXPECT_EQ(comparison.onlyAfter.size(), 9u);
+    ASSERT_EQ(comparison.onlyBefore.size(), 1u);
+    ASSERT_EQ(comparison.onlyAfter.size(), 9u);
+    EXPECT_EQ(comparison.onlyBefore[0].reason, "the other file has operation sort");
+    EXPECT_EQ(comparison.onlyAfter[0].reason, "the other file has operation scan");
+    EXPECT_EQ(comparison.onlyAfter[5].reason, "the other file has block_size -");
+    EXPECT_EQ(comparison.onlyAfter[8].reason, "the other file has gpu -");
 
     Row sameButLater = before;
     sameButLater.commit = "other";
@@ -109,8 +189,9 @@ TEST(Compare, TellsProcessorsApartWhereBothFilesNameThem) {
     const Comparison comparison = compare(before, after, 0.05);
     ASSERT_EQ(comparison.changes.size(), 1u);
     EXPECT_DOUBLE_EQ(comparison.changes[0].ratio.value(), 1.05);
-    EXPECT_EQ(comparison.onlyBefore.at(0).cpu, "Slow");
-    EXPECT_EQ(comparison.onlyAfter.at(0).cpu, "Fast");
+    EXPECT_EQ(comparison.onlyBefore.at(0).row.cpu, "Slow");
+    EXPECT_EQ(comparison.onlyAfter.at(0).row.cpu, "Fast");
+    EXPECT_EQ(comparison.onlyAfter.at(0).reason, "the other file has cpu Slow");
 
     // Early files do not.
     for (Row* unnamed : {&before[0], &after[0]}) {
@@ -126,14 +207,14 @@ TEST(Compare, TakesSeveralRunsForOne) {
     const Comparison comparison = compare(before, std::vector{row("a", 140)}, 0.05);
     ASSERT_EQ(comparison.changes.size(), 1u);
     const Change& change = comparison.changes[0];
+    EXPECT_EQ(change.before.samplesUs.size(), 45u);
+    EXPECT_EQ(change.before.trials, 45u);
     EXPECT_DOUBLE_EQ(change.ratio.value(), 140.0 / 120);
-    // From the median of the medians to the slowest trial, 131.3, which is nearer than the fastest, 99.
-    EXPECT_DOUBLE_EQ(change.noise, std::hypot((131.3 - 120) / 120, 0.01));
-    EXPECT_EQ(change.verdict, Verdict::Regression);
+    EXPECT_EQ(change.verdict, Verdict::Slower);
 
     std::vector<Row> oneWrong = before;
     oneWrong[1] = wrong(oneWrong[1]);
-    EXPECT_EQ(compare(before, oneWrong, 0.05).changes.at(0).verdict, Verdict::Regression);
+    EXPECT_EQ(compare(before, oneWrong, 0.05).changes.at(0).verdict, Verdict::Slower);
 }
 
 TEST(Compare, TakesTheNewestCommitOfAFile) {
@@ -171,16 +252,30 @@ class CompareFiles : public testing::Test {
     std::ostringstream out_;
 };
 
-TEST_F(CompareFiles, ExitWithOneWhenThereIsARegression) {
+TEST_F(CompareFiles, ExitWithOneWhenSomethingIsSlower) {
     const std::string before = file("before.csv", {row("a", 100), row("b", 100), row("gone", 3)});
     const std::string after = file("after.csv", {row("a", 150), row("b", 50), row("new", 4)});
     EXPECT_EQ(run({before, after}), 1);
-    EXPECT_THAT(out_.str(), AllOf(HasSubstr("100.00    150.00  1.500  1.4 %  REGRESSION\n"),
-                                  HasSubstr("100.00     50.00  0.500  1.4 %  improvement\n"),
-                                  HasSubstr("only before\n"), HasSubstr("only after\n"),
-                                  HasSubstr("\n2 compared: 1 faster, 1 slower; 1 only before, 1 only after\n")));
+    EXPECT_THAT(out_.str(),
+                AllOf(HasSubstr("100.00    150.00  1.500  0.7 %  SLOWER\n"),
+                      HasSubstr("100.00     50.00  0.500  0.7 %  faster\n"),
+                      HasSubstr("only before: the other file has variant a\n"),
+                      HasSubstr("only after: the other file has variant a\n"),
+                      HasSubstr("\n2 compared: 1 faster, 1 slower, 0 cannot tell; 1 only before, 1 only after\n")));
     EXPECT_EQ(run({before, after, "--threshold", "60%"}), 0);
-    EXPECT_THAT(out_.str(), Not(HasSubstr("REGRESSION")));
+    EXPECT_THAT(out_.str(), Not(HasSubstr("SLOWER")));
+}
+
+TEST_F(CompareFiles, MayHaveSamples) {
+    Row before = row("a", 100, 0.1);
+    Row after = row("a", 112, 0.1);
+    const std::string old = file("old.csv", {before});
+    const std::string samples = (folder_ / "new.jsonl").string();
+    std::ofstream(samples) << jsonLine(after) << '\n';
+    EXPECT_EQ(run({old, samples}), 0);
+    EXPECT_THAT(out_.str(), HasSubstr("cannot tell: times overlap"));
+    std::ofstream(old) << jsonLine(before) << '\n';
+    EXPECT_EQ(run({old, samples}), 1);
 }
 
 TEST_F(CompareFiles, WriteMarkdown) {

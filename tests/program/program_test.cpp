@@ -798,7 +798,7 @@ TEST(Program, ComparesTwoRuns) {
     EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(workingVariants())).status, 0);
     const Result result = run({"compare", csv.name(), csv.name()}, machineWithGpu({}));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n4 compared: 0 faster, 0 slower; 0 only before, 0 only after\n"));
+    EXPECT_THAT(result.out, EndsWith("\n4 compared: 0 faster, 0 slower, 4 cannot tell; 0 only before, 0 only after\n"));
 
     const Result missing = run({"compare", csv.name(), "no such file"}, machineWithGpu({}));
     EXPECT_EQ(missing.status, 2);
