@@ -140,23 +140,6 @@ __device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], co
     }
 }
 
-/// Stores this thread's vector `rows(row)` of each row, as far as it lies in the tile.
-template <typename Shape, typename T, typename Rows>
-__device__ void storeRows(const TileOf<T>& tile, const Rows& rows) {
-    if (tile.isWhole) {
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            const Vector<T, Shape::vectorLength> vector = rows(row);
-            copyVector(reinterpret_cast<Vector<T, Shape::vectorLength>*>(tile.elements + Shape::offset(row)), &vector);
-        }
-    } else {
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            storeVector(tile, Shape::offset(row), rows(row));
-        }
-    }
-}
-
 /// Shared memory for `n` objects of type T. No constructor is called.
 template <typename T, int n>
 struct SharedArray {

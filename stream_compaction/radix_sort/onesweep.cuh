@@ -19,7 +19,7 @@ inline constexpr int mostDigits = 64 / digitBits;
 enum class Buffer { In, Out, Spare };
 
 /// The pass for one digit.
-struct Pass {
+struct alignas(16) Pass {
     bool isNeeded;  ///< not all keys share the digit
     bool isFirst;
     bool isLast;
@@ -229,6 +229,13 @@ __device__ void prefetchToL2(const T* elements, int size) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
 }
 
+/// In one access. Otherwise the other fields are loaded once `isNeeded` is known, and each block waits twice.
+[[nodiscard]] __device__ inline Pass loadAtOnce(const Pass& pass) {
+    Vector<Pass, 1> copy;
+    copyVector(&copy, reinterpret_cast<const Vector<Pass, 1>*>(&pass));
+    return copy.items[0];
+}
+
 /// The tile of this block. A ticket reaches all threads in `shared`; that path contains a barrier.
 [[nodiscard]] __device__ inline int tileOfBlock(TileOrder order, unsigned& tickets, std::int64_t& shared) {
     if (order == TileOrder::BlockIndex) {
@@ -259,7 +266,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
     waitForEarlierKernels();
-    const Pass pass = plan->passes[index];
+    const Pass pass = loadAtOnce(plan->passes[index]);
     if (!pass.isNeeded) {
         return;
     }

@@ -59,12 +59,10 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     before = op(initial, before);
 
     // Store.
-    Vector<T, Shape::vectorLength> results[Shape::rows];
 #pragma unroll
     for (int row = 0; row < Shape::rows; ++row) {
-        results[row] = TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op);
+        storeVector(out, Shape::offset(row), TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
     }
-    storeRows<Shape>(out, [&](int row) { return results[row]; });
 }
 
 /// Chained scan with decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled

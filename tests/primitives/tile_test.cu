@@ -11,7 +11,10 @@ template <typename Shape, typename T>
 __global__ void kernCopyByRegisters(std::size_t n, T* out, const T* in) {
     Vector<T, Shape::vectorLength> rows[Shape::rows];
     loadRows<Shape>(rows, Shape::tileOf(in, blockIdx.x, n));
-    storeRows<Shape>(Shape::tileOf(out, blockIdx.x, n), [&](int row) { return rows[row]; });
+    const auto target = Shape::tileOf(out, blockIdx.x, n);
+    for (int row = 0; row < Shape::rows; ++row) {
+        storeVector(target, Shape::offset(row), rows[row]);
+    }
 }
 
 template <typename Shape, typename T>
