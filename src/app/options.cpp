@@ -51,6 +51,17 @@ template <typename Value>
     return values;
 }
 
+/// The first sizes asked for take the place of the default sizes; later ones are added.
+void addSizes(Options& options, const std::vector<std::size_t>& sizes) {
+    if (!options.asksForSizes) {
+        options.sizes.clear();
+    }
+    options.asksForSizes = true;
+    std::ranges::copy_if(sizes, std::back_inserter(options.sizes), [&options](std::size_t n) {
+        return std::ranges::find(options.sizes, n) == options.sizes.end();
+    });
+}
+
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
     const std::array files{options.csv, options.samples, options.json, options.markdown};
@@ -107,17 +118,15 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         "each result and prints how long it took.\n",
         "stream_compaction_test");
     app.footer("`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.");
-    CLI::Option* const size = addTextOption(
+    const std::string defaults = fmt::format("{}", fmt::join(options.sizes, ","));
+    addListOption(
         app, "--size", "N",
-        [&options](const std::string& text) {
-            const std::size_t n = parseSize(text);
-            options.sizes = {n, nonPowerOfTwoBelow(n)};
-        },
-        fmt::format("Elements: 1000000, 2^24, 1<<24, 16M (M = 2^20); N - 3 are run too [{}]", options.sizes.front()));
+        [&options](const std::vector<std::string>& texts) { addSizes(options, parseList(texts, parseSize)); },
+        fmt::format("Elements, one or more values: 1000000, 2^24, 1<<24, 16M (M = 2^20)\n[{}]", defaults));
     CLI::Option* const sweep = addListOption(
         app, "--sweep", "SIZES",
-        [&options](const std::vector<std::string>& items) { options.sizes = parseSweep(items); },
-        "Several sizes: 2^10:2^28 (doubling), 2^10:2^28:x4 (factor 4), 1M:4M:1M (step 1M),\n"
+        [&options](const std::vector<std::string>& items) { addSizes(options, parseSweep(items)); },
+        "More sizes: 2^10:2^28 (doubling), 2^10:2^28:x4 (factor 4), 1M:4M:1M (step 1M),\n"
         "1000,2000; npot adds N - 3 for each size N");
     addListOption(
         app, "--shape", "SHAPE",
@@ -228,10 +237,6 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         }
     }
     options.simulator = fmt::format("{}", fmt::join(settings, ","));
-    if (!size->empty() && !sweep->empty()) {
-        throw UsageError("--sweep: takes the place of --size; leave out one of them");
-    }
-    options.asksForSizes = !size->empty() || !sweep->empty();
     requireConsistent(options);
     if (options.profile) {
         options.modes = {Mode::Cold};
@@ -239,7 +244,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         options.plan.maxNoise = std::numeric_limits<double>::infinity();
     }
     const std::size_t most = std::max({options.inputs.size(), options.blockSizes.size(), options.modes.size()});
-    options.brief = !sweep->empty() || most > 1;
+    options.brief = !sweep->empty() || options.sizes.size() > 2 || most > 1;
     options.color = !noColor;
     return options;
 }

@@ -90,7 +90,7 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "--no-color",
                                    "--type",
                                    "double,int8,double"});
-    EXPECT_THAT(options.sizes, ElementsAre(1024, 1021));
+    EXPECT_THAT(options.sizes, ElementsAre(1024));
     EXPECT_THAT(options.shapes, ElementsAre(Shape{3000, 2048}, Shape{1 << 22, 7}));
     EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Sort));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
@@ -113,11 +113,12 @@ TEST(ParseOptions, ReadsEveryOption) {
     EXPECT_FALSE(options.color);
 }
 
-TEST(ParseOptions, TakesTheSmallerSizeFromTheSize) {
-    const std::pair<const char*, std::size_t> cases[] = {{"1", 1}, {"2", 1}, {"3", 1}, {"4", 1}, {"5", 2}, {"64", 61}};
-    for (const auto& [size, expected] : cases) {
-        EXPECT_EQ(parse({"--size", size}).sizes.back(), expected) << size;
-    }
+TEST(ParseOptions, TakesEachSizeGiven) {
+    EXPECT_THAT(parse({"--size", "64"}).sizes, ElementsAre(64));
+    EXPECT_THAT(parse({"--size", "2^20,2^4,16"}).sizes, ElementsAre(1 << 20, 16));
+    EXPECT_THAT(parse({"--size", "64", "--size", "16"}).sizes, ElementsAre(64, 16));
+    EXPECT_THAT(parse({"--sweep", "2^4:2^6", "--size", "7,32"}).sizes, ElementsAre(7, 32, 16, 64));
+    EXPECT_TRUE(parse({"--size", "1,2,3"}).brief);
 }
 
 TEST(ParseOptions, TakesManySizes) {
@@ -142,7 +143,6 @@ TEST(ParseOptions, RunsOneTrialForAProfiler) {
 
 TEST(ParseOptions, RefusesWhatContradictsItself) {
     const std::vector<const char*> cases[] = {
-        {"--size", "2^4", "--sweep", "2^4"},
         {"--csv", "-", "--json", "-"},
         {"--json", "-", "--markdown", "-"},
         {"--resume"},
