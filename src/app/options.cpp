@@ -149,6 +149,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addListOption(
         app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub; ^NAME excludes one: ^cpu,^thrust");
+    addTextOption(
+        app, "--hardware", "cpu|gpu", [&options](const std::string& name) { options.hardware = parseHardware(name); },
+        "Only implementations that run on the CPU, or only those on the GPU");
     app.add_flag("--list", options.list, "List the implementations and stop");
     CLI::Option* const mode = addListOption(
         app, "--mode", "NAME",

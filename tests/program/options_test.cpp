@@ -121,6 +121,13 @@ TEST(ParseOptions, TakesEachSizeGiven) {
     EXPECT_TRUE(parse({"--size", "1,2,3"}).brief);
 }
 
+TEST(ParseOptions, TakesTheHardware) {
+    EXPECT_FALSE(parse({}).hardware.has_value());
+    EXPECT_EQ(parse({"--hardware", "cpu"}).hardware, Hardware::Cpu);
+    EXPECT_EQ(parse({"--hardware", "gpu"}).hardware, Hardware::Gpu);
+    EXPECT_THROW((void)parse({"--hardware", "tpu"}), UsageError);
+}
+
 TEST(ParseOptions, TakesManySizes) {
     EXPECT_THAT(parse({"--sweep", "2^4:2^6,1000,npot"}).sizes, ElementsAre(13, 16, 29, 32, 61, 64, 997, 1000));
 }

@@ -384,6 +384,14 @@ TEST(Program, ListsTheVariants) {
               "sort       radix    GPU      radix sort     -\n");
 }
 
+TEST(Program, RunsAndListsTheVariantsOfOneProcessor) {
+    const Result list = run({"--list", "--hardware", "cpu"}, machineWithGpu(workingVariants()));
+    EXPECT_THAT(list.out, AllOf(HasSubstr("cpu scan"), Not(HasSubstr("naive"))));
+    const Result result = run({"--size", "16", "--op", "scan", "--hardware", "gpu"}, machineWithGpu(workingVariants()));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("==== naive scan"), Not(HasSubstr("==== cpu scan"))));
+    EXPECT_THAT(result.out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
+}
+
 TEST(Program, AnswersHelpAndVersion) {
     for (const char* option : {"--help", "--version"}) {
         const Result result = run({option}, machineWithGpu({}));
