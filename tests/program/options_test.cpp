@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <sstream>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -204,6 +207,21 @@ TEST(ParseOptions, AnswersHelpAndVersion) {
     EXPECT_THAT(parse({"-h"}).information.value(), HasSubstr("--block-size"));
     EXPECT_THAT(parse({"--version"}).information.value(), HasSubstr("stream_compaction_test "));
     EXPECT_TRUE(parse({"--list"}).list);
+}
+
+TEST(ParseOptions, HelpIsInGroupsOfLinesOfEightyColumns) {
+    const auto characters = [](const std::string& line) {
+        return std::ranges::count_if(line, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
+    };
+    for (const auto& help : {parse({"--help"}), parseSimulated({"--help"})}) {
+        for (const char* group : {"What to run:", "Input:", "How to measure:", "Where results go:"}) {
+            EXPECT_THAT(help.information.value(), HasSubstr(group));
+        }
+        std::istringstream lines(help.information.value());
+        for (std::string line; std::getline(lines, line);) {
+            EXPECT_LE(characters(line), 80) << line;
+        }
+    }
 }
 
 TEST(ParseOptions, RefusesBadInputInOneLine) {
