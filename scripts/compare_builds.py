@@ -104,7 +104,7 @@ class Builds:
 
 
 def options_of(subject):
-    """The options that measure one subject again; of a size, N - 3 comes along."""
+    """The options that measure one subject again. Earlier builds run N - 3 beside --size N, so it is a sweep."""
     operation, variant, element_type, n, given_input, block_size, mode, shape = subject
     options = ["--op", operation, "--variant", variant, "--mode", mode, "--input", given_input]
     options += ["--shape", shape] if shape else ["--sweep", n]

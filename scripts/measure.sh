@@ -125,7 +125,7 @@ utf8_variants() {
 
 reports() {
     for k in 12 20; do
-        "$program" --no-color --size "2^$k" >"$folder/report_2pow$k.txt"
+        "$program" --no-color --size "$((1 << k)),$(((1 << k) - 3))" >"$folder/report_2pow$k.txt"
     done
 }
 

@@ -51,6 +51,17 @@ template <typename Value>
     return values;
 }
 
+/// The first sizes asked for take the place of the default sizes; later ones are added.
+void addSizes(Options& options, const std::vector<std::size_t>& sizes) {
+    if (!options.asksForSizes) {
+        options.sizes.clear();
+    }
+    options.asksForSizes = true;
+    std::ranges::copy_if(sizes, std::back_inserter(options.sizes), [&options](std::size_t n) {
+        return std::ranges::find(options.sizes, n) == options.sizes.end();
+    });
+}
+
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
     const std::array files{options.csv, options.samples, options.json, options.markdown};
@@ -80,6 +91,16 @@ void requireConsistent(const Options& options) {
     }
 }
 
+/// The parts of --help. Options that are in none of them are general.
+const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGroups{{
+    {"What to run", {"--size", "--sweep", "--shape", "--op", "--type", "--variant", "--hardware", "--list"}},
+    {"Input", {"--input", "--utf8-file", "--seed"}},
+    {"How to measure",
+     {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--card", "--trace",
+      "--profile"}},
+    {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume"}},
+}};
+
 [[nodiscard]] std::string versionText() {
     return fmt::format("stream_compaction_test {} ({}), {}\n", BuildInfo::version, BuildInfo::gitCommit,
                        BuildInfo::compiler);
@@ -103,21 +124,19 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     bool version = false;
 
     CLI::App app(
-        "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks\n"
+        "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks "
         "each result and prints how long it took.\n",
         "stream_compaction_test");
     app.footer("`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.");
-    CLI::Option* const size = addTextOption(
+    const std::string defaults = fmt::format("{}", fmt::join(options.sizes, ","));
+    addListOption(
         app, "--size", "N",
-        [&options](const std::string& text) {
-            const std::size_t n = parseSize(text);
-            options.sizes = {n, nonPowerOfTwoBelow(n)};
-        },
-        fmt::format("Elements: 1000000, 2^24, 1<<24, 16M (M = 2^20); N - 3 are run too [{}]", options.sizes.front()));
+        [&options](const std::vector<std::string>& texts) { addSizes(options, parseList(texts, parseSize)); },
+        fmt::format("Elements, one or more values: 1000000, 2^24, 1<<24, 16M (M = 2^20)\n[{}]", defaults));
     CLI::Option* const sweep = addListOption(
         app, "--sweep", "SIZES",
-        [&options](const std::vector<std::string>& items) { options.sizes = parseSweep(items); },
-        "Several sizes: 2^10:2^28 (doubling), 2^10:2^28:x4 (factor 4), 1M:4M:1M (step 1M),\n"
+        [&options](const std::vector<std::string>& items) { addSizes(options, parseSweep(items)); },
+        "More sizes: 2^10:2^28 (doubling), 2^10:2^28:x4 (factor 4), 1M:4M:1M (step 1M), "
         "1000,2000; npot adds N - 3 for each size N");
     addListOption(
         app, "--shape", "SHAPE",
@@ -129,25 +148,28 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these operations: scan, scan-squares, compact, partition, sort, sort-pairs,\n"
+        "Only these operations: scan, scan-squares, compact, partition, sort, sort-pairs, "
         "row-sum, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
-        "Element type, or key type of pairs: int8, int32, int64, float, double. Bytes are\n"
-        "added up in int32; the values of pairs are int32. Operations on text have no\n"
+        "Element type, or key type of pairs: int8, int32, int64, float, double. Bytes are "
+        "added up in int32; the values of pairs are int32. Operations on text have no "
         "choice of type and run if int32 is chosen [int32]");
     addListOption(
         app, "--variant", "NAME", [&options](const std::vector<std::string>& names) { options.variants = names; },
         "Only these implementations, for example naive,cub; ^NAME excludes one: ^cpu,^thrust");
-    app.add_flag("--list", options.list, "List the implementations and stop");
+    addTextOption(
+        app, "--hardware", "cpu|gpu", [&options](const std::string& name) { options.hardware = parseHardware(name); },
+        "Only implementations that run on the CPU, or only those on the GPU");
+    addFlag(app, "--list", options.list, "List the implementations and stop");
     CLI::Option* const mode = addListOption(
         app, "--mode", "NAME",
         [&options](const std::vector<std::string>& names) { options.modes = parseEach(names, parseMode); },
-        "Timing of the GPU: cold (caches emptied before each run), batched (runs back to\n"
+        "Timing of the GPU: cold (caches emptied before each run), batched (runs back to "
         "back) [cold]");
     addNumberOption(app, "--trials", options.plan.trials, 1, largestCount,
-                    "Timed runs or batches; the median is shown. With --max-noise this is the minimum\n"
+                    "Timed runs or batches; the median is shown. With --max-noise this is the minimum "
                     "[15]");
     addNumberOption(app, "--warmup", options.plan.warmup, 1, largestCount, "Untimed runs before the trials [1]");
     addTextOption(
@@ -160,18 +182,18 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         "Begin no trial after this time, for example 500ms [2s]");
     CLI::Option* const seed =
         addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
-                        simulated ? "Seed of the random inputs [42]; if given and not 0, also of the order in which\n"
+                        simulated ? "Seed of the random inputs [42]; if given and not 0, also of the order in which "
                                     "threads run and writes become visible"
                                   : "Seed of the random inputs [42]");
     addListOption(
         app, "--input", "PATTERN",
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
-        "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K\n"
-        "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K\n"
-        "(bitwise and of K uniform values) [scan and row-sum mod:50, compact and\n"
-        "partition mod:4, sorts uniform]. scan and row-sum refuse uniform and and:K as\n"
+        "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K "
+        "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
+        "(bitwise and of K uniform values) [scan and row-sum mod:50, compact and "
+        "partition mod:4, sorts uniform]. scan and row-sum refuse uniform and and:K as "
         "float or double: their sums overflow and cancel, so no result could be checked.\n"
-        "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K\n"
+        "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K "
         "(mixed, with K % of the characters ill-formed) [mixed]");
     addTextOption(
         app, "--utf8-file", "FILE", [&options](const std::string& path) { options.utf8File = path; },
@@ -184,7 +206,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
     CLI::Option* const card = addTextOption(
         app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
-        "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2;\n"
+        "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2; "
         "with order=any, blocks begin in any order [capability=9.0,multiprocessors=4]");
     CLI::Option* const trace = addTextOption(
         app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
@@ -196,16 +218,21 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addFileOption(app, "--json", options.json,
                   "Write the measurements and a description of the machine to this file, or -");
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
-    app.add_flag("--resume", options.resume,
-                 "Skip measurements already in the CSV (same GPU, processor and commit, no fewer\n"
-                 "trials; the seed is ignored); the closing table, --json and --markdown have them");
+    addFlag(app, "--resume", options.resume,
+            "Skip measurements already in the CSV (same GPU, processor and commit, no fewer "
+            "trials; the seed is ignored); the closing table, --json and --markdown have them");
     CLI::Option* const profile =
-        app.add_flag("--profile", options.profile,
-                     "For profilers (ncu --profile-from-start off): collect one run of each variant, in\n"
-                     "an NVTX range OPERATION/VARIANT/N");
-    app.add_flag("--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
-    app.add_flag("--version", version, "Print the version and stop");
+        addFlag(app, "--profile", options.profile,
+                "For profilers (ncu --profile-from-start off): collect one run of each variant, in "
+                "an NVTX range OPERATION/VARIANT/N");
+    addFlag(app, "--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
+    addFlag(app, "--version", version, "Print the version and stop");
 
+    for (const auto& [group, names] : optionGroups) {
+        for (const char* option : names) {
+            app.get_option(option)->group(group);
+        }
+    }
     const std::vector<CLI::Option*> refused = simulated ? std::vector{mode, device, profile} : std::vector{card, trace};
     for (CLI::Option* option : refused) {
         option->group("");  // hides it in --help
@@ -228,10 +255,6 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         }
     }
     options.simulator = fmt::format("{}", fmt::join(settings, ","));
-    if (!size->empty() && !sweep->empty()) {
-        throw UsageError("--sweep: takes the place of --size; leave out one of them");
-    }
-    options.asksForSizes = !size->empty() || !sweep->empty();
     requireConsistent(options);
     if (options.profile) {
         options.modes = {Mode::Cold};
@@ -239,7 +262,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         options.plan.maxNoise = std::numeric_limits<double>::infinity();
     }
     const std::size_t most = std::max({options.inputs.size(), options.blockSizes.size(), options.modes.size()});
-    options.brief = !sweep->empty() || most > 1;
+    options.brief = !sweep->empty() || options.sizes.size() > 2 || most > 1;
     options.color = !noColor;
     return options;
 }
@@ -248,7 +271,7 @@ CompareOptions parseCompareOptions(std::span<const char* const> arguments) {
     CompareOptions options;
     CLI::App app(
         "Compares what two runs have measured, by a rank test over their trials. Says faster, slower or cannot tell.\n"
-        "The exit status is 1 if something got slower or wrong, 2 if the files have nothing in common. Files of\n"
+        "The exit status is 1 if something got slower or wrong, 2 if the files have nothing in common. Files of "
         "--samples and --json have all trials; of a CSV only changes of the whole range count.\n",
         "stream_compaction_test compare");
     app.add_option("OLD", options.before, "What --samples, --json or --csv wrote before")->type_name("")->required();

@@ -12,6 +12,7 @@
 #include "measure/measure.h"
 #include "problems/inputs.h"
 #include "problems/operations.h"
+#include "variants/variants.h"
 
 /// What a run of the program is asked for.
 namespace Bench {
@@ -29,6 +30,7 @@ struct Options {
     std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
     std::vector<ElementType> types{ElementType::Int32};
     std::vector<std::string> variants;  ///< all if empty
+    std::optional<Hardware> hardware;   ///< both if there is none
     bool list = false;
     std::vector<Mode> modes{Mode::Cold};
     TrialPlan plan{.budgetUs = 2e6};

@@ -125,7 +125,8 @@ struct Extent {
 }  // namespace
 
 std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options) {
-    std::vector<Variant> chosen = selectVariants(variants, options.operations, options.types, options.variants);
+    std::vector<Variant> chosen =
+        onHardware(selectVariants(variants, options.operations, options.types, options.variants), options.hardware);
     requireEffect(chosen, options);
     if (!options.blockSizes.empty()) {
         chosen = withBlockSizes(chosen, options.blockSizes);

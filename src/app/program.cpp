@@ -85,7 +85,8 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     }
     if (options.list) {
         Report(console.out, false)
-            .list(selectVariants(machine.variants, options.operations, options.types, options.variants));
+            .list(onHardware(selectVariants(machine.variants, options.operations, options.types, options.variants),
+                             options.hardware));
         return success;
     }
     return runTests(options, machine, console);

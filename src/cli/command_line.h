@@ -4,8 +4,10 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <cstddef>
 #include <optional>
 #include <span>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -18,6 +20,26 @@
 /// Helpers on top of CLI11 for the options of this program's commands.
 namespace Bench {
 
+/// The first column of --help, and the lines beside it. Both fit in 80 columns.
+inline constexpr std::size_t nameColumns = 22;
+inline constexpr std::size_t descriptionColumns = 80 - nameColumns;
+
+/// `text` in lines of at most `columns` characters, unless a word is longer. Its own line breaks count as blanks.
+[[nodiscard]] inline std::string wrapped(const std::string& text, std::size_t columns) {
+    std::istringstream words(text);
+    std::string lines;
+    std::size_t used = 0;
+    for (std::string word; words >> word; used += word.size()) {
+        if (!lines.empty()) {
+            const bool fits = used + 1 + word.size() <= columns;
+            lines += fits ? ' ' : '\n';
+            used = fits ? used + 1 : 0;
+        }
+        lines += word;
+    }
+    return lines;
+}
+
 /// Adds an option. `read` parses its value, or throws UsageError.
 template <typename Value, typename Read>
 CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
@@ -29,7 +51,8 @@ CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string
             throw UsageError(name + ": " + error.what());
         }
     };
-    return app.add_option_function<Value>(name, readNamed, description)->type_name(placeholder);
+    return app.add_option_function<Value>(name, readNamed, wrapped(description, descriptionColumns))
+        ->type_name(placeholder);
 }
 
 /// For one value. If it is given more than once, the last one counts.
@@ -47,6 +70,11 @@ CLI::Option* addListOption(CLI::App& app, const std::string& name, const std::st
     return addOption<std::vector<std::string>>(app, name, placeholder, read, description)
         ->delimiter(',')
         ->allow_extra_args(false);
+}
+
+/// For an option without a value.
+inline CLI::Option* addFlag(CLI::App& app, const std::string& name, bool& value, const std::string& description) {
+    return app.add_flag(name, value, wrapped(description, descriptionColumns));
 }
 
 template <typename Integer>
@@ -91,7 +119,8 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
 /// invalid arguments.
 [[nodiscard]] inline std::optional<std::string> parseCommandLine(CLI::App& app,
                                                                  std::span<const char* const> arguments) {
-    app.get_formatter()->column_width(22);
+    app.get_formatter()->column_width(nameColumns);
+    app.description(wrapped(app.get_description(), 80) + "\n");
     app.set_help_flag("-h,--help", "Print this and stop");
     try {
         // CLI11 expects the arguments in reverse order.

@@ -232,6 +232,12 @@ template <typename Value>
 
 }  // namespace
 
+std::string_view name(Hardware hardware) { return hardware == Hardware::Cpu ? "cpu" : "gpu"; }
+
+Hardware parseHardware(std::string_view text) {
+    return parseName("hardware", text, std::array{Hardware::Cpu, Hardware::Gpu});
+}
+
 std::vector<Variant> allVariants() {
     Implementations implementations = joined({cpuImplementations(), gpuImplementations()});
     std::ranges::for_each(implementations, requireListed);
@@ -275,6 +281,14 @@ std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span
     }
     std::erase_if(candidates, [&filter](const Variant& variant) { return !filter.keeps(variant.name); });
     return candidates;
+}
+
+std::vector<Variant> onHardware(std::vector<Variant> variants, std::optional<Hardware> hardware) {
+    const auto runsElsewhere = [hardware](const Variant& variant) { return hardware && variant.hardware != *hardware; };
+    if (std::erase_if(variants, runsElsewhere) > 0 && variants.empty()) {
+        throw UsageError(fmt::format("--hardware: none of the chosen variants runs on the {}", name(*hardware)));
+    }
+    return variants;
 }
 
 std::vector<Variant> withBlockSizes(std::span<const Variant> variants, std::span<const int> blockSizes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@
 namespace Bench {
 
 enum class Hardware { Cpu, Gpu };
+
+/// The name in `--hardware`.
+[[nodiscard]] std::string_view name(Hardware hardware);
+/// Throws UsageError, with the nearest names, for other names.
+[[nodiscard]] Hardware parseHardware(std::string_view text);
 
 /// One implementation of one operation on one element type, as the program lists, runs and reports it.
 struct Variant : Runner {
@@ -39,6 +45,9 @@ inline constexpr std::string_view thrustVariant = "thrust";
                                                   std::span<const Operation> operations,
                                                   std::span<const ElementType> types,
                                                   std::span<const std::string> names);
+
+/// The variants that run on this hardware; all if there is none. Throws UsageError if none of the variants runs on it.
+[[nodiscard]] std::vector<Variant> onHardware(std::vector<Variant> variants, std::optional<Hardware> hardware);
 
 /// The variants; those with a choice of block size once per given size. Throws UsageError if a variant does not take
 /// one of the sizes, or if no variant has a choice.

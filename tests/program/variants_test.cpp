@@ -131,6 +131,20 @@ TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
               1u);
 }
 
+TEST(OnHardware, KeepsTheVariantsOfOneProcessor) {
+    const auto all = selectVariants(allVariants(), onlySort, onlyInt32, {});
+    const auto cpu = onHardware(all, Hardware::Cpu);
+    const auto gpu = onHardware(all, Hardware::Gpu);
+    EXPECT_THAT(cpu, Each(Field(&Variant::hardware, Hardware::Cpu)));
+    EXPECT_THAT(gpu, Each(Field(&Variant::hardware, Hardware::Gpu)));
+    EXPECT_FALSE(cpu.empty());
+    EXPECT_FALSE(gpu.empty());
+    EXPECT_EQ(cpu.size() + gpu.size(), all.size());
+    EXPECT_EQ(onHardware(all, std::nullopt).size(), all.size());
+    EXPECT_THAT([&] { (void)onHardware(cpu, Hardware::Gpu); },
+                ThrowsMessage<UsageError>("--hardware: none of the chosen variants runs on the gpu"));
+}
+
 TEST(WithBlockSizes, RepeatsVariantsWithAChoice) {
     const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive", "cub"});
     const auto chosen = withBlockSizes(variants, std::array{64, 128});
