@@ -37,7 +37,8 @@ endif()
 
 # All headers and sources that may have launches.
 file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/stream_compaction/*.cu*
-     ${PROJECT_SOURCE_DIR}/src/*.cu* ${PROJECT_SOURCE_DIR}/tests/*.cu* ${PROJECT_SOURCE_DIR}/examples/*.cu*)
+     ${PROJECT_SOURCE_DIR}/src/*.cu* ${PROJECT_SOURCE_DIR}/tests/*.cu* ${PROJECT_SOURCE_DIR}/examples/*.cu*
+     ${PROJECT_SOURCE_DIR}/tools/explore/*.cu)
 set(simulatedFolders "")
 foreach(source IN LISTS sources)
     stream_compaction_rewrite_launches(${source})

@@ -690,7 +690,9 @@ void Machine::run(const std::vector<Grid>& grids) {
     for (const Grid& grid : grids) {
         Run& added = *runs_.emplace_back(std::make_unique<Run>(grid, runs_.empty() ? nullptr : runs_.back().get()));
         added.launched.release();
-        if (adversary.isThere() && !card().beginsInOrder) {
+        if (card().order == BlockOrder::Reverse) {
+            std::ranges::reverse(added.order);
+        } else if (card().order == BlockOrder::Any && adversary.isThere()) {
             Block::shuffle(added.order);
         }
     }
@@ -1012,8 +1014,8 @@ void finishCopies() {
     here().finishCopies();
 }
 
-std::byte* dynamicSharedMemory() { return here().dynamicShared(); }
-std::size_t dynamicSharedBytes() { return here().run.grid.sharedBytes; }
+std::byte* dynamicSharedMemory() { return machine().current == nullptr ? nullptr : here().dynamicShared(); }
+std::size_t dynamicSharedBytes() { return machine().current == nullptr ? 0 : here().run.grid.sharedBytes; }
 Launch currentLaunch() { return {here().run.number, here().run.grid.name}; }
 Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
     if (ordersMemory) {

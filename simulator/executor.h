@@ -70,7 +70,7 @@ struct Launch {
 };
 Launch currentLaunch();
 
-/// Dynamic shared memory of the block.
+/// Dynamic shared memory of the block; none while no block runs.
 std::byte* dynamicSharedMemory();
 std::size_t dynamicSharedBytes();
 

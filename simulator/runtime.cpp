@@ -144,6 +144,16 @@ int parseCapability(std::string_view text) {
     throw std::invalid_argument("simulator: capability: expected 7.5, 8.0 or 9.0, got \"" + std::string(text) + '"');
 }
 
+BlockOrder parseOrder(std::string_view text) {
+    for (const auto& [name, order] : {std::pair{"index", BlockOrder::Index}, std::pair{"any", BlockOrder::Any},
+                                      std::pair{"reverse", BlockOrder::Reverse}}) {
+        if (text == name) {
+            return order;
+        }
+    }
+    throw std::invalid_argument("simulator: order: expected index, any or reverse, got \"" + std::string(text) + '"');
+}
+
 void set(Settings& settings, std::string_view key, std::string_view value) {
     if (key == "capability") {
         settings.card.capability = parseCapability(value);
@@ -152,10 +162,7 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
     } else if (key == "memory") {
         settings.card.memory = parse(key, value, std::size_t{1} << 20, std::size_t{1} << 40);
     } else if (key == "order") {
-        if (value != "index" && value != "any") {
-            throw std::invalid_argument("simulator: order: expected index or any, got \"" + std::string(value) + '"');
-        }
-        settings.card.beginsInOrder = value == "index";
+        settings.card.order = parseOrder(value);
     } else if (key == "seed") {
         settings.seed = parse(key, value, std::uint64_t{0}, ~std::uint64_t{0});
     } else if (key == "trace") {
@@ -363,7 +370,12 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
         return failed(cudaErrorInvalidValue);
     }
     const Guard guard(card());
-    enqueue(stream, [=] { std::memmove(to, from, bytes); });
+    const bool isOnCard = kind == cudaMemcpyDeviceToDevice;
+    const void* const call = isOnCard ? Simulator::traceCall(__builtin_return_address(0)) : nullptr;
+    enqueue(stream, [=] {
+        Simulator::traceWork("memcpy", to, bytes, call, from);
+        std::memmove(to, from, bytes);
+    });
     const void* const host = kind == cudaMemcpyHostToDevice ? from : kind == cudaMemcpyDeviceToHost ? to : nullptr;
     if (host != nullptr &&
         !Simulator::isAllocated(host)) {  // the caller may free pageable memory when the call returns
@@ -384,7 +396,11 @@ cudaError_t cudaMemsetAsync(void* to, int byte, std::size_t bytes, cudaStream_t 
     if (to == nullptr) {
         return failed(cudaErrorInvalidValue);
     }
-    enqueue(stream, [=] { std::memset(to, byte, bytes); });
+    const void* const call = Simulator::traceCall(__builtin_return_address(0));
+    enqueue(stream, [=] {
+        std::memset(to, byte, bytes);
+        Simulator::traceWork("memset", to, bytes, call, nullptr);
+    });
     return cudaSuccess;
 }
 cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) { return cudaMemsetAsync(to, byte, bytes); }

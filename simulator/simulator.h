@@ -8,12 +8,19 @@
 /// A simulated card, and the order in which it runs what has no fixed order. README.md describes the model.
 namespace Simulator {
 
+/// The order in which blocks begin.
+enum class BlockOrder {
+    Index,    ///< as on all cards so far
+    Any,      ///< drawn from the seed; without a seed by index
+    Reverse,  ///< the last block first
+};
+
 /// The properties of the simulated card. The defaults are a small card of compute capability 9.0.
 struct Card {
     int capability = 90;                        ///< 10 major + minor
     int multiprocessors = 4;                    ///< each holds as many blocks as its threads and memory allow
     std::size_t memory = std::size_t{4} << 30;  ///< bytes of device memory
-    bool beginsInOrder = true;                  ///< blocks begin in the order of their index, as on all cards so far
+    BlockOrder order = BlockOrder::Index;
 
     [[nodiscard]] bool hasClusters() const { return capability >= 90; }
     [[nodiscard]] int threadsPerMultiprocessor() const { return capability < 80 ? 1024 : 2048; }

@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -55,12 +56,12 @@ struct Step {
     unsigned block;
     unsigned thread;
     Space space;
-    std::size_t array;   ///< number of the allocation, if the memory is global
+    const void* array;   ///< the allocation, if the memory is global
     std::size_t offset;  ///< within the allocation, or the number that sharedAddress() returns
     std::size_t bytes;
     Contents contents;      ///< what was read, stored or copied
     Contents written;       ///< the contents after an atomic operation
-    std::size_t fromArray;  ///< source of a copy from global memory; 0 if there is none
+    const void* fromArray;  ///< source of a copy from global memory; nullptr if there is none
     std::size_t fromOffset;
     const Stack* stack;
 };
@@ -77,8 +78,7 @@ struct Trace {
     std::string file;
     std::vector<Step> steps;
     std::set<Stack> stacks;
-    std::map<const void*, std::size_t> arrays;  ///< numbers of allocations, in the order in which the trace meets them
-    const void* pendingWrite = nullptr;         ///< the address that the step with index pendingStep is about to write
+    const void* pendingWrite = nullptr;  ///< the address that the step with index pendingStep is about to write
     std::size_t pendingStep = 0;
     std::vector<Load> loads;  ///< recent loads of the running thread
 };
@@ -155,8 +155,8 @@ std::map<const void*, Places> placesInCode() {
             const std::string& at = lines[++i];
             const std::size_t colon = at.rfind(':');
             const std::string_view line = std::string_view(at).substr(colon + 1);
-            current->push_back(
-                {function, at.substr(0, colon), std::string(line.substr(0, line.find_first_not_of("0123456789")))});
+            current->push_back({function, std::filesystem::path(at.substr(0, colon)).lexically_normal().string(),
+                                std::string(line.substr(0, line.find_first_not_of("0123456789")))});
         }
     }
     return places;
@@ -220,13 +220,8 @@ class SharedArrays {
     std::map<std::size_t, std::string> arrays_;
 };
 
-/// The project's folder, with a slash at the end.
-std::string_view projectFolder() {
-    static constexpr std::string_view self = "simulator/trace.cpp";
-    static constexpr std::string_view file = __FILE__;
-    static_assert(file.ends_with(self));
-    return file.substr(0, file.size() - self.size());
-}
+/// The project's folder, with a slash at the end. Not from __FILE__, which a compiler cache may make relative.
+constexpr std::string_view projectFolder() { return SIMULATOR_PROJECT_FOLDER; }
 /// Whether a reader cares about the place: it is neither in the simulator's headers nor in the compiler's.
 bool isOfReader(const Place& place) {
     const std::string_view file = place.file;
@@ -264,10 +259,15 @@ Places placesOf(const Stack& stack, const std::map<const void*, Places>& placesI
     return places;
 }
 
-/// The kernel's name. If it is inlined, only the launch has the name.
+/// Whether the library asks for work that is no kernel, and not the program that calls it.
+bool isOfLibrary(const Places& places) {
+    return !places.empty() && fileOf(places.front()).starts_with("stream_compaction/");
+}
+
+/// The kernel's name. If it is inlined, only the launch has the name. Work that is no kernel has the operation's name.
 std::string kernelOf(const Places& places, const Launch& launch) {
     const std::string_view launched = std::string_view(launch.name).substr(0, std::string_view(launch.name).find('<'));
-    if (isNameOfKernel(launched) || places.empty()) {
+    if (launch.number == 0 || isNameOfKernel(launched) || places.empty()) {
         return std::string(launched);
     }
     return places.back().name;
@@ -282,7 +282,8 @@ Marked markOf(const Step& step, const Places& places) {
     static constexpr std::array publications{"::publish"};
     static constexpr std::array lookBacks{"::lookBack", "LookBack::await"};
     static constexpr std::array loads{"TileLoader", "loadRows", "RunLoader", "TextTile", "copyElement"};
-    static constexpr std::array stores{"storeVector", "::copyRun", "storePacked", "storeRun", "storeEndsByWarp"};
+    static constexpr std::array stores{"storeVector", "storeRows", "::copyRun",
+                                       "storePacked", "storeRun",  "storeEndsByWarp"};
     const auto outermostOf = [&](const auto& functions) -> const Place* {
         for (const Place& place : places | std::views::reverse) {
             if (std::ranges::any_of(functions, [&](const char* f) { return contains(place.function, f); })) {
@@ -348,42 +349,62 @@ void writePlace(std::ostream& out, std::string_view file, std::string_view line,
         << (place.line.empty() ? "0" : place.line);
 }
 
-void writeMemory(std::ostream& out, Space space, std::size_t array, std::size_t offset,
-                 const SharedArrays& sharedArrays) {
+/// Numbers things in the order in which the trace meets them, from 1 on.
+class Numbers {
+  public:
+    std::size_t operator()(const void* thing) { return numbers_.try_emplace(thing, numbers_.size() + 1).first->second; }
+
+  private:
+    std::map<const void*, std::size_t> numbers_;
+};
+
+/// What lines of the trace need to know about the others.
+struct Context {
+    SharedArrays sharedArrays;
+    Numbers arrays;
+    Numbers instructions;
+};
+
+void writeMemory(std::ostream& out, const Step& step, Context& context) {
+    const Space space = step.space;
+    std::size_t offset = step.offset;
     out << R"(, "memory": ")" << (space == Space::Global ? "global" : "shared") << R"(", "array": )";
     constexpr std::size_t dynamicBegin = std::size_t{1} << 30;  // in 32-bit addresses, see memory.cpp
     if (space == Space::Global) {
-        out << array;
+        out << context.arrays(step.array);
     } else if (offset >= dynamicBegin) {
         out << R"("dynamic")";
         offset -= dynamicBegin;
     } else {
-        const auto found = sharedArrays.at(offset);
+        const auto found = context.sharedArrays.at(offset);
         out << '"' << escaped(found.name) << '"';
         offset -= found.begin;
     }
     out << R"(, "offset": )" << offset;
 }
 
-void writeStep(std::ostream& out, const Step& step, const Places& places, const SharedArrays& sharedArrays) {
+void writeStep(std::ostream& out, const Step& step, const Places& places, Context& context) {
     const auto [name, place] = markOf(step, places);
     const std::string kernel = kernelOf(places, step.launch);
     out << R"({"launch": )" << step.launch.number << R"(, "kernel": ")" << escaped(kernel) << R"(", "block": )"
         << step.block << R"(, "thread": )" << step.thread << R"(, "step": ")" << name << R"(", "operation": ")"
         << step.operation << '"';
     if (step.bytes > 0) {
-        writeMemory(out, step.space, step.array, step.offset, sharedArrays);
+        writeMemory(out, step, context);
         out << R"(, "bytes": )" << step.bytes << R"(, "values": )" << wordsOf(step.contents, step.bytes);
         if (contains(step.operation, "atomic") && !contains(step.operation, "store") &&
             !(step.written == step.contents)) {
             out << R"(, "written": )" << wordsOf(step.written, step.bytes);
         }
-        if (step.fromArray != 0) {
-            out << R"(, "fromArray": )" << step.fromArray << R"(, "fromOffset": )" << step.fromOffset;
+        if (step.fromArray != nullptr) {
+            out << R"(, "fromArray": )" << context.arrays(step.fromArray) << R"(, "fromOffset": )" << step.fromOffset;
         }
     }
+    if (!step.stack->empty()) {
+        out << R"(, "site": )" << context.instructions(step.stack->front());
+    }
     if (place != nullptr) {
-        const bool isInKernel = place == &places.back();
+        const bool isInKernel = step.launch.number == 0 || place == &places.back();
         out << R"(, "function": ")" << escaped(isInKernel ? kernel : place->name) << '"';
         writePlace(out, "file", "line", *place);
         if (!isInKernel) {
@@ -403,7 +424,7 @@ void writeTrace() {
     if (!trace().stacks.empty() && std::ranges::all_of(places | std::views::values, &Places::empty)) {
         std::fputs("simulator: the trace has no files and lines: addr2line, of binutils, was not found\n", stderr);
     }
-    const SharedArrays sharedArrays;
+    Context context;
     std::map<const Stack*, Places> placesOfStacks;
     std::ofstream out(trace().file);
     for (const Step& step : trace().steps) {
@@ -411,7 +432,10 @@ void writeTrace() {
         if (known == placesOfStacks.end()) {
             known = placesOfStacks.emplace(step.stack, placesOf(*step.stack, places)).first;
         }
-        writeStep(out, step, known->second, sharedArrays);
+        if (step.launch.number == 0 && !isOfLibrary(known->second)) {
+            continue;
+        }
+        writeStep(out, step, known->second, context);
     }
     if (!out.flush()) {
         std::fprintf(stderr, "simulator: the trace could not be written to %s\n", trace().file.c_str());
@@ -472,6 +496,36 @@ bool comesAheadOfPendingWrite(const Step& step) {
            Contents::of(traced.pendingWrite, store.bytes) == store.written;
 }
 
+/// Sets where a step accesses memory, and the contents there.
+void setPlace(Step& step, const void* address, const void* from) {
+    if (from != nullptr && spaceOf(from) == Space::Global) {
+        step.fromOffset = offsetOf(from);
+        step.fromArray = static_cast<const std::byte*>(from) - step.fromOffset;
+    }
+    if (step.space == Space::Global) {
+        step.offset = offsetOf(address);
+        step.array = static_cast<const std::byte*>(address) - step.offset;
+    } else if (step.space == Space::Shared) {
+        step.offset = sharedAddress(address);
+    }
+    if (address != nullptr) {
+        step.contents = step.written = Contents::of(from == nullptr ? address : from, step.bytes);
+    }
+}
+
+/// Returns whether the trace has room for a step. Says once that it has none.
+bool hasRoom() {
+    constexpr std::size_t most = 1'000'000;
+    if (trace().steps.size() < most) {
+        return true;
+    }
+    static bool isTold = false;
+    if (!std::exchange(isTold, true)) {
+        std::fprintf(stderr, "simulator: the trace ends after %zu steps: trace something smaller\n", most);
+    }
+    return false;
+}
+
 void noteStoresBehindLoads() {
     for (auto& [address, step] : trace().loads) {
         const Contents now = Contents::of(address, step.bytes);
@@ -490,38 +544,41 @@ void noteWritten() {
     trace().loads.clear();
 }
 
+const void* noteCall(const void* where) { return &*trace().stacks.insert(callsFrom(where)).first; }
+
+void noteWork(const char* operation, const void* to, std::size_t bytes, const void* call, const void* from) {
+    if (!hasRoom()) {
+        return;
+    }
+    Step step{operation,
+              {0, operation},
+              0,
+              0,
+              spaceOf(to),
+              nullptr,
+              0,
+              bytes,
+              {},
+              {},
+              nullptr,
+              0,
+              static_cast<const Stack*>(call)};
+    setPlace(step, to, from);
+    trace().steps.push_back(step);
+}
+
 void noteStep(const char* operation, const void* address, std::size_t bytes, const void* where, const void* from) {
     const Space space = address == nullptr ? Space::Other : spaceOf(address);
     if (address != nullptr && space == Space::Other) {
         return;
     }
     noteStoresBehindLoads();
-    constexpr std::size_t most = 1'000'000;
-    if (trace().steps.size() == most) {
-        static bool isTold = false;
-        if (!std::exchange(isTold, true)) {
-            std::fprintf(stderr, "simulator: the trace ends after %zu steps: trace something smaller\n", most);
-        }
+    if (!hasRoom()) {
         return;
     }
-    Step step{operation, currentLaunch(), blockIdx.x, threadIdx.x, space, 0, 0, bytes, {}, {}, 0, 0, nullptr};
-    const auto numberOf = [](const void* at, std::size_t offset) {
-        auto& arrays = trace().arrays;
-        return arrays.try_emplace(static_cast<const std::byte*>(at) - offset, arrays.size() + 1).first->second;
-    };
-    if (from != nullptr && spaceOf(from) == Space::Global) {
-        step.fromOffset = offsetOf(from);
-        step.fromArray = numberOf(from, step.fromOffset);
-    }
-    if (space == Space::Global) {
-        step.offset = offsetOf(address);
-        step.array = numberOf(address, step.offset);
-    } else if (space == Space::Shared) {
-        step.offset = sharedAddress(address);
-    }
-    if (address != nullptr) {
-        step.contents = step.written = Contents::of(from == nullptr ? address : from, bytes);
-    }
+    Step step{operation, currentLaunch(), blockIdx.x, threadIdx.x, space, nullptr, 0, bytes, {},
+              {},        nullptr,         0,          nullptr};
+    setPlace(step, address, from);
     step.stack = &*trace().stacks.insert(callsFrom(where)).first;
     auto& steps = trace().steps;
     if (comesAheadOfPendingWrite(step)) {

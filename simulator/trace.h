@@ -24,6 +24,18 @@ inline void traceStep(const char* operation, const void* address, std::size_t by
     }
 }
 
+/// Records work of a stream that is no kernel: memory set, or copied within the card. `call` says where the host has
+/// asked for it: what traceCall() returned there, nullptr without a trace. Call traceWork() when memory is set, and
+/// just before a copy.
+[[nodiscard]] const void* noteCall(const void* where);
+[[nodiscard]] inline const void* traceCall(const void* where) { return tracing ? noteCall(where) : nullptr; }
+void noteWork(const char* operation, const void* to, std::size_t bytes, const void* call, const void* from);
+inline void traceWork(const char* operation, const void* to, std::size_t bytes, const void* call, const void* from) {
+    if (tracing && call != nullptr) {
+        noteWork(operation, to, bytes, call, from);
+    }
+}
+
 /// Reads what the last steps have written. Call it before anything but the running thread changes memory.
 void noteWritten();
 inline void traceWritten() {

@@ -1,6 +1,7 @@
 #include <cooperative_groups.h>
 
 #include <cuda/atomic>
+#include <numeric>
 #include <stdexcept>
 
 #include "seeds.cuh"
@@ -111,10 +112,10 @@ __global__ void kernNoteBegin(unsigned* next, unsigned* order) {
     __syncthreads();
 }
 
-TEST_F(ExecutorTest, BlocksBeginByIndexWhereTheCardSaysSo) {
+TEST_F(ExecutorTest, BlocksBeginInTheOrderOfTheCard) {
     // One block is resident at a time, so the order in which blocks begin is visible.
     constexpr unsigned blocks = 40;
-    const auto beginsByIndex = [](const std::string& settings) {
+    const auto orderUnder = [](const std::string& settings) {
         Simulator::configure("multiprocessors=1," + settings);
         const unsigned zero = 0;
         DeviceBuffer<unsigned> next{std::span(&zero, 1)};
@@ -122,11 +123,16 @@ TEST_F(ExecutorTest, BlocksBeginByIndexWhereTheCardSaysSo) {
         kernNoteBegin<<<blocks, 32, 200 << 10>>>(next.data(), deviceOrder.data());
         std::vector<unsigned> order(blocks);
         deviceOrder.copyTo(order);
-        return std::ranges::is_sorted(order);
+        return order;
     };
-    EXPECT_TRUE(beginsByIndex("order=index,seed=1"));
-    EXPECT_FALSE(beginsByIndex("order=any,seed=1"));
-    EXPECT_TRUE(beginsByIndex("order=any,seed=0"));
+    std::vector<unsigned> byIndex(blocks);
+    std::iota(byIndex.begin(), byIndex.end(), 0U);
+    const std::vector<unsigned> reversed(byIndex.rbegin(), byIndex.rend());
+    EXPECT_EQ(orderUnder("order=index,seed=1"), byIndex);
+    EXPECT_NE(orderUnder("order=any,seed=1"), byIndex);
+    EXPECT_EQ(orderUnder("order=any,seed=0"), byIndex);
+    EXPECT_EQ(orderUnder("order=reverse,seed=0"), reversed);
+    EXPECT_EQ(orderUnder("order=reverse,seed=1"), reversed);
 }
 
 // Memory.
