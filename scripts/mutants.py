@@ -338,7 +338,7 @@ def main():
     if options.markdown:
         options.markdown.write_text(
             "# Planted bugs and the tests that find them\n\n"
-            "`scripts/mutants.py --markdown docs/mutants.md` writes this page; CI runs it. Each row is one bug, planted in a\n"
+            "`scripts/mutants.py --markdown docs/lab-notes/mutants.md` writes this page; CI runs it. Each row is one bug, planted in a\n"
             "place of the library where threads synchronise. The row names the test in the simulator that finds the bug and\n"
             "the first seed with which it does.\n\n" + "\n".join(lines) + "\n")
     sys.exit(1 if survivors else 0)

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Writes the figures in README.md and docs/ from the files that the program wrote in data/.
 
-A function in BLOCKS generates each block of those pages between `<!-- NAME -->` and `<!-- end -->`. With --check nothing
-is written; the exit status is 1 if a page is out of date.
+A function in BLOCKS generates each block of those pages between the lines `<!-- NAME -->` and `<!-- end -->`, one in
+FACTS each number in a sentence between `<!-- = NAME -->` and `<!-- end -->`. With --check nothing is written; the exit
+status is 1 if a page is out of date.
 """
 
 import argparse
@@ -13,11 +14,12 @@ import statistics
 import sys
 
 from charts import CHARTS, measurements_of
-from measurements import DATA, ROOT, TEXT_OPERATIONS, format_time, is_power, of_powers, power, power_shape, read
+from measurements import DATA, ROOT, TEXT_OPERATIONS, format_time, of_powers, power, power_shape, read
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort"}
 FRONT_PAGE = [1 << k for k in (20, 24, 28)]
 SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
+LEVELS = [1 << k for k in (8, 16, 20, 28)]
 
 
 @functools.cache
@@ -33,12 +35,13 @@ def format_cell(row):
     return format_time(row) + (f" ({float(percent):.3g} %)" if percent else "")
 
 
-def link(name, prefix=""):
-    return f"[`data/{name}`]({prefix}data/{name})"
+def link(name):
+    """A link from the root of the repository; `generate` makes it one from the page."""
+    return f"[`data/{name}`](data/{name})"
 
 
-def source(rows, prefix=""):
-    files = ", ".join(link(name, prefix) for name in dict.fromkeys(row["file"] for row in rows))
+def source(rows):
+    files = ", ".join(link(name) for name in dict.fromkeys(row["file"] for row in rows))
     return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times, GPU cold and CPU warm. From {files}."
 
 
@@ -71,21 +74,21 @@ def rungs(operation, sizes):
     return table([OPERATIONS[operation], *map(power, sizes)], lines)
 
 
-def ladder(operations, sizes, prefix=""):
+def ladder(operations, sizes):
     lines = []
     for operation in operations:
         lines += [*rungs(operation, sizes), ""]
     rows = [row for (operation, _, _), row in read_ladder().items() if operation in operations]
     return "\n".join([*lines, "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the "
-                      "card. int32; " + source(rows, prefix)])
+                      "card. int32; " + source(rows)])
 
 
-def against_cub(sizes=None, prefix=""):
-    """Ours and CUB, measured in the same run on the same input; without sizes at all powers of two."""
+def against_cub(sizes):
+    """Ours and CUB, measured in the same run on the same input."""
     measured = read_ladder()
     ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
     lines = []
-    for n in sizes or sorted({n for _, _, n in measured if is_power(n)}):
+    for n in sizes:
         cells = []
         for operation, variant in ours_of.items():
             ours, cub = measured[operation, variant, n], measured[operation, "cub", n]
@@ -94,7 +97,7 @@ def against_cub(sizes=None, prefix=""):
     titles = ["n"]
     for title in ("Scan", "Compaction", "Sort"):
         titles += [f"{title}: ours", "CUB", "ratio"]
-    return "\n".join([*table(titles, lines, 0), "", "int32; " + source(list(measured.values()), prefix)])
+    return "\n".join([*table(titles, lines, 0), "", "int32; " + source(list(measured.values()))])
 
 
 def comparison(rows, peer="cub"):
@@ -120,12 +123,12 @@ def single_pass_results():
             and row["variant"] in ("single-pass", "cub") and int(row["n"]) in (1 << 20, 1 << 24, 1 << 28)]
     rows += read("kept_fractions.csv", "types.csv", "partitions.csv")
     rows += [row for row in read("orders.csv") if row["variant"] != "single-pass" and int(row["n"]) >= 1 << 24]
-    return "\n".join([*comparison(rows), "", source(rows, "../")])
+    return "\n".join([*comparison(rows), "", source(rows)])
 
 
 def radix_results():
     rows = read("sorts.csv")
-    return "\n".join([*comparison(rows), "", source(rows, "../")])
+    return "\n".join([*comparison(rows), "", source(rows)])
 
 
 def long_kernels(name):
@@ -166,7 +169,7 @@ def profile_lines(rows, what, columns, stalls):
 
 
 def profile_table(rows, name, what, columns, stalls):
-    return "\n".join([*profile_lines(rows, what, columns, stalls), "", f"{rows[0]['gpu']}. From {link(name, '../')}."])
+    return "\n".join([*profile_lines(rows, what, columns, stalls), "", f"{rows[0]['gpu']}. From {link(name)}."])
 
 
 def option(row, name):
@@ -219,7 +222,7 @@ def single_pass_designs():
                 if design:
                     ours = (row for row in same if row["order"] == order)
                     add(design, min(ours, key=lambda row: float(row["median_us"])), cub)
-    files = ", ".join(link(name, "../") for name in ("designs/persistent_grid.csv", *sweeps))
+    files = ", ".join(link(name) for name in ("designs/persistent_grid.csv", *sweeps))
     return "\n".join([*lines, "", f"The best shape of each. From {files}."])
 
 
@@ -247,7 +250,7 @@ def radix_ways():
                 row = best(same, kernel=way)
                 cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
             lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
-    return "\n".join([*lines, "", f"Threads x elements per thread. From {link('tune_sorts.csv', '../')}."])
+    return "\n".join([*lines, "", f"Threads x elements per thread. From {link('tune_sorts.csv')}."])
 
 
 def radix_shapes():
@@ -261,7 +264,7 @@ def radix_shapes():
         shapes = sorted((row for row in same if row["kernel"] == "passes"), key=lambda row: float(row["median_us"]))
         cells = [f"{row['threads']} x {row['rows']}: {beside(cub, row)}" for row in shapes]
         lines.append(f"| {kind} | {power(n)} | " + "; ".join(cells) + " |")
-    return "\n".join([*lines, "", f"From {link('tune_sorts.csv', '../')}."])
+    return "\n".join([*lines, "", f"From {link('tune_sorts.csv')}."])
 
 
 SORT_DESIGNS = {
@@ -296,11 +299,7 @@ def radix_designs():
                  for kind, n in cases]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", "In brackets, the ratio to CUB in the same run. "
-                      f"From {link('tune_sorts.csv', '../')} and `data/designs/sort_*.csv`."])
-
-
-def shape_order(rows):
-    return list(dict.fromkeys(row["shape"] for row in rows))
+                      f"From {link('tune_sorts.csv')} and `data/designs/sort_*.csv`."])
 
 
 def row_sum_rows(name):
@@ -323,7 +322,7 @@ def row_sum_comparison(name, with_type):
                      f"{float(ours['gbps']):.0f} | {float(ours['percent_of_copy']):.1f} % | "
                      + " | ".join(format_time(peer) if peer else "" for peer in peers)
                      + f" | {float(ours['median_us']) / fastest:.3f} |")
-    return [*lines, "", source(list(rows.values()), "../")]
+    return [*lines, "", source(list(rows.values()))]
 
 
 def row_sum_results():
@@ -336,7 +335,7 @@ def row_sum_types():
 
 def row_sum_study():
     rows = row_sum_rows("row_sum_study.csv")
-    shapes = shape_order(rows.values())
+    shapes = [shape for shape in dict.fromkeys(shape for _, shape, _ in rows) if shape == "24000x2048"]
     variants = list(dict.fromkeys(variant for _, _, variant in rows))
     lines = ["| variant | " + " | ".join(power_shape(shape) for shape in shapes) + " |",
              "| --- |" + " ---: |" * len(shapes)]
@@ -347,7 +346,7 @@ def row_sum_study():
             cells.append(f"{format_time(row)}, {float(row['gbps']):.0f} GB/s"
                          + (f" ({float(row['percent_of_copy']):.3g} %)" if row["percent_of_copy"] else "") if row else "")
         lines.append(f"| `{variant}` | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", "In brackets: percent of the speed of a copy. float; " + source(list(rows.values()), "../")])
+    return "\n".join([*lines, "", "In brackets: percent of the speed of a copy. float; " + source(list(rows.values()))])
 
 
 def row_sum_profile():
@@ -376,7 +375,7 @@ def row_sum_designs():
             cells.append(" / ".join(times_of))
         lines.append(f"| {power_shape(shape)} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", f"Microseconds with plain loads / with loads marked as read once (`__ldcs`); "
-                      f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv', '../../')}."])
+                      f"the fastest of ours in bold. {rows[0]['gpu']}. From {link('tune_row_sums.csv')}."])
 
 
 def row_sum_lessons():
@@ -387,7 +386,7 @@ def row_sum_lessons():
                                                              "7x38347922", "1x268435456", "3000x2047")):
         lines.append(f"| {power_shape(key[1])} | {format_time(first[key])}, {float(first[key]['gbps']):.0f} GB/s | "
                      f"{format_time(now[key])}, {float(now[key]['gbps']):.0f} GB/s |")
-    return "\n".join([*lines, "", source([*first.values(), *now.values()], "../../")])
+    return "\n".join([*lines, "", source([*first.values(), *now.values()])])
 
 
 def utf8_table(rows, columns, column_of, cell):
@@ -397,7 +396,7 @@ def utf8_table(rows, columns, column_of, cell):
     for operation in dict.fromkeys(row["operation"] for row in rows):
         line = [cells.get((operation, column), "") for column in columns]
         lines.append(f"| {TEXT_OPERATIONS[operation]} | " + " | ".join(line) + " |")
-    return "\n".join([*lines, "", source(rows, "../")])
+    return "\n".join([*lines, "", source(rows)])
 
 
 def utf8_results():
@@ -420,7 +419,7 @@ def utf8_variants():
         percent = f"{float(row['percent_of_copy']):.3g} %" if row["percent_of_copy"] else ""
         lines.append(f"| {TEXT_OPERATIONS[row['operation']]} | `{row['variant']}` | {power(int(row['n']))} | "
                      f"{format_time(row)} | {float(row['gbps']):.4g} | {percent} |")
-    return "\n".join([*lines, "", "Mixed text. " + source(rows, "../")])
+    return "\n".join([*lines, "", "Mixed text. " + source(rows)])
 
 
 SCANS = ("naive", "efficient", "efficient-optimized", "shared-conflicts", "shared", "single-pass", "thrust", "cub")
@@ -452,7 +451,7 @@ def levels():
     launches_of = {"naive": lambda k: 1 + k, "efficient": lambda k: 1 + 2 * k, "efficient-optimized": lambda k: 2 * k}
     measured = read_ladder()
     lines = []
-    for n in SIZES:
+    for n in LEVELS:
         cells = []
         for variant, launches in launches_of.items():
             row, count = measured["scan", variant, n], launches(n.bit_length() - 1)
@@ -461,7 +460,7 @@ def levels():
     titles = ["n"]
     for variant in launches_of:
         titles += [f"`{variant}`", "launches", "each"]
-    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv', '../')}."])
+    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv')}."])
 
 
 def bounds():
@@ -474,7 +473,7 @@ def bounds():
     what = {"variant": lambda row: row["rung"], "kernel": lambda row: f"`{row['kernel']}`"}
     columns = ["time", "DRAM", "L2", "L2 hits", "issue", "bank conflicts", "occupancy", "cycles per instruction"]
     return "\n".join([*profile_lines(rows, what, columns, 2), "",
-                      f"{power(n)} elements, of each kernel the longest launch. From {link('profile.csv', '../')}."])
+                      f"{power(n)} elements, of each kernel the longest launch. From {link('profile.csv')}."])
 
 
 def shared_memory():
@@ -486,24 +485,7 @@ def shared_memory():
         lines.append([power(n), *map(format_time, (remapped, conflicts, padded)), times(remapped, conflicts),
                       times(conflicts, padded)])
     titles = ["n", "`efficient-optimized`", "`shared-conflicts`", "`shared`", "shared memory: times as fast", "padding"]
-    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv', '../')}."])
-
-
-def thrust():
-    """Thrust beside CUB, on which it is built."""
-    measured = read_ladder()
-    lines = []
-    for n in SIZES:
-        cells = []
-        for operation in ("scan", "compact"):
-            slow, fast = measured[operation, "thrust", n], measured[operation, "cub", n]
-            more = float(slow["median_us"]) - float(fast["median_us"])
-            cells += [format_time(slow), format_time(fast), f"{more:.3g} µs"]
-        lines.append([power(n), *cells])
-    titles = ["n"]
-    for title in ("Scan", "Compaction"):
-        titles += [f"{title}: Thrust", "CUB", "more"]
-    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv', '../')}."])
+    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv')}."])
 
 
 def block_sizes():
@@ -524,7 +506,7 @@ def block_sizes():
         starts.append(f"{1000 * float(row['median_us']) * threads / (levels * largest):.2f} ns with {threads}")
     return "\n".join([*table(["scan", "n", *map(str, sizes)], lines), "",
                       f"Threads per block, the fastest in bold. Time of `efficient` at {power(largest)} over the blocks that "
-                      f"its {levels} launches start, by threads per block: {', '.join(starts)}. " + source(rows, "../")])
+                      f"its {levels} launches start, by threads per block: {', '.join(starts)}. " + source(rows)])
 
 
 def crossover():
@@ -535,7 +517,7 @@ def crossover():
     for line in panel["series"]:
         ratio = {point["x"]: f"{point['y']:.3g}" for point in line["points"]}
         lines.append([line["label"], *(ratio.get(n, "") for n in SIZES)])
-    return "\n".join([*table(["times as fast as the CPU", *map(power, SIZES)], lines), "", source(measured, "../")])
+    return "\n".join([*table(["times as fast as the CPU", *map(power, SIZES)], lines), "", source(measured)])
 
 
 def odd_sizes():
@@ -550,7 +532,7 @@ def odd_sizes():
              for operation, variants in (("scan", SCANS), ("compact", ["single-pass"]), ("sort", ["radix-split", "radix"]))
              for variant in variants]
     return "\n".join([*table(["time at n - 3 over time at n", *map(power, SIZES)], lines), "",
-                      f"From {link('sweep.csv', '../')}."])
+                      f"From {link('sweep.csv')}."])
 
 
 def sample():
@@ -559,6 +541,44 @@ def sample():
     start = next(i for i, line in enumerate(lines) if line.startswith("operation "))
     end = lines.index("", start)
     return "\n".join(["```", *lines[:21], "...", "", *lines[start:end], "...", "", lines[-1], "```"])
+
+
+def faster(slow, fast, operation="scan", n=1 << 28):
+    """How many times as fast one variant is as another."""
+    return lambda: times(*(read_ladder()[operation, variant, n] for variant in (slow, fast)))
+
+
+def crossing(operation):
+    """From which size on the GPU is faster: the label of the line in the chart."""
+    def find():
+        file, build = CHARTS["crossover"]
+        (panel,) = build(measurements_of(DATA / file))["panels"]
+        return next(match[1] for line in panel["series"]
+                    if (match := re.fullmatch(rf"{operation}, from ([\d,]+) on", line["label"])))
+    return find
+
+
+def scan_percent():
+    return f"{float(read_ladder()['scan', 'single-pass', 1 << 28]['percent_of_copy']):.3g} %"
+
+
+def thrust_more():
+    slow, fast = (float(read_ladder()["scan", variant, 1 << 20]["median_us"]) for variant in ("thrust", "cub"))
+    return f"{slow - fast:.2g} µs"
+
+
+# The numbers in sentences.
+FACTS = {
+    "scan-percent": scan_percent,
+    "scan-over-cub": faster("cub", "single-pass"),
+    "remapping": faster("efficient", "efficient-optimized"),
+    "shared-memory": faster("efficient-optimized", "shared-conflicts"),
+    "padding": faster("shared-conflicts", "shared"),
+    "cross-scan": crossing("scan"),
+    "cross-compact": crossing("compact"),
+    "cross-sort": crossing("sort"),
+    "thrust-more": thrust_more,
+}
 
 
 def build_costs(name):
@@ -579,7 +599,7 @@ def build_objects(name):
     lines.append([f"{len(rest)} more files", f"{sum(seconds[file] for file in rest):.0f}",
                   megabytes(sum(sizes[file] for file in rest))])
     lines.append(["all, and the program", f"{sum(seconds.values()):.0f}", megabytes(int(program["bytes"]))])
-    return "\n".join([*table(["file", "CPU s", "MB"], lines), "", f"From {link('house/' + name, '../')}."])
+    return "\n".join([*table(["file", "CPU s", "MB"], lines), "", f"From {link('house/' + name)}."])
 
 
 SLOW_TO_COMPILE = 5  # CPU seconds
@@ -598,43 +618,53 @@ def build_headers():
             earlier = before.get((what, name))
             lines.append([f"`{name}`", f"{float(earlier['cpu_s']):.1f}" if earlier else "", f"{float(row['cpu_s']):.1f}"])
     return "\n".join([*table(["header", "CPU s before", "CPU s now"], lines), "",
-                      f"From {link('house/build_before.csv', '../')} and {link('house/build_after.csv', '../')}."])
+                      f"From {link('house/build_before.csv')} and {link('house/build_after.csv')}."])
 
 
 BLOCKS = {
     "README.md": {"ladder": lambda: ladder(("scan", "compact"), FRONT_PAGE), "against-cub": lambda: against_cub(SIZES),
                   "sample": sample},
-    "docs/performance.md": {
-        "growth": lambda: ladder(("scan",), SIZES, "../"), "crossover": crossover, "block-sizes": block_sizes,
-        "levels": levels, "shared-memory": shared_memory, "thrust": thrust, "bounds": bounds, "odd-sizes": odd_sizes,
-        "all": lambda: ladder(("compact", "sort"), SIZES, "../"), "all-against-cub": lambda: against_cub(prefix="../")},
-    "docs/building.md": {"build-before": lambda: build_objects("build_before.csv"),
-                         "build-now": lambda: build_objects("build_after.csv"), "build-headers": build_headers},
-    "docs/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
-                            "single-pass-designs": single_pass_designs},
-    "docs/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile,
-                           "radix-ways": radix_ways, "radix-shapes": radix_shapes, "radix-designs": radix_designs},
-    "docs/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
-                        "row-sum-study": row_sum_study, "row-sum-profile": row_sum_profile},
-    "docs/lab-notes/row_sum.md": {"row-sum-lessons": row_sum_lessons, "row-sum-designs": row_sum_designs},
-    "docs/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
+    "docs/performance.md": {"levels": levels},
+    "docs/row_sum.md": {"row-sum-study": row_sum_study},
+    "docs/lab-notes/performance.md": {
+        "crossover": crossover, "block-sizes": block_sizes, "shared-memory": shared_memory, "bounds": bounds,
+        "odd-sizes": odd_sizes, "all": lambda: ladder(("scan", "compact", "sort"), SIZES)},
+    "docs/lab-notes/building.md": {"build-now": lambda: build_objects("build_after.csv"),
+                                   "build-before": lambda: build_objects("build_before.csv"),
+                                   "build-headers": build_headers},
+    "docs/lab-notes/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
+                                      "single-pass-designs": single_pass_designs},
+    "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
+                                     "radix-shapes": radix_shapes, "radix-designs": radix_designs},
+    "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
+                                  "row-sum-profile": row_sum_profile, "row-sum-lessons": row_sum_lessons,
+                                  "row-sum-designs": row_sum_designs},
+    "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
 }
 
 
 def generate(page, text):
-    for name, block in BLOCKS[page].items():
+    to_root = "../" * page.count("/")
+    for name, block in BLOCKS.get(page, {}).items():
+        new = block().replace("](data/", f"]({to_root}data/")
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
-        text, found = pattern.subn(lambda match: match[1] + block() + "\n" + match[2], text)
+        text, found = pattern.subn(lambda match: match[1] + new + "\n" + match[2], text)
         if found != 1:
             sys.exit(f"{page}: expected one block <!-- {name} -->, found {found}")
-    return text
+
+    def fact(match):
+        if match[2] not in FACTS:
+            sys.exit(f"{page}: no fact has the name {match[2]}")
+        return match[1] + FACTS[match[2]]() + match[3]
+
+    return re.sub(r"(<!-- = ([\w-]+) -->).*?(<!-- end -->)", fact, text)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--check", action="store_true", help="only tell whether the pages are up to date")
     arguments = parser.parse_args()
-    for page in BLOCKS:
+    for page in ("README.md", *sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").rglob("*.md"))):
         old = (ROOT / page).read_text(encoding="utf-8")
         new = generate(page, old)
         if arguments.check:

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-/// Writes what threads do to shared and global memory, step by step, to a file of JSON lines. ../docs/simulator.md
+/// Writes what threads do to shared and global memory, step by step, to a file of JSON lines. README.md
 /// describes the fields.
 namespace Simulator {
 

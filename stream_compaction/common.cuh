@@ -59,6 +59,7 @@ concept SortOperation = requires(const Op sort, std::size_t n, const int* in, in
 
 /// The default predicate of compaction.
 struct IsNonzero {
+    /// Whether x is kept.
     template <typename T>
     __host__ __device__ bool operator()(const T& x) const {
         return x != T{};
@@ -69,19 +70,21 @@ struct IsNonzero {
 /// alone, even if they take more parameters.
 template <typename Predicate>
 struct WithIndex {
-    Predicate keep;
+    Predicate keep;  ///< called with the element and its index
 };
 
 /// Keeps the elements whose flag is set; `flags` is an array in device memory, one flag per element.
 template <typename Flag>
 struct IsFlagged {
-    const Flag* flags;
+    const Flag* flags;  ///< one per element
 
+    /// Whether element i is kept.
     template <typename T>
     __device__ bool operator()(const T&, std::size_t i) const {
         return static_cast<bool>(flags[i]);
     }
 };
+/// The predicate of an array of flags.
 template <typename Flag>
 [[nodiscard]] WithIndex<IsFlagged<Flag>> keepFlagged(const Flag* flags) {
     return {{flags}};

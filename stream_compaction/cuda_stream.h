@@ -22,6 +22,7 @@ class CudaStream {
     CudaStream(const CudaStream&) = delete;
     CudaStream& operator=(const CudaStream&) = delete;
 
+    /// The stream, for calls of the runtime.
     operator cudaStream_t() const { return stream_; }
 
     /// Waits for the work on the stream. Throws CudaError if it has failed.

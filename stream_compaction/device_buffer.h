@@ -44,17 +44,23 @@ class DeviceBuffer {
     ~DeviceBuffer() { cudaFree(data_); }
     DeviceBuffer(const DeviceBuffer&) = delete;
     DeviceBuffer& operator=(const DeviceBuffer&) = delete;
+    /// Takes the memory; `other` is empty afterwards.
     DeviceBuffer(DeviceBuffer&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+    /// Frees its own memory and takes that of `other`.
     DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
         return *this;
     }
 
+    /// The first element, in device memory.
     [[nodiscard]] T* data() { return data_; }
+    /// The first element, in device memory.
     [[nodiscard]] const T* data() const { return data_; }
+    /// The number of elements.
     [[nodiscard]] std::size_t size() const { return size_; }
+    /// Their size in bytes.
     [[nodiscard]] std::size_t byteCount() const { return size_ * sizeof(T); }
 
     /// The memory, to be lent to an operation as scratch.

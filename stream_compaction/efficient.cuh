@@ -125,10 +125,11 @@ void clearRoot(T* data, std::size_t leaves, cudaStream_t stream) {
 /// Device layer, as in the textbook: each of the 2 log2(n) levels launches one thread per element. `out` may be `in`.
 /// Scratch: n elements rounded up to a power of two.
 struct TextbookScan {
-    static constexpr bool mayRunInPlace = true;
+    static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    int blockSize = defaultBlockSize;
+    int blockSize = defaultBlockSize;  ///< threads per block
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T, In>(n);
@@ -136,6 +137,7 @@ struct TextbookScan {
         return n == 0 ? 0 : scratchBytesFor<T>(treeSize(n));
     }
 
+    /// Scans n elements.
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
@@ -167,15 +169,17 @@ struct TextbookScan {
 /// level, and at the top the block. The lowest level reads the input and writes the result. `out` may be `in`. Scratch:
 /// n elements rounded up to a power of two.
 struct OptimizedScan {
-    static constexpr bool mayRunInPlace = true;
+    static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    int blockSize = defaultBlockSize;
+    int blockSize = defaultBlockSize;  ///< threads per block
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t n) const {
         return TextbookScan{blockSize}.scratchBytes(in, out, n);
     }
 
+    /// Scans n elements.
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);

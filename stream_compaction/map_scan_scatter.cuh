@@ -20,10 +20,11 @@ __global__ void kernCountKept(std::size_t n, std::size_t* count, const Bool* boo
 /// element: 4 + 1 in the map, 4 + 1 + 4 in the scatter and 4 more for a kept one, plus those of the scan.
 template <ScanOperation Scan>
 struct MapScanScatter {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    Scan scan{};
+    Scan scan{};  ///< the scan that it is made of
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename T, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
                                            const Functions&... /*functions*/) const {
@@ -37,12 +38,14 @@ struct MapScanScatter {
         return bytes;
     }
 
+    /// Keeps the nonzero elements.
     template <typename T>
     void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
 
+    /// Keeps the elements of which `keep` is true.
     template <typename T, typename Predicate>
     void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {

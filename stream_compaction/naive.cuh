@@ -36,10 +36,11 @@ __global__ void kernAddFromDistance(std::size_t n, std::size_t distance, T* odat
 
 /// Device layer; `out` may be `in`. Scratch: two arrays of n elements.
 struct Scan {
-    static constexpr bool mayRunInPlace = true;
+    static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    int blockSize = defaultBlockSize;
+    int blockSize = defaultBlockSize;  ///< threads per block
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T, In>(n);
@@ -47,6 +48,7 @@ struct Scan {
         return 2 * scratchBytesFor<T>(n);
     }
 
+    /// Scans n elements.
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);

@@ -15,6 +15,7 @@ namespace StreamCompaction {
 template <typename T>
 class PinnedArray {
   public:
+    /// Allocates `size` elements.
     explicit PinnedArray(std::size_t size) : size_(size) {
         void* memory = nullptr;
         Common::checkCUDAError(cudaMallocHost(&memory, std::max<std::size_t>(1, size) * sizeof(T)), "cudaMallocHost");
@@ -24,6 +25,7 @@ class PinnedArray {
     PinnedArray(const PinnedArray&) = delete;
     PinnedArray& operator=(const PinnedArray&) = delete;
 
+    /// The elements, in host memory.
     [[nodiscard]] std::span<T> elements() const { return {data_, size_}; }
 
   private:

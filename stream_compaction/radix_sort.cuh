@@ -22,8 +22,9 @@ namespace StreamCompaction::Radix {
 /// An input that the call may write to. Its contents are undefined afterwards.
 template <typename T>
 struct Consumed {
-    T* elements;
+    T* elements;  ///< in device memory
 };
+/// `Consumed{pointer}` needs no type.
 template <typename T>
 Consumed(T*) -> Consumed<T>;
 
@@ -89,22 +90,24 @@ template <typename V>
 /// throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of
 /// keys and one of values (two of each up to 2^20 elements), and for the counts of the blocks.
 struct Sort {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool descending = false;
+    bool descending = false;  ///< the exact reverse of ascending order
 
     /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit). An endBit of 0
     /// means up to the highest bit. Other bits are carried along.
     int beginBit = 0;
-    int endBit = 0;
+    int endBit = 0;  ///< behind the last bit
 
     /// How the blocks of a pass get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t n) const {
         return scratchOf<K, NoValue>(n, false);
     }
+    /// Sorts keys.
     template <typename K>
     void operator()(const K* in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         sortKeys(in, {}, out, n, ScratchArena(scratch, scratchBytes(in, out, n)), stream);
@@ -116,6 +119,7 @@ struct Sort {
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, std::size_t n) const {
         return scratchOf<K, NoValue>(n, true);
     }
+    /// Sorts keys that may be overwritten.
     template <typename K>
     void operator()(Consumed<K> in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, n, ScratchArena(scratch, scratchBytes(in, out, n)),
@@ -128,6 +132,7 @@ struct Sort {
                                            std::size_t n) const {
         return scratchOf<K, V>(n, false);
     }
+    /// Sorts keys and their values.
     template <typename K, typename V>
     void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
@@ -141,6 +146,7 @@ struct Sort {
                                            V* /*valuesOut*/, std::size_t n) const {
         return scratchOf<K, V>(n, true);
     }
+    /// Sorts keys and values that may be overwritten.
     template <typename K, typename V>
     void operator()(Consumed<K> keysIn, K* keysOut, Consumed<V> valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
@@ -212,13 +218,14 @@ struct Sort {
 /// indices. Indices are integers of 4 or 8 bytes. More elements than they can count throw std::invalid_argument.
 /// Everything else is as for `Sort`.
 struct ArgSort {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool descending = false;
-    int beginBit = 0;
-    int endBit = 0;
-    TileOrder order = TileOrder::BlockIndex;
+    bool descending = false;                  ///< the exact reverse of ascending order
+    int beginBit = 0;                         ///< as for `Sort`
+    int endBit = 0;                           ///< as for `Sort`
+    TileOrder order = TileOrder::BlockIndex;  ///< how the blocks get their tiles
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename K, std::integral Index>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, Index* /*indicesOut*/,
                                            std::size_t n) const {
@@ -227,6 +234,7 @@ struct ArgSort {
         return Sort::scratchOf<K, OwnIndex<Index>>(n, false);
     }
 
+    /// Sorts keys and writes their indices.
     template <typename K, std::integral Index>
     void operator()(const K* keysIn, K* keysOut, Index* indicesOut, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {

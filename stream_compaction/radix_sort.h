@@ -17,11 +17,14 @@ namespace StreamCompaction::Radix {
 /// Device time of the last call below, without allocation and copies.
 inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
+/// Threads per block before the first call of `setBlockSize`.
+inline constexpr int defaultBlockSize = 256;
 /// Threads per block of later calls of `splitSort`. Throws std::invalid_argument unless it is one of
 /// `allowedBlockSizes()`.
-inline constexpr int defaultBlockSize = 256;
 void setBlockSize(int blockSize);
+/// The present number of threads per block.
 [[nodiscard]] int blockSize();
+/// The numbers of threads per block to choose from.
 [[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
 /// Sorts in ascending order. `odata` may be `idata`.
@@ -32,6 +35,7 @@ void sort(int n, int* odata, const int* idata, int bits);
 
 /// The same, one bit per pass.
 void splitSort(int n, int* odata, const int* idata);
+/// The same for keys in [0, 2^bits), with no passes for higher bits.
 void splitSort(int n, int* odata, const int* idata, int bits);
 
 }  // namespace StreamCompaction::Radix

@@ -22,8 +22,9 @@ namespace StreamCompaction::RowSum {
 /// 2^31 - 1 rows, and for columns other than those that the step is compiled for.
 template <typename Step>
 struct BlockPerRow {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename Acc>
     [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, std::size_t rows, std::size_t cols,
                                            std::size_t pitch) const {
@@ -31,6 +32,7 @@ struct BlockPerRow {
         return 0;
     }
 
+    /// Adds up the rows of a matrix.
     template <typename In, typename Acc>
     void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch /*scratch*/,
                     cudaStream_t stream) const {
@@ -50,12 +52,17 @@ struct BlockPerRow {
     }
 };
 
+/// The variant `block-per-row`.
 using OneAccumulator = BlockPerRow<Steps<>>;
+/// The variant `block-per-row-fixed`.
 template <std::size_t cols>
 using CompiledFor = BlockPerRow<Steps<1, Finish::SharedTree, Loads::Elements, cols>>;
+/// The variants `ilp-2` to `ilp-10`.
 template <int accumulators>
 using Ilp = BlockPerRow<Steps<accumulators>>;
+/// The variant `shuffle`.
 using ShuffleFinish = BlockPerRow<Steps<2, Finish::Shuffles>>;
+/// The variant `vectors`.
 using VectorLoads = BlockPerRow<Steps<2, Finish::Shuffles, Loads::Vectors>>;
 
 /// The properties of the current device on which a plan depends.
@@ -64,10 +71,15 @@ using VectorLoads = BlockPerRow<Steps<2, Finish::Shuffles, Loads::Vectors>>;
     return {device.multiprocessors, device.l2Bytes};
 }
 
+/// Eight lanes per row.
 using EightLanes = TeamShape<8, 4, 128>;
+/// A warp per row.
 using OneWarp = TeamShape<32, 8, 128>;
+/// A block of 128 threads per row.
 using SmallBlock = TeamShape<128, 4, 128>;
+/// A block of 256 threads per row.
 using OneBlock = TeamShape<256, 2, 256>;
+/// A block of 512 threads per row.
 using WideBlock = TeamShape<512, 4, 512>;
 
 /// Adds up the parts of rows.
@@ -85,7 +97,7 @@ using PartsBlock = TeamShape<1024, 2, 1024>;
 ///   several blocks  the same twice, with at most 16 and 64 turns for the longest row that memory holds
 ///                   (row_sum_plan_test.cpp).
 struct Adaptive {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// Enough for any card.
     template <typename In, typename Acc>
@@ -93,6 +105,7 @@ struct Adaptive {
                                            std::size_t pitch) const {
         return scratchOf<Acc>(Matrix<In>{in, rows, cols, pitch});
     }
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename Function, typename Acc>
     [[nodiscard]] std::size_t scratchBytes(const TransformedSource<In, Function>& in, Acc* out, std::size_t rows,
                                            std::size_t cols, std::size_t pitch) const {
@@ -106,6 +119,7 @@ struct Adaptive {
                     cudaStream_t stream) const {
         sum(Matrix<In>{in, rows, cols, pitch}, out, scratch, stream);
     }
+    /// Adds up a function of the elements of each row.
     template <typename In, typename Function, typename Acc>
     void operator()(const TransformedSource<In, Function>& in, Acc* out, std::size_t rows, std::size_t cols,
                     std::size_t pitch, Scratch scratch, cudaStream_t stream) const {

@@ -133,11 +133,12 @@ __global__ void kernAddTilePrefixes(std::size_t n, T* odata, const T* prefixes) 
 /// Device layer. `out` may be `in`. Sums have at most 8 bytes. Scratch: one total per tile, one total per tile of these
 /// totals, and so on.
 struct Scan {
-    static constexpr bool mayRunInPlace = true;
+    static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    int blockSize = defaultBlockSize;
-    bool avoidBankConflicts = true;
+    int blockSize = defaultBlockSize;  ///< threads per block
+    bool avoidBankConflicts = true;    ///< pad the arrays in shared memory
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* /*in*/, T* /*out*/, std::size_t n) const {
         static_assert(sizeof(T) <= 8,
@@ -151,6 +152,7 @@ struct Scan {
         return bytes;
     }
 
+    /// Scans n elements.
     template <typename In, typename T>
     void operator()(const In* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);

@@ -16,14 +16,18 @@ namespace StreamCompaction::SharedMem {
 /// Device time of the last call below, without allocation and copies.
 inline Common::PerformanceTimer& timer() { return Common::timerOf<struct Variant>(); }
 
-/// Threads per block of later calls. Throws std::invalid_argument unless it is one of `allowedBlockSizes()`.
+/// Threads per block before the first call of `setBlockSize`.
 inline constexpr int defaultBlockSize = 256;
+/// Threads per block of later calls. Throws std::invalid_argument unless it is one of `allowedBlockSizes()`.
 void setBlockSize(int blockSize);
+/// The present number of threads per block.
 [[nodiscard]] int blockSize();
+/// The numbers of threads per block to choose from.
 [[nodiscard]] inline std::span<const int> allowedBlockSizes() { return powerOfTwoBlockSizes; }
 
 /// Whether arrays in shared memory are padded, so that the threads of a warp use different banks. True by default.
 void setBankConflictAvoidance(bool avoid);
+/// Whether they are padded.
 [[nodiscard]] bool bankConflictAvoidance();
 
 /// Exclusive prefix sum. Sums wrap. `odata` may be `idata`.

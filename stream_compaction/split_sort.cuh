@@ -38,11 +38,12 @@ __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* i
 /// the map, 13 in the split, plus those of the scan.
 template <ScanOperation Scan>
 struct SplitSort {
-    static constexpr bool mayRunInPlace = true;
+    static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    Scan scan{};
-    int bits = 0;
+    Scan scan{};   ///< the scan that it is made of
+    int bits = 0;  ///< as above
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T>(n);
@@ -55,6 +56,7 @@ struct SplitSort {
         return bytes;
     }
 
+    /// Sorts keys.
     template <typename T>
     void operator()(const T* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);

@@ -20,7 +20,9 @@ class PerformanceTimer {
     PerformanceTimer(PerformanceTimer&&) = delete;
     PerformanceTimer& operator=(PerformanceTimer&&) = delete;
 
+    /// Starts the clock of the host.
     void startCpuTimer();
+    /// Stops the clock of the host.
     void endCpuTimer();
 
     /// Records an event; does not synchronise. Throws CudaError where there is no device.
@@ -30,6 +32,7 @@ class PerformanceTimer {
 
     /// Milliseconds between the last start and end.
     [[nodiscard]] float getCpuElapsedTimeForPreviousOperation() const;
+    /// Milliseconds between the last start and end on the GPU.
     [[nodiscard]] float getGpuElapsedTimeForPreviousOperation() const;
 
     /// Times `operation()`. If it throws, there is no measurement and the timer stays usable.
@@ -40,6 +43,7 @@ class PerformanceTimer {
         std::forward<Operation>(operation)();
         endCpuTimer();
     }
+    /// The same on the GPU.
     template <typename Operation>
     void timeGpu(Operation&& operation) {
         startGpuTimer();

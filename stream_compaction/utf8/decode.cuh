@@ -359,17 +359,19 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
 /// call to call. n == 0 is valid. Null arrays, more text than memory or a grid has room for, an output that begins
 /// inside the input and too little scratch throw std::invalid_argument. A failing CUDA call throws CudaError.
 struct Decode {
-    Errors errors = Errors::Replace;
-    Bom bom = Bom::Keep;
-    TileOrder order = TileOrder::BlockIndex;
-    static constexpr bool mayRunInPlace = false;
+    Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
+    Bom bom = Bom::Keep;                          ///< whether a byte order mark at the beginning is kept
+    TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename To>
     [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const To*, const Result*, std::size_t n) const {
         Arguments::requireSize<std::uint8_t>(n);
         return n == 0 ? 0 : tiles([n](int bytes) { return TextInMemory::mostTiles(n, bytes); }).scratchBytes();
     }
 
+    /// Decodes n bytes.
     template <typename To>
     void operator()(const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
@@ -404,10 +406,11 @@ struct Decode {
 /// mode counts as Replace does. Writes only the result. Everything else is as for Decode. Tiles do not wait for each
 /// other, so there is no `order`.
 struct Validate {
-    Errors errors = Errors::Replace;
-    CountIn countIn = CountIn::Utf32;
-    static constexpr bool mayRunInPlace = false;
+    Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
+    CountIn countIn = CountIn::Utf32;             ///< the elements to count
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
+    /// The bytes of scratch that a call with these arguments needs.
     [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, std::size_t n) const {
         Arguments::requireSize<std::uint8_t>(n);
         const std::size_t tiles = TextInMemory::mostTiles(n, ValidateShape::bytes);

@@ -462,10 +462,11 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 /// `out` must have room for the bytes that come out, at most 4 per element of UTF-32 and 3 per element of UTF-16. In
 /// strict mode it must have room for that maximum. Everything else is as for Decode.
 struct Encode {
-    Errors errors = Errors::Replace;
-    TileOrder order = TileOrder::BlockIndex;
-    static constexpr bool mayRunInPlace = false;
+    Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
+    TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename From>
     [[nodiscard]] std::size_t scratchBytes(const From*, const std::uint8_t*, const Result*, std::size_t n) const {
         Arguments::requireSize<From>(n);
@@ -474,6 +475,7 @@ struct Encode {
         return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
+    /// Encodes n elements.
     template <typename From>
     void operator()(const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {

@@ -65,17 +65,19 @@ __global__ void kernCountEmitted(std::size_t n, Result* result, const std::uint8
 /// scan's, and 1 + 1 + 4 in the scatter, and 4 per code point.
 template <ScanOperation Scan>
 struct TextbookDecode {
-    Scan scan{};
-    Errors errors = Errors::Replace;
-    Bom bom = Bom::Keep;
+    Scan scan{};                      ///< the scan that it is made of
+    Errors errors = Errors::Replace;  ///< what becomes of ill-formed units
+    Bom bom = Bom::Keep;              ///< whether a byte order mark at the beginning is kept
 
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
+    /// The bytes of scratch that a call with these arguments needs.
     [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const char32_t*, const Result*, std::size_t n) const {
         return MapScanScatter<Scan>{scan}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>,
                                                        noArray<std::size_t>, n);
     }
 
+    /// Decodes n bytes.
     void operator()(const std::uint8_t* in, char32_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);

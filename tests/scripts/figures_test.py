@@ -9,6 +9,7 @@ from sample_data import run  # sets the path of the scripts
 from charts import CHARTS, build_charts  # isort: skip
 from measurements import DATA, ROOT  # isort: skip
 from plot import is_current  # isort: skip
+from update_figures import FACTS, generate  # isort: skip
 
 
 class FiguresTest(unittest.TestCase):
@@ -20,6 +21,14 @@ class FiguresTest(unittest.TestCase):
         ascii_only = os.environ | {"LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"}
         done = run("update_figures.py", "--check", env=ascii_only)
         self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_a_stale_number_in_a_sentence_is_replaced(self):
+        stale = "It is <!-- = padding -->0.5<!-- end --> times as fast as before.\n"
+        self.assertEqual(generate("docs/any.md", stale), stale.replace("0.5", FACTS["padding"]()))
+
+    def test_a_number_of_no_name(self):
+        with self.assertRaisesRegex(SystemExit, "no fact has the name gone"):
+            generate("docs/any.md", "<!-- = gone -->1<!-- end -->")
 
     def test_charts(self):
         charts, missing = build_charts(DATA)

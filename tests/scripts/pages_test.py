@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""The pages are short enough, and their links lead somewhere."""
+
+import re
+import tempfile
+import unittest
+from pathlib import Path
+
+from sample_data import ROOT
+
+MOST_WORDS = 12_000
+
+
+def prose(page):
+    """The text of a page without its blocks of code."""
+    return re.sub(r"^ *```.*?^ *```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+
+
+def anchors(page):
+    """The anchors of the headings, as GitHub names them."""
+    titles = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in titles}
+
+
+def broken_links(page):
+    """The relative links and images of a page that lead nowhere."""
+    broken = []
+    for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+        if re.match(r"https?:", target):
+            continue
+        path, _, anchor = target.partition("#")
+        file = page.parent / path if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
+            broken.append(target)
+    return broken
+
+
+class PagesTest(unittest.TestCase):
+    def setUp(self):
+        self.pages = sorted((ROOT / "docs").rglob("*.md"))
+
+    def test_length(self):
+        words = sum(len(page.read_text(encoding="utf-8").split()) for page in (ROOT / "docs").glob("*.md"))
+        self.assertLessEqual(words, MOST_WORDS)
+
+    def test_links(self):
+        pages = [ROOT / "README.md", ROOT / "simulator" / "README.md", *self.pages]
+        broken = {page.relative_to(ROOT).as_posix(): links for page in pages if (links := broken_links(page))}
+        self.assertEqual(broken, {})
+
+    def test_facts_stand_within_a_line(self):
+        """A line that begins with a comment is HTML, in which Markdown is not rendered."""
+        for page in self.pages:
+            self.assertNotRegex(page.read_text(encoding="utf-8"), r"(?m)^ *<!-- =", page)
+
+    def test_broken_links_are_found(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text("# Title of `it`: one\n[a](#title-of-it-one) [b](#other) [c](page.md) [d](gone.md)\n"
+                            "[e](page.md#gone) ![f](gone.svg) [g](https://example.org/gone)\n```\n[h](gone)\n```\n")
+            self.assertEqual(broken_links(page), ["#other", "gone.md", "page.md#gone", "gone.svg"])
+
+
+if __name__ == "__main__":
+    unittest.main()
