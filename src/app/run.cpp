@@ -155,6 +155,7 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
         }
     }
     report_.table(shown_);
+    report_.verdicts(shown_);
     report_.notes(outcomes_, context);
     if (interrupt_.interrupted()) {
         report_.note(fmt::format("interrupted after {} of {} measurements", outcomes_.size(), planned));
@@ -177,9 +178,10 @@ void Run::measure(const Section& section, const RunContext& context, Progress& p
         const std::string& input = section.measurements.front().input;
         report_.section(section.operation, section.type, input, *problems.front());
     }
+    const std::size_t before = outcomes_.size();
     for (const Measurement& measurement : section.measurements) {
         if (interrupt_.interrupted()) {
-            return;
+            break;
         }
         progress.begin(fmt::format("{} {} {}", name(section.operation), measurement.variant.name, measurement.n));
         Outcome outcome = tester_.test(measurement, problemFor(measurement, problems));
@@ -187,15 +189,17 @@ void Run::measure(const Section& section, const RunContext& context, Progress& p
         progress.clear();
         record(std::move(outcome), context);
     }
+    report_.skipped(std::span(outcomes_).subspan(before));
 }
 
 void Run::record(Outcome outcome, const RunContext& context) {
-    if (options_.brief) {
+    const bool isSkipped = outcome.status == Outcome::Status::Skipped;
+    if (!isSkipped && options_.brief) {
         report_.line(outcome);
-    } else {
+    } else if (!isSkipped) {
         report_.outcome(outcome);
     }
-    if (outcome.status != Outcome::Status::Skipped && outcome.mode != Mode::Untimed) {
+    if (!isSkipped && outcome.mode != Mode::Untimed) {
         outputs_.add(rowOf(context, timestampNow(), outcome));
     }
     shown_.push_back(outcome);

@@ -4,10 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 #include <vector>
 
 #include "cli/values.h"
@@ -19,6 +21,8 @@ namespace {
 using Status = Outcome::Status;
 
 constexpr std::string_view nothing = "-";
+/// What the fastest variant is compared with.
+constexpr std::array<std::string_view, 3> peersInVerdicts{"cpu", "thrust", "cub"};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
@@ -63,6 +67,31 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+/// Whether both did the same to the same input. CPU variants have one mode and match any.
+[[nodiscard]] bool isSameTask(const Outcome& a, const Outcome& b) {
+    const bool isSameMode =
+        a.mode == b.mode || a.variant.hardware == Hardware::Cpu || b.variant.hardware == Hardware::Cpu;
+    return isSameMode && a.variant.operation == b.variant.operation && a.variant.type == b.variant.type && a.n == b.n &&
+           a.shape == b.shape && a.input == b.input;
+}
+
+/// Such as `fastest scan of 1048576, mod:50: single-pass, 8.61 us ± 0.5 %, 69 % of a copy, 1.24 x cub`.
+[[nodiscard]] std::string verdictOn(const Outcome& best, std::span<const Outcome> outcomes) {
+    std::string text =
+        fmt::format("fastest {}{} of {}, {}: {}, {:.2f} us ± {} %", name(best.variant.operation), ofType(best.variant),
+                    sizeOf(best.n, best.shape), best.input, best.variant.name, best.time.us.median, noiseOf(best.time));
+    if (const auto percent = best.percentOfCopy()) {
+        text += fmt::format(", {:.0f} % of a copy", *percent);
+    }
+    for (const Outcome& other : outcomes) {
+        const bool isPeer = std::ranges::find(peersInVerdicts, other.variant.name) != peersInVerdicts.end();
+        if (isPeer && other.isTimed() && &other != &best && isSameTask(other, best)) {
+            text += fmt::format(", {:.2f} x {}", other.time.us.median / best.time.us.median, other.variant.name);
+        }
+    }
+    return text;
+}
+
 [[nodiscard]] bool sameSubject(const Variant& a, const Variant& b) {
     return a.operation == b.operation && a.type == b.type;
 }
@@ -105,7 +134,8 @@ void Report::line(const Outcome& outcome) {
                         fmt::format("{}{}", name(variant.operation), ofType(variant)), variant.name,
                         sizeOf(outcome.n, outcome.shape), outcome.input, block, name(outcome.mode));
     if (outcome.isTimed()) {
-        out_ << fmt::format("{:>10.2f} us {:>8.2f} GB/s", outcome.time.us.median, outcome.gigabytesPerSecond());
+        out_ << fmt::format("{:>10.2f} us ± {:>5} % {:>8.2f} GB/s", outcome.time.us.median, noiseOf(outcome.time),
+                            outcome.gigabytesPerSecond());
         if (const auto percent = outcome.percentOfCopy()) {
             out_ << fmt::format(" {:>6.1f} % of copy", *percent);
         }
@@ -116,6 +146,51 @@ void Report::line(const Outcome& outcome) {
         out_ << verdict(outcome);
     }
     out_ << std::endl;
+}
+
+void Report::skipped(std::span<const Outcome> outcomes) {
+    std::map<std::string_view, std::vector<std::string_view>> variants;  // by reason
+    for (const Outcome& outcome : outcomes) {
+        auto& names = variants[outcome.reason];
+        if (outcome.status == Status::Skipped && std::ranges::find(names, outcome.variant.name) == names.end()) {
+            names.push_back(outcome.variant.name);
+        }
+    }
+    for (const auto& [reason, names] : variants) {
+        if (!names.empty()) {
+            out_ << paint(Color::Yellow, fmt::format("skipped: {} ({})", fmt::join(names, ", "), reason)) << std::endl;
+        }
+    }
+}
+
+void Report::verdicts(std::span<const Outcome> outcomes) {
+    struct Contest {
+        const Outcome* best;
+        int contestants = 1;
+    };
+    std::vector<Contest> contests;
+    for (const Outcome& outcome : outcomes) {
+        if (!outcome.isTimed()) {
+            continue;
+        }
+        const auto found = std::ranges::find_if(
+            contests, [&outcome](const Contest& contest) { return isSameTask(*contest.best, outcome); });
+        if (found == contests.end()) {
+            contests.push_back({&outcome});
+            continue;
+        }
+        ++found->contestants;
+        if (outcome.time.us.median < found->best->time.us.median) {
+            found->best = &outcome;
+        }
+    }
+    std::erase_if(contests, [](const Contest& contest) { return contest.contestants == 1; });
+    if (!contests.empty()) {
+        gap();
+    }
+    for (const Contest& contest : contests) {
+        out_ << verdictOn(*contest.best, outcomes) << '\n';
+    }
 }
 
 void Report::table(std::span<const Outcome> outcomes) {

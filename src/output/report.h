@@ -31,9 +31,13 @@ class Report {
     void outcome(const Outcome& outcome);
     /// The same in one line, for runs with many measurements. Call gap() before the first one.
     void line(const Outcome& outcome);
+    /// One line per reason for which variants of a section were skipped.
+    void skipped(std::span<const Outcome> outcomes);
     void gap() { out_ << '\n'; }
     /// The closing table of everything that ran.
     void table(std::span<const Outcome> outcomes);
+    /// The fastest variant of each operation on each input, and how many times faster than the peers it is.
+    void verdicts(std::span<const Outcome> outcomes);
     /// Warnings about the times: noise that stayed too high, a clock that fell.
     void notes(std::span<const Outcome> outcomes, const RunContext& context);
     void note(const std::string& text);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <map>
 #include <optional>
@@ -132,13 +133,14 @@ struct OptionalColumn {
 
 [[nodiscard]] std::vector<std::string> figures(const Outcome& outcome, std::span<const Outcome> all) {
     if (outcome.status == Status::Failed) {
-        std::vector<std::string> cells(6, std::string(nothing));
+        std::vector<std::string> cells(7, std::string(nothing));
         cells.front() = "FAILED";
         return cells;
     }
     const double us = outcome.time.us.median;
     const auto percent = outcome.percentOfCopy();
-    return {us < 10 ? fmt::format("{:.3g}", us) : fmt::format("{:.1f}", us),
+    return {fmt::format("{:.2f}", us),
+            noiseOf(outcome.time),
             fmt::format("{:.3f}", outcome.gigaelementsPerSecond()),
             fmt::format("{:.2f}", outcome.gigabytesPerSecond()),
             percent ? fmt::format("{:.1f}", *percent) : std::string(nothing),
@@ -158,6 +160,10 @@ std::string trialsOf(const Timing& time) {
     return time.isCutShort() ? fmt::format("{} of {}", time.trials, time.wanted) : std::to_string(time.trials);
 }
 
+std::string noiseOf(const Timing& time) {
+    return std::isfinite(time.us.noise) ? fmt::format("{:.1f}", 100 * time.us.noise) : std::string(nothing);
+}
+
 bool isInTable(const Outcome& outcome) { return outcome.isTimed() || outcome.status == Status::Failed; }
 
 Table resultsTable(std::span<const Outcome> outcomes) {
@@ -173,7 +179,8 @@ Table resultsTable(std::span<const Outcome> outcomes) {
     for (const OptionalColumn& column : optional) {
         columns.push_back(column.column);
     }
-    for (const std::string_view title : {"median us", "Gelements/s", "GB/s", "% of copy", "x serial CPU", "x Thrust"}) {
+    for (const std::string_view title :
+         {"median us", "noise %", "Gelements/s", "GB/s", "% of copy", "x serial CPU", "x Thrust"}) {
         columns.push_back({title, Right});
     }
     Table table(std::move(columns));

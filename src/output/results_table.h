@@ -49,6 +49,9 @@ class Table {
 /// The number of trials; `2 of 15` if the time ran out.
 [[nodiscard]] std::string trialsOf(const Timing& time);
 
+/// Half the width of the median's 95 % interval, in percent; `-` if there were too few trials.
+[[nodiscard]] std::string noiseOf(const Timing& time);
+
 /// Whether the table has a row for it: timed and failed measurements have one.
 [[nodiscard]] bool isInTable(const Outcome& outcome);
 

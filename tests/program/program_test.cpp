@@ -126,7 +126,7 @@ TEST(Program, SkipsGpuVariantsWithoutAGpu) {
     const Result result = run({}, machineWithoutGpu(workingVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, StartsWith("GPU       none: no CUDA device is visible\nCPU "));
-    EXPECT_THAT(result.out, HasSubstr("==== naive scan, power-of-two ====\n    skipped: no CUDA device is visible\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nskipped: naive (no CUDA device is visible)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 6 skipped\n"));
 }
 
@@ -223,7 +223,7 @@ TEST(Program, RunsInItsOwnSimulator) {
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 7.5, 2 multiprocessors, seed 7; "));
     EXPECT_THAT(result.out, HasSubstr("==== single-pass scan, non-power-of-two ====\n    passed (simulated)\n"));
-    EXPECT_THAT(result.out, HasSubstr("==== cub scan, power-of-two ====\n    skipped: CUB is not simulated\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nskipped: cub (CUB is not simulated)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 
     // Restores the default settings, which ends the trace.
@@ -436,7 +436,7 @@ TEST(Program, SkipsOnlyTheVariantThatNeedsMoreDeviceMemory) {
     variants[1] = fakeVariant(Operation::Scan, Hardware::Gpu, "naive", "naive scan", scan, 1000);
     const Result result = run({"--op", "scan"}, machineWithGpu(variants, 100'000));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, HasSubstr("    skipped: needs 1000.0 KiB of device memory, 97.7 KiB are free\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nskipped: naive (needs 1000.0 KiB of device memory, 97.7 KiB are free)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 }
 
@@ -518,8 +518,8 @@ TEST(Program, WritesMarkdown) {
     const TemporaryFile markdown("program_test.md");
     EXPECT_EQ(run({"--op", "scan", "--markdown", markdown.name()}, machineWithGpu(workingVariants())).status, 0);
     EXPECT_THAT(markdown.contents(), StartsWith("- GPU: Fake Card, "));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n\n| operation | variant | n | median us |"));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.0 |"));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n\n| operation | variant | n | median us | noise % |"));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 |"));
 }
 
 TEST(Program, KeepsStandardOutputForOtherPrograms) {
@@ -743,9 +743,9 @@ TEST(Program, ShowsEarlierMeasurementsAfterAResumption) {
     const Result result = run(
         {"--op", "scan,sort", "--csv", csv.name(), "--resume", "--json", json.name(), "--markdown", markdown.name()},
         machine);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("\nscan       naive    1024       10.0"), Not(HasSubstr("==== naive")),
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nscan       naive    1024      10.00"), Not(HasSubstr("==== naive")),
                                   EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.0 | 0.102 | 0.82 | 50.0 |"));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 | 0.0 | 0.102 | 0.82 | 50.0 |"));
     const auto rows = nlohmann::json::parse(json.contents()).at("rows");
     EXPECT_EQ(rows.size(), 6u);
     EXPECT_EQ(rows.at(0).at("variant"), "naive");

@@ -113,11 +113,12 @@ TEST(Report, HasOfTheSimulatorInItsTableOnlyWhatFailed) {
     Outcome thrust = untimed(passed(Operation::Scan, Hardware::Gpu, thrustVariant, "thrust scan", 1 << 20, 20));
     const std::vector<Outcome> outcomes{passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1000),
                                         thrust, failed(untimed(efficientScan()), "wrong")};
-    EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }),
-              "\n"
-              "operation  variant          n  median us  Gelements/s  GB/s  % of copy  x serial CPU  x Thrust\n"
-              "scan       cpu        1048576     1000.0        1.049  8.39          -          1.00         -\n"
-              "scan       efficient  1048576     FAILED            -     -          -             -         -\n");
+    EXPECT_EQ(
+        written([&](Report& report) { report.table(outcomes); }),
+        "\n"
+        "operation  variant          n  median us  noise %  Gelements/s  GB/s  % of copy  x serial CPU  x Thrust\n"
+        "scan       cpu        1048576    1000.00      1.0        1.049  8.39          -          1.00         -\n"
+        "scan       efficient  1048576     FAILED        -            -     -          -             -         -\n");
     EXPECT_EQ(written([&](Report& report) { report.table(std::array{thrust}); }), "");
 }
 
@@ -167,6 +168,41 @@ TEST(Report, ComparesEqualTypesOnly) {
     EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }), Not(HasSubstr("2.00")));
 }
 
+[[nodiscard]] Outcome withoutNoise(Outcome outcome) {
+    outcome.time.us.noise = std::numeric_limits<double>::infinity();
+    return outcome;
+}
+
+TEST(Report, NamesWhatWasSkippedInOneLinePerReason) {
+    const Outcome naive = passed(Operation::Scan, Hardware::Gpu, "naive", "naive scan", 1 << 20, 10);
+    const std::vector<Outcome> outcomes{skipped(naive, "no room"), efficientScan(), skipped(efficientScan(), "no room"),
+                                        skipped(naive, "no room"), skipped(naive, "no card")};
+    EXPECT_EQ(written([&](Report& report) { report.skipped(outcomes); }),
+              "skipped: naive (no card)\nskipped: naive, efficient (no room)\n");
+    EXPECT_EQ(written([&](Report& report) { report.skipped(std::array{efficientScan()}); }), "");
+}
+
+TEST(Report, NamesTheFastest) {
+    auto efficient = efficientScan();
+    efficient.copyUs = 59.04;
+    auto batched = efficient;
+    batched.mode = Mode::Batched;
+    const std::vector<Outcome> outcomes{
+        passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1180.8),
+        efficient,
+        passed(Operation::Scan, Hardware::Gpu, "cub", "cub scan", 1 << 20, 236.16),
+        failed(passed(Operation::Scan, Hardware::Gpu, "naive", "naive scan", 1 << 20, 10), "wrong"),
+        batched,
+        withoutNoise(passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 20)),
+        passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50),
+    };
+    EXPECT_EQ(written([&](Report& report) { report.verdicts(outcomes); }),
+              "\n"
+              "fastest scan of 1048576, mod:50: efficient, 118.08 us ± 1.0 %, 50 % of a copy, 10.00 x cpu, 2.00 x cub\n"
+              "fastest sort of 1000, mod:50: cpu-parallel, 20.00 us ± - %, 2.50 x cpu\n");
+    EXPECT_EQ(written([&](Report& report) { report.verdicts(std::array{efficient}); }), "");
+}
+
 TEST(Report, ClosesWithATable) {
     auto thrust = passed(Operation::Scan, Hardware::Gpu, "thrust", "thrust scan", 1 << 20, 20);
     auto efficient = efficientScan();
@@ -178,17 +214,23 @@ TEST(Report, ClosesWithATable) {
         thrust,
         failed(passed(Operation::Scan, Hardware::Gpu, "cub", "cub scan", 1 << 20, 10), "wrong"),
         skipped(passed(Operation::Scan, Hardware::Gpu, "naive", "naive scan", 1 << 20, 10), "no room"),
-        passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 50),
+        withoutNoise(passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 50)),
     };
     EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }),
               "\n"
-              "operation  variant             n  median us  Gelements/s    GB/s  % of copy  x serial CPU  x Thrust\n"
-              "scan       cpu           1048576     1000.0        1.049    8.39          -          1.00      0.02\n"
-              "scan       efficient     1048576      118.1        8.880   71.04        6.8          8.47      0.17\n"
-              "scan       thrust        1048576       20.0       52.429  419.43       40.0         50.00      1.00\n"
-              "scan       cub           1048576     FAILED            -       -          -             -         -\n"
+              "operation  variant             n  median us  noise %  Gelements/s    GB/s  % of copy  x serial CPU  "
+              "x Thrust\n"
+              "scan       cpu           1048576    1000.00      1.0        1.049    8.39          -          1.00  "
+              "    0.02\n"
+              "scan       efficient     1048576     118.08      1.0        8.880   71.04        6.8          8.47  "
+              "    0.17\n"
+              "scan       thrust        1048576      20.00      1.0       52.429  419.43       40.0         50.00  "
+              "    1.00\n"
+              "scan       cub           1048576     FAILED        -            -       -          -             -  "
+              "       -\n"
               "\n"
-              "sort       cpu-parallel     1000       50.0        0.020    0.16          -             -         -\n");
+              "sort       cpu-parallel     1000      50.00        -        0.020    0.16          -             -  "
+              "       -\n");
 }
 
 TEST(Report, ComparesEqualSizesOnly) {
@@ -256,8 +298,8 @@ TEST(Report, SaysWhereTheTimeRanOutBeforeAllTrials) {
     EXPECT_THAT(written([&](Report& report) {
                     report.table(std::vector{cut, doubleScan()});
                 }),
-                AllOf(HasSubstr("      n   trials  median us"), HasSubstr("1048576  2 of 15      118.1"),
-                      HasSubstr("1048576       15      236.2")));
+                AllOf(HasSubstr("      n   trials  median us"), HasSubstr("1048576  2 of 15     118.08"),
+                      HasSubstr("1048576       15     236.16")));
     EXPECT_THAT(written([&](Report& report) { report.table(std::vector{doubleScan()}); }), Not(HasSubstr("trials")));
     cut.time.noisy = true;
     cut.time.us.noise = std::numeric_limits<double>::infinity();
