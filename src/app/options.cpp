@@ -51,6 +51,14 @@ template <typename Value>
     return values;
 }
 
+/// `all` stands for every operation.
+[[nodiscard]] std::vector<Operation> parseOperations(const std::vector<std::string>& names) {
+    if (std::ranges::find(names, "all") != names.end()) {
+        return {allOperations.begin(), allOperations.end()};
+    }
+    return parseEach(names, parseOperation);
+}
+
 /// The first sizes asked for take the place of the default sizes; later ones are added.
 void addSizes(Options& options, const std::vector<std::size_t>& sizes) {
     if (!options.asksForSizes) {
@@ -145,11 +153,11 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
             std::ranges::transform(shapes, std::back_inserter(options.shapes), parseShape);
         },
         "Matrices of row-sum, for example 3000x2048,2^22x128 [nearly square, of each size]");
-    addListOption(
+    CLI::Option* const operation = addListOption(
         app, "--op", "NAME",
-        [&options](const std::vector<std::string>& names) { options.operations = parseEach(names, parseOperation); },
-        "Only these operations: scan, scan-squares, compact, partition, sort, sort-pairs, "
-        "row-sum, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8");
+        [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
+        "Operations, or all: scan, scan-squares, compact, partition, sort, sort-pairs, row-sum, utf8-to-utf32, "
+        "utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; --list has all]");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
@@ -247,6 +255,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
                                          simulated ? "needs a card: scripts/run.sh --cuda builds for one"
                                                    : "needs the simulator: scripts/run.sh --simulate runs it"));
         }
+    }
+    if (options.list && operation->empty()) {
+        options.operations.assign(allOperations.begin(), allOperations.end());
     }
     if (simulated) {
         options.modes = {Mode::Untimed};

@@ -27,7 +27,7 @@ struct Options {
     std::vector<std::size_t> sizes;  ///< of the arrays
     bool asksForSizes = false;       ///< whether --size or --sweep was given
     std::vector<Shape> shapes;       ///< of the matrices of row sums; derived from the sizes if empty
-    std::vector<Operation> operations{allOperations.begin(), allOperations.end()};
+    std::vector<Operation> operations{ladder.begin(), ladder.end()};
     std::vector<ElementType> types{ElementType::Int32};
     std::vector<std::string> variants;  ///< all if empty
     std::optional<Hardware> hardware;   ///< both if there is none

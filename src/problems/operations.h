@@ -36,6 +36,9 @@ inline constexpr std::array allOperations{Operation::Scan,         Operation::Sc
                                           Operation::RowSum,       Operation::Utf8ToUtf32, Operation::Utf8ToUtf16,
                                           Operation::Utf8Validate, Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
 
+/// What runs unless --op says otherwise: the operations whose variants are the rungs of the ladder.
+inline constexpr std::array ladder{Operation::Scan, Operation::Compact, Operation::Sort};
+
 /// Whether the operation is on text. Its element type cannot be chosen; its variants are listed under the default type.
 [[nodiscard]] constexpr bool isOnText(Operation operation) { return operation >= Operation::Utf8ToUtf32; }
 inline constexpr ElementType listedTypeOfText = ElementType::Int32;

@@ -31,7 +31,7 @@ using testing::HasSubstr;
 TEST(ParseOptions, HasDefaults) {
     const Options options = parse({});
     EXPECT_THAT(options.sizes, ElementsAre(1024, 1021));
-    EXPECT_THAT(options.operations, ElementsAreArray(allOperations));
+    EXPECT_THAT(options.operations, ElementsAre(Operation::Scan, Operation::Compact, Operation::Sort));
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int32));
     EXPECT_TRUE(options.variants.empty());
     EXPECT_TRUE(options.shapes.empty());
@@ -114,6 +114,13 @@ TEST(ParseOptions, ReadsEveryOption) {
     EXPECT_EQ(options.markdown, standardOutput);
     EXPECT_TRUE(options.resume);
     EXPECT_FALSE(options.color);
+}
+
+TEST(ParseOptions, TakesAllOperations) {
+    EXPECT_THAT(parse({"--op", "all"}).operations, ElementsAreArray(allOperations));
+    EXPECT_THAT(parse({"--list"}).operations, ElementsAreArray(allOperations));
+    EXPECT_THAT(parse({"--list", "--op", "scan"}).operations, ElementsAre(Operation::Scan));
+    EXPECT_THAT(parse({"--op", "scan,all"}).operations, ElementsAreArray(allOperations));
 }
 
 TEST(ParseOptions, TakesEachSizeGiven) {
