@@ -28,6 +28,19 @@ struct alignas(16) Pass {
     Buffer to;
 };
 
+/// In one access. Otherwise the other fields are loaded once `isNeeded` is known, and each block waits twice.
+[[nodiscard]] __device__ inline Pass loadAtOnce(const Pass& pass) {
+    Vector<Pass, 1> copy;
+    copyVector(&copy, reinterpret_cast<const Vector<Pass, 1>*>(&pass));
+    return copy.items[0];
+}
+
+/// With its padding, so that all that loadAtOnce() reads has been written.
+__device__ inline void storeAtOnce(const Pass& pass, Pass& to) {
+    const Vector<Pass, 1> copy{pass};
+    copyVector(reinterpret_cast<Vector<Pass, 1>*>(&to), &copy);
+}
+
 /// The passes, planned from the histograms of the keys. In device memory.
 struct Plan {
     Pass passes[mostDigits];
@@ -54,7 +67,7 @@ __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed
     int order = 0;
     for (int i = 0; i < digits; ++i) {
         plan.tickets[i] = 0;
-        Pass& pass = plan.passes[i];
+        Pass pass{};
         pass.isNeeded = (needed >> i & 1) != 0;
         if (pass.isNeeded) {
             --left;
@@ -65,6 +78,7 @@ __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed
             pass.to = left % 2 == 0 ? Buffer::Out : Buffer::Spare;
             from = pass.to;
         }
+        storeAtOnce(pass, plan.passes[i]);
     }
 }
 
@@ -227,13 +241,6 @@ __device__ void prefetchToL2(const T* elements, int size) {
 /// counter from counting to ranking. That takes two registers per key and costs more than computing them again.
 [[nodiscard]] __device__ inline Digit withoutMemory(Digit digit) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
-}
-
-/// In one access. Otherwise the other fields are loaded once `isNeeded` is known, and each block waits twice.
-[[nodiscard]] __device__ inline Pass loadAtOnce(const Pass& pass) {
-    Vector<Pass, 1> copy;
-    copyVector(&copy, reinterpret_cast<const Vector<Pass, 1>*>(&pass));
-    return copy.items[0];
 }
 
 /// The tile of this block. A ticket reaches all threads in `shared`; that path contains a barrier.
