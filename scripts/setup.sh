@@ -49,17 +49,25 @@ install_packages() {
         die "could not install ${missing[*]}"
 }
 
+venv=build/venv
+
+# pip_install NAME...: installs from PyPI into the build folder.
+pip_install() {
+    if [ ! -x "$venv/bin/pip" ]; then
+        install_packages python3-venv
+        python3 -m venv "$venv"
+    fi
+    "$venv/bin/pip" install --quiet "$@"
+}
+
 # If the distribution's CMake is too old, a newer one is installed in the build folder.
 ensure_cmake() {
     local version
     version=$(cmake --version 2>/dev/null | sed -n '1s/[^0-9]*//p' || true)
     at_least "${version:-0}" "$minimum_cmake" && return
-    local venv=build/venv
     if [ ! -x "$venv/bin/cmake" ]; then
         say "CMake ${version:-is missing}: fetching a newer one into $venv"
-        install_packages python3-venv
-        python3 -m venv "$venv" && "$venv/bin/pip" install --quiet cmake ||
-            die "please install CMake $minimum_cmake or newer"
+        pip_install cmake || die "please install CMake $minimum_cmake or newer"
     fi
     PATH="$PWD/$venv/bin:$PATH"
 }
@@ -76,6 +84,15 @@ find_nvcc() {
     done
 }
 
+# Peers that the build fetches: simdutf, and CUB and Thrust of the newest CCCL beside those of the toolkit.
+add_peers() {
+    pip_install --upgrade nvidia-cuda-cccl || die "could not fetch the newest CCCL"
+    local headers
+    headers=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu*/include/cccl)
+    [ -d "$headers" ] || die "the newest CCCL has no headers where they were expected: $headers"
+    STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_SIMDUTF=ON -DSTREAM_COMPACTION_LATEST_CCCL=$headers"
+}
+
 # choose_preset OPTION...: sets `preset` to `release` for a card or to `simulated`, and `options` to the remaining
 # options. Without --cuda, --simulate or --simulated it depends on whether there is a card.
 choose_preset() {
@@ -90,6 +107,7 @@ choose_preset() {
                 STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_CUDA=ON"
                 ;;
             --simulate | --simulated) preset=simulated ;;
+            --all-peers) add_peers ;;
             *) options+=("$option") ;;
         esac
     done

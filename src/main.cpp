@@ -16,7 +16,7 @@ static_assert(SIZE > 3);
 // The run is in app/program.cpp; the list of variants is in variants/variants.cpp.
 int main(int argc, char* argv[]) {
     const std::span<const char* const> arguments(argv + 1, argv + argc);
-    return Bench::runProgram(
-        arguments, {SIZE, NPOT}, Bench::thisMachine(),
-        {std::cout, std::cerr, Bench::standardOutputTakesColor(), Bench::standardErrorIsTerminal()});
+    return Bench::runProgram(arguments, {SIZE, NPOT}, Bench::thisMachine(),
+                             {std::cout, std::cerr, Bench::standardOutputTakesColor(), Bench::standardOutputWidth(),
+                              Bench::standardErrorIsTerminal()});
 }

@@ -93,6 +93,11 @@ void requireConsistent(const Options& options) {
     if (options.list && writesFiles(options)) {
         throw UsageError("--list: measures nothing; leave out --csv, --samples, --json, --markdown");
     }
+    const auto isInLadder = [](Operation operation) { return std::ranges::find(ladder, operation) != ladder.end(); };
+    if (options.classic &&
+        (!std::ranges::all_of(options.operations, isInLadder) || options.types != std::vector{ElementType::Int32})) {
+        throw UsageError("--classic: the course's program has only scans, compactions and sorts of int32");
+    }
     if (options.profile && writesFiles(options)) {
         throw UsageError(
             "--profile: times under a profiler are not worth keeping; leave out --csv, --samples, --json, --markdown");
@@ -106,7 +111,7 @@ const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGrou
     {"How to measure",
      {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--card", "--trace",
       "--profile"}},
-    {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume"}},
+    {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume", "--classic"}},
 }};
 
 [[nodiscard]] std::string versionText() {
@@ -141,7 +146,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--size", "N",
         [&options](const std::vector<std::string>& texts) { addSizes(options, parseList(texts, parseSize)); },
         fmt::format("Elements, one or more values: 1000000, 2^24, 1<<24, 16M (M = 2^20)\n[{}]", defaults));
-    CLI::Option* const sweep = addListOption(
+    addListOption(
         app, "--sweep", "SIZES",
         [&options](const std::vector<std::string>& items) { addSizes(options, parseSweep(items)); },
         "More sizes: 2^10:2^28 (doubling), 2^10:2^28:x4 (factor 4), 1M:4M:1M (step 1M), "
@@ -233,6 +238,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         addFlag(app, "--profile", options.profile,
                 "For profilers (ncu --profile-from-start off): collect one run of each variant, in "
                 "an NVTX range OPERATION/VARIANT/N");
+    addFlag(app, "--classic", options.classic,
+            "The report of the course's program, byte for byte: two lines and the arrays for "
+            "each of its variants, or of those named by --variant");
     addFlag(app, "--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
     addFlag(app, "--version", version, "Print the version and stop");
 
@@ -272,8 +280,6 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         options.plan.trials = 1;
         options.plan.maxNoise = std::numeric_limits<double>::infinity();
     }
-    const std::size_t most = std::max({options.inputs.size(), options.blockSizes.size(), options.modes.size()});
-    options.brief = !sweep->empty() || options.sizes.size() > 2 || most > 1;
     options.color = !noColor;
     return options;
 }

@@ -46,7 +46,7 @@ struct Options {
     std::optional<std::filesystem::path> markdown;
     bool resume = false;   ///< skips measurements that the CSV has
     bool profile = false;  ///< for a profiler: one trial, and only it is collected
-    bool brief = false;    ///< one line per measurement, because there are many
+    bool classic = false;  ///< the report of the course's program
     bool color = true;
 
     /// The text of --help or --version, if one of them is given. Nothing is run then.

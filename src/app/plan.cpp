@@ -6,6 +6,7 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string_view>
@@ -103,7 +104,7 @@ struct Extent {
 }
 
 [[nodiscard]] std::vector<Mode> modesFor(const Variant& variant, const Options& options) {
-    return variant.hardware == Hardware::Cpu ? std::vector{Mode::Batched} : options.modes;
+    return variant.hardware == Hardware::Cpu ? std::vector{Mode::Warm} : options.modes;
 }
 
 [[nodiscard]] Section makeSection(std::span<const Variant> variants, InputPattern input, const Options& options) {
@@ -115,7 +116,9 @@ struct Extent {
     for (const Variant& variant : variants) {
         for (const auto& [n, shape] : extents) {
             for (const Mode mode : modesFor(variant, options)) {
-                section.measurements.push_back({variant, n, shape, inputName, mode});
+                if (!options.classic || variant.name != classicOneSizeVariant || n == extents.front().n) {
+                    section.measurements.push_back({variant, n, shape, inputName, mode});
+                }
             }
         }
     }
@@ -127,6 +130,9 @@ struct Extent {
 std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options) {
     std::vector<Variant> chosen =
         onHardware(selectVariants(variants, options.operations, options.types, options.variants), options.hardware);
+    if (options.classic && options.variants.empty()) {
+        std::erase_if(chosen, std::not_fn(isClassic));
+    }
     requireEffect(chosen, options);
     if (!options.blockSizes.empty()) {
         chosen = withBlockSizes(chosen, options.blockSizes);

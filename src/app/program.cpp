@@ -51,10 +51,25 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     }
 }
 
+/// The libraries of the peers, without duplicates.
+[[nodiscard]] std::vector<std::string> peersOf(std::span<const Section> sections) {
+    std::vector<std::string> peers;
+    for (const Section& section : sections) {
+        for (const Measurement& measurement : section.measurements) {
+            const std::string& library = measurement.variant.library;
+            if (!library.empty() && std::ranges::find(peers, library) == peers.end()) {
+                peers.push_back(library);
+            }
+        }
+    }
+    return peers;
+}
+
 [[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
     std::vector<Section> sections = makePlan(machine.variants, options);
     const GpuAccess access = machine.openGpu({options.device, options.simulator});
     RunContext context = describeRun(access);
+    context.peers = peersOf(sections);
     if (options.resume) {
         leaveOutMeasured(sections, *options.csv, context, options.plan);
     }
@@ -84,7 +99,7 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
         return success;
     }
     if (options.list) {
-        Report(console.out, false)
+        Report(console.out, false, console.width)
             .list(onHardware(selectVariants(machine.variants, options.operations, options.types, options.variants),
                              options.hardware));
         return success;

@@ -118,9 +118,12 @@ namespace {
 Run::Run(const Options& options, const GpuAccess& access, Console console)
     : options_(options),
       outputs_(options, console.out),
-      report_(writesToStandardOutput(options) ? console.err : console.out,
-              console.color && options.color && !writesToStandardOutput(options)),
+      reportStream_(writesToStandardOutput(options) ? console.err : console.out),
+      report_(options.classic ? nowhere_ : reportStream_,
+              console.color && options.color && !writesToStandardOutput(options), console.width),
+      classicReport_(reportStream_),
       progressStream_(console.progress ? &console.err : nullptr),
+      progressWidth_(console.width),
       tester_(access, options.plan, options.profile) {}
 
 Ending Run::operator()(std::span<const Section> sections, const RunContext& context) {
@@ -141,10 +144,7 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     if (context.simulatedCard && writesFiles(options_)) {
         report_.note("simulated runs are no measurements: the files have rows of CPU variants only");
     }
-    if (options_.brief) {
-        report_.gap();
-    }
-    Progress progress(progressStream_, planned, work);
+    Progress progress(progressStream_, progressWidth_, planned, work);
     for (const Section& section : sections) {
         for (const auto& [row, outcome] : section.earlier) {
             outputs_.keep(row);
@@ -154,7 +154,6 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
             measure(section, context, progress);
         }
     }
-    report_.table(shown_);
     report_.verdicts(shown_);
     report_.notes(outcomes_, context);
     if (interrupt_.interrupted()) {
@@ -174,9 +173,9 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
 
 void Run::measure(const Section& section, const RunContext& context, Progress& progress) {
     const auto problems = problemsOf(section, options_);
-    if (!options_.brief) {
-        const std::string& input = section.measurements.front().input;
-        report_.section(section.operation, section.type, input, *problems.front());
+    report_.section(section.measurements);
+    if (options_.classic) {
+        classicReport_.section(section.operation, *problems.front());
     }
     const std::size_t before = outcomes_.size();
     for (const Measurement& measurement : section.measurements) {
@@ -184,20 +183,22 @@ void Run::measure(const Section& section, const RunContext& context, Progress& p
             break;
         }
         progress.begin(fmt::format("{} {} {}", name(section.operation), measurement.variant.name, measurement.n));
-        Outcome outcome = tester_.test(measurement, problemFor(measurement, problems));
+        Problem& problem = problemFor(measurement, problems);
+        Outcome outcome = tester_.test(measurement, problem);
         progress.end(workOf(measurement));
         progress.clear();
-        record(std::move(outcome), context);
+        record(std::move(outcome), problem, context);
     }
     report_.skipped(std::span(outcomes_).subspan(before));
 }
 
-void Run::record(Outcome outcome, const RunContext& context) {
+void Run::record(Outcome outcome, const Problem& problem, const RunContext& context) {
     const bool isSkipped = outcome.status == Outcome::Status::Skipped;
-    if (!isSkipped && options_.brief) {
-        report_.line(outcome);
-    } else if (!isSkipped) {
+    if (!isSkipped) {
         report_.outcome(outcome);
+    }
+    if (options_.classic) {
+        classicReport_.outcome(outcome, problem);
     }
     if (!isSkipped && outcome.mode != Mode::Untimed) {
         outputs_.add(rowOf(context, timestampNow(), outcome));

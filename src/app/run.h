@@ -11,6 +11,7 @@
 #include "app/options.h"
 #include "app/output_file.h"
 #include "app/plan.h"
+#include "output/classic_report.h"
 #include "output/csv.h"
 #include "output/report.h"
 #include "output/terminal.h"
@@ -62,12 +63,16 @@ class Run {
 
   private:
     void measure(const Section& section, const RunContext& context, Progress& progress);
-    void record(Outcome outcome, const RunContext& context);
+    void record(Outcome outcome, const Problem& problem, const RunContext& context);
 
     const Options& options_;
     Outputs outputs_;
-    Report report_;
+    std::ostream nowhere_{nullptr};
+    std::ostream& reportStream_;
+    Report report_;  ///< goes nowhere if the classic report takes its place
+    ClassicReport classicReport_;
     std::ostream* progressStream_;
+    int progressWidth_;
     Tester tester_;
     InterruptGuard interrupt_;
     std::vector<Outcome> outcomes_;  ///< of this run

@@ -49,6 +49,8 @@ std::string_view name(Mode mode) {
             return "cold";
         case Mode::Batched:
             return "batched";
+        case Mode::Warm:
+            return "warm";
         case Mode::Untimed:
             return "untimed";
     }

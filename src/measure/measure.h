@@ -46,12 +46,13 @@ using Work = std::function<void()>;
 enum class Mode {
     Cold,     ///< one run after the caches have been emptied
     Batched,  ///< runs back to back; each finds the caches as the previous run left them
+    Warm,     ///< one run on the CPU, with the caches as the previous trial left them
     Untimed,  ///< one run in the simulator, which has no times
 };
 
-/// The name in `--mode`, the report and the CSV.
+/// The name in the report and the CSV.
 [[nodiscard]] std::string_view name(Mode mode);
-/// A mode with times. Throws UsageError, with the nearest names, for other names.
+/// A mode of the GPU with times, by its name in `--mode`. Throws UsageError, with the nearest names, for other names.
 [[nodiscard]] Mode parseMode(std::string_view text);
 
 /// What one run of some work took, in microseconds.

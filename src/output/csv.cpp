@@ -54,7 +54,7 @@ Row rowOf(const RunContext& context, std::string_view timestamp, const Outcome& 
     row.trials = static_cast<std::size_t>(outcome.time.trials);
     row.bytes = outcome.bytes;
     row.verified = outcome.status == Outcome::Status::Passed;
-    if (row.verified) {
+    if (outcome.isTimed()) {
         row.medianUs = outcome.time.us.median;
         row.minUs = outcome.time.us.min;
         row.maxUs = outcome.time.us.max;
@@ -191,6 +191,7 @@ bool readHeader(std::istream& in, std::string& line) {
             return std::nullopt;
         }
     }
+    row.bringUpToDate();
     return row.verified && !row.isTimed() ? std::nullopt : std::optional(std::move(row));
 }
 

@@ -53,6 +53,13 @@ struct Row {
     std::string library;                  ///< of a peer, with its version
     std::vector<double> samplesUs;        ///< the time of each trial; only in JSON
 
+    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`.
+    void bringUpToDate() {
+        if (!cpu.empty()) {
+            mode = "warm";
+        }
+    }
+
     /// Whether its result was right and its times are valid.
     [[nodiscard]] bool isTimed() const;
 

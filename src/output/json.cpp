@@ -58,6 +58,7 @@ void fromJson(const Json& json, std::optional<T>& value) {
     for (const Column& column : columns) {
         std::visit([&](auto member) { fromJson(object.at(std::string(column.name)), row.*member); }, column.member);
     }
+    row.bringUpToDate();
     row.samplesUs = object.at(samplesKey).get<std::vector<double>>();
     return row;
 }

@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "cli/values.h"
@@ -21,25 +21,12 @@ namespace {
 using Status = Outcome::Status;
 
 constexpr std::string_view nothing = "-";
-/// What the fastest variant is compared with.
-constexpr std::array<std::string_view, 3> peersInVerdicts{"cpu", "thrust", "cub"};
+/// What the fastest variant is compared with: the faster variant of each line.
+constexpr std::array<std::array<std::string_view, 2>, 3> peersInVerdicts{
+    {{"cpu", "cpu"}, {"thrust", "thrust-latest"}, {"cub", "cub-latest"}}};
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
-
-/// The size in the course's words, or the shape of a matrix. Other sizes than the course's are given as numbers,
-/// because two of them may be of the same class.
-[[nodiscard]] std::string sizeClass(const Outcome& outcome) {
-    if (outcome.shape) {
-        return toString(*outcome.shape);
-    }
-    const std::size_t powerOfTwo = std::bit_ceil(outcome.n);
-    if (outcome.n > 1 && outcome.n == powerOfTwo) {
-        return "power-of-two";
-    }
-    return outcome.n > 1 && outcome.n == nonPowerOfTwoBelow(powerOfTwo) ? "non-power-of-two"
-                                                                        : fmt::format("n = {}", outcome.n);
-}
 
 [[nodiscard]] std::string ofType(const Variant& variant) { return ofType(variant.operation, variant.type); }
 
@@ -67,6 +54,90 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     return fmt::format("{}", fmt::join(parts, "; "));
 }
 
+[[nodiscard]] std::string variantOf(const Measurement& measurement) { return std::string(measurement.variant.name); }
+[[nodiscard]] std::string sizeOf(const Measurement& measurement) { return sizeOf(measurement.n, measurement.shape); }
+[[nodiscard]] std::string blockOf(const Measurement& measurement) {
+    return measurement.variant.blockSizes.empty() ? "" : std::to_string(measurement.variant.defaultBlockSize);
+}
+[[nodiscard]] std::string modeOf(const Measurement& measurement) { return std::string(name(measurement.mode)); }
+
+/// Whether some variant is measured with several of these.
+[[nodiscard]] bool varies(std::string (*text)(const Measurement& measurement),
+                          std::span<const Measurement> measurements) {
+    std::map<std::string_view, std::string> first;
+    return std::ranges::any_of(measurements, [&](const Measurement& measurement) {
+        const std::string value = text(measurement);
+        return first.try_emplace(measurement.variant.name, value).first->second != value;
+    });
+}
+
+/// Four digits, and the unit that leaves at least one of them before the point.
+[[nodiscard]] std::string formatTime(double us) {
+    constexpr double thousand = 1000;
+    constexpr double nearlyThousand = 999.95;  // more is rounded to it
+    double value = us * thousand;
+    for (const char* unit : {"ns", "us", "ms"}) {
+        if (value < nearlyThousand) {
+            return fmt::format("{:#.4g} {}", value, unit);
+        }
+        value /= thousand;
+    }
+    return fmt::format("{:#.4g} s", value);
+}
+
+/// A figure of a line, right-aligned behind a gap.
+struct Figure {
+    std::string_view title;
+    std::size_t width;
+    std::string (*text)(const Outcome& outcome);
+};
+
+// The first are the last to be left out.
+constexpr std::array figures{
+    Figure{"time   ", 10,
+           [](const Outcome& outcome) { return fmt::format("{:<8}", formatTime(outcome.time.us.median)); }},
+    Figure{"noise %", 9, [](const Outcome& outcome) { return noiseOf(outcome.time); }},
+    Figure{"GB/s", 9, [](const Outcome& outcome) { return fmt::format("{:.1f}", outcome.gigabytesPerSecond()); }},
+    Figure{"% of copy", 11, [](const Outcome& outcome) {
+               const auto percent = outcome.percentOfCopy();
+               return percent ? fmt::format("{:.0f}", *percent) : std::string(nothing);
+           }}};
+
+/// As long as the part of a copy's speed; empty in less room than is worth it.
+[[nodiscard]] std::string barOf(const Outcome& outcome, std::size_t room) {
+    constexpr std::size_t gap = 2;
+    constexpr std::size_t least = 5;
+    constexpr std::size_t most = 40;
+    const auto percent = outcome.percentOfCopy();
+    if (!percent || room < gap + least) {
+        return "";
+    }
+    const auto whole = static_cast<double>(std::min(room - gap, most));
+    const auto length = static_cast<std::size_t>(std::lround(std::min(*percent / 100, 1.0) * whole));
+    return length == 0 ? "" : std::string(gap, ' ') + std::string(length, '#');
+}
+
+/// The characters of a text in UTF-8.
+[[nodiscard]] std::size_t columnsOf(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
+}
+
+/// Lines of at most `width` columns, broken at spaces; a longer word stands alone.
+[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
+    std::vector<std::string> lines(1);
+    for (std::size_t begin = 0; begin < text.size();) {
+        const std::size_t end = std::min(text.find(' ', begin), text.size());
+        const std::string_view word = text.substr(begin, end - begin);
+        if (!lines.back().empty() && columnsOf(lines.back()) + 1 + columnsOf(word) > width) {
+            lines.emplace_back();
+        }
+        lines.back() += (lines.back().empty() ? "" : " ") + std::string(word);
+        begin = end + 1;
+    }
+    return lines;
+}
+
 /// Whether both did the same to the same input. CPU variants have one mode and match any.
 [[nodiscard]] bool isSameTask(const Outcome& a, const Outcome& b) {
     const bool isSameMode =
@@ -75,77 +146,144 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
            a.shape == b.shape && a.input == b.input;
 }
 
-/// Such as `fastest scan of 1048576, mod:50: single-pass, 8.61 us ± 0.5 %, 69 % of a copy, 1.24 x cub`.
+/// Whether its time is that of a right result.
+[[nodiscard]] bool isContestant(const Outcome& outcome) {
+    return outcome.status == Status::Passed && outcome.isTimed();
+}
+
+/// Such as `fastest scan of 1048576, mod:50: single-pass, 8.610 us ± 0.5 %, 69 % of a copy, 1.24 x cub`.
 [[nodiscard]] std::string verdictOn(const Outcome& best, std::span<const Outcome> outcomes) {
     std::string text =
-        fmt::format("fastest {}{} of {}, {}: {}, {:.2f} us ± {} %", name(best.variant.operation), ofType(best.variant),
-                    sizeOf(best.n, best.shape), best.input, best.variant.name, best.time.us.median, noiseOf(best.time));
+        fmt::format("fastest {}{} of {}, {}: {}, {}", name(best.variant.operation), ofType(best.variant),
+                    sizeOf(best.n, best.shape), best.input, best.variant.name, formatTime(best.time.us.median));
+    if (std::isfinite(best.time.us.noise)) {
+        text += fmt::format(" ± {} %", noiseOf(best.time));
+    }
     if (const auto percent = best.percentOfCopy()) {
         text += fmt::format(", {:.0f} % of a copy", *percent);
     }
-    for (const Outcome& other : outcomes) {
-        const bool isPeer = std::ranges::find(peersInVerdicts, other.variant.name) != peersInVerdicts.end();
-        if (isPeer && other.isTimed() && &other != &best && isSameTask(other, best)) {
-            text += fmt::format(", {:.2f} x {}", other.time.us.median / best.time.us.median, other.variant.name);
+    for (const auto& peers : peersInVerdicts) {
+        const Outcome* fastest = nullptr;
+        for (const Outcome& other : outcomes) {
+            const bool isPeer = std::ranges::find(peers, other.variant.name) != peers.end();
+            if (isPeer && isContestant(other) && &other != &best && isSameTask(other, best) &&
+                (fastest == nullptr || other.time.us.median < fastest->time.us.median)) {
+                fastest = &other;
+            }
+        }
+        if (fastest != nullptr) {
+            text += fmt::format(", {:.2f} x {}", fastest->time.us.median / best.time.us.median, fastest->variant.name);
         }
     }
     return text;
 }
 
-[[nodiscard]] bool sameSubject(const Variant& a, const Variant& b) {
-    return a.operation == b.operation && a.type == b.type;
-}
-
 }  // namespace
 
 void Report::context(const RunContext& context) {
+    constexpr std::size_t labelColumns = 10;
     for (const auto& [label, text] : describe(context)) {
-        out_ << fmt::format("{:<10}{}\n", label, text);
+        std::string_view before = label;
+        for (const std::string& line : wrapped(text, width_ - labelColumns)) {
+            out_ << fmt::format("{:<{}}{}\n", before, labelColumns, line);
+            before = "";
+        }
     }
 }
 
-void Report::section(Operation operation, ElementType type, std::string_view inputName, const Problem& problem) {
-    const std::string stars(heading(operation).size() + 6, '*');
-    out_ << fmt::format("\n{}\n", paint(Color::Bold, fmt::format("{0}\n** {1} **\n{0}", stars, heading(operation))));
-    out_ << fmt::format("    {} elements{}, {}\n    {}\n", sizeOf(problem.size(), problem.shape()),
-                        ofType(operation, type), inputName, problem.abridgedInput())
-         << std::flush;
+void Report::section(std::span<const Measurement> measurements) {
+    labels_ = {{"variant", variantOf, 0}};
+    for (const Label& label : {Label{"n", sizeOf, 0}, Label{"block", blockOf, 0}, Label{"mode", modeOf, 0}}) {
+        if (varies(label.text, measurements)) {
+            labels_.push_back(label);
+        }
+    }
+    std::vector<std::string> titles;
+    for (Label& label : labels_) {
+        label.width = label.title.size();
+        for (const Measurement& measurement : measurements) {
+            label.width = std::max(label.width, label.text(measurement).size());
+        }
+        titles.emplace_back(label.title);
+    }
+    const Measurement& first = measurements.front();
+    const std::string size = varies(sizeOf, measurements) ? "" : fmt::format(", n = {}", sizeOf(first));
+    out_ << '\n';
+    writeWrapped(Color::Bold,
+                 fmt::format("{}{}, {}{}", name(first.variant.operation), ofType(first.variant), first.input, size), 0);
+    std::string line = labelsOf(titles);
+    for (const Figure& figure : figures) {
+        if (first.mode != Mode::Untimed && line.size() + figure.width <= width_) {
+            line += fmt::format("{:>{}}", figure.title, figure.width);
+        }
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    out_ << line << std::endl;
 }
 
 void Report::outcome(const Outcome& outcome) {
-    const Variant& variant = outcome.variant;
-    out_ << paint(Color::Bold, fmt::format("==== {}{}, {} ====", variant.title, ofType(variant), sizeClass(outcome)))
-         << '\n';
-    if (outcome.isTimed()) {
-        out_ << fmt::format("   elapsed time: {:.6f}ms    ({} Measured)\n", outcome.time.us.median / 1000,
-                            variant.hardware == Hardware::Cpu ? "std::chrono" : "CUDA");
+    std::vector<std::string> texts;
+    for (const Label& label : labels_) {
+        texts.push_back(label.text(outcome));
     }
-    out_ << fmt::format("    {}\n", verdict(outcome));
+    const std::string labels = labelsOf(texts);
+    out_ << labels;
+    switch (outcome.status) {
+        case Status::Passed:
+        case Status::Inexact:
+            out_ << (outcome.isTimed() ? figuresOf(outcome, width_ - labels.size())
+                                       : paint(Color::Green, "  passed (simulated)"));
+            break;
+        case Status::Failed:
+            out_ << paint(Color::Red, "  FAILED");
+            break;
+        case Status::Skipped:
+            out_ << paint(Color::Yellow, "  skipped");
+            break;
+    }
+    out_ << '\n';
+    constexpr std::size_t indent = 4;
+    if (!outcome.reason.empty()) {
+        const Color color = outcome.status == Status::Failed ? Color::Red : Color::Yellow;
+        writeWrapped(color, outcome.status == Status::Inexact ? "inexact: " + outcome.reason : outcome.reason, indent);
+    }
     if (const std::string text = warning(outcome.time); outcome.isTimed() && !text.empty()) {
-        out_ << fmt::format("    {}\n", paint(Color::Yellow, text));
+        writeWrapped(Color::Yellow, text, indent);
     }
     out_ << std::flush;
 }
 
-void Report::line(const Outcome& outcome) {
-    const Variant& variant = outcome.variant;
-    const std::string block = variant.blockSizes.empty() ? "" : std::to_string(variant.defaultBlockSize);
-    out_ << fmt::format("{:<13} {:<22} {:>11} {:<10} {:>4} {:<7}  ",
-                        fmt::format("{}{}", name(variant.operation), ofType(variant)), variant.name,
-                        sizeOf(outcome.n, outcome.shape), outcome.input, block, name(outcome.mode));
-    if (outcome.isTimed()) {
-        out_ << fmt::format("{:>10.2f} us ± {:>5} % {:>8.2f} GB/s", outcome.time.us.median, noiseOf(outcome.time),
-                            outcome.gigabytesPerSecond());
-        if (const auto percent = outcome.percentOfCopy()) {
-            out_ << fmt::format(" {:>6.1f} % of copy", *percent);
-        }
-        if (const std::string text = warning(outcome.time); !text.empty()) {
-            out_ << "  " << paint(Color::Yellow, text);
-        }
-    } else {
-        out_ << verdict(outcome);
+std::string Report::labelsOf(const std::vector<std::string>& texts) const {
+    std::string line;
+    for (std::size_t i = 0; i < labels_.size(); ++i) {
+        // The name of the variant is left-aligned, and cut off where a line has no room for it and the time.
+        line += i == 0 ? fmt::format("{:<{}}", texts[i], labels_[i].width)
+                       : fmt::format("  {:>{}}", texts[i], labels_[i].width);
     }
-    out_ << std::endl;
+    const std::size_t most = width_ - figures.front().width;
+    if (line.size() > most) {
+        const std::size_t others = line.size() - labels_.front().width;
+        line.erase(most - others, line.size() - most);
+    }
+    return line;
+}
+
+std::string Report::figuresOf(const Outcome& outcome, std::size_t room) const {
+    std::string line;
+    for (const Figure& figure : figures) {
+        if (figure.width > room) {
+            return line;
+        }
+        line += fmt::format("{:>{}}", figure.text(outcome), figure.width);
+        room -= figure.width;
+    }
+    return line + barOf(outcome, room);
+}
+
+void Report::writeWrapped(Color color, std::string_view text, std::size_t indent) {
+    for (const std::string& line : wrapped(text, width_ - indent)) {
+        out_ << std::string(indent, ' ') << paint(color, line) << '\n';
+    }
 }
 
 void Report::skipped(std::span<const Outcome> outcomes) {
@@ -158,7 +296,7 @@ void Report::skipped(std::span<const Outcome> outcomes) {
     }
     for (const auto& [reason, names] : variants) {
         if (!names.empty()) {
-            out_ << paint(Color::Yellow, fmt::format("skipped: {} ({})", fmt::join(names, ", "), reason)) << std::endl;
+            writeWrapped(Color::Yellow, fmt::format("skipped: {} ({})", fmt::join(names, ", "), reason), 0);
         }
     }
 }
@@ -170,7 +308,7 @@ void Report::verdicts(std::span<const Outcome> outcomes) {
     };
     std::vector<Contest> contests;
     for (const Outcome& outcome : outcomes) {
-        if (!outcome.isTimed()) {
+        if (!isContestant(outcome)) {
             continue;
         }
         const auto found = std::ranges::find_if(
@@ -186,27 +324,10 @@ void Report::verdicts(std::span<const Outcome> outcomes) {
     }
     std::erase_if(contests, [](const Contest& contest) { return contest.contestants == 1; });
     if (!contests.empty()) {
-        gap();
+        out_ << '\n';
     }
     for (const Contest& contest : contests) {
-        out_ << verdictOn(*contest.best, outcomes) << '\n';
-    }
-}
-
-void Report::table(std::span<const Outcome> outcomes) {
-    std::vector<Outcome> shown;
-    std::ranges::copy_if(outcomes, std::back_inserter(shown), isInTable);
-    if (shown.empty()) {
-        return;
-    }
-    const auto lines = resultsTable(shown).lines();
-    out_ << '\n' << paint(Color::Bold, lines.front()) << '\n';
-    for (std::size_t i = 0; i < shown.size(); ++i) {
-        if (i > 0 && !sameSubject(shown[i].variant, shown[i - 1].variant)) {
-            out_ << '\n';
-        }
-        const bool failed = shown[i].status == Status::Failed;
-        out_ << (failed ? paint(Color::Red, lines[i + 1]) : lines[i + 1]) << '\n';
+        writeWrapped(Color::None, verdictOn(*contest.best, outcomes), 0);
     }
 }
 
@@ -227,12 +348,17 @@ void Report::notes(std::span<const Outcome> outcomes, const RunContext& context)
     }
 }
 
-void Report::note(const std::string& text) { out_ << '\n' << paint(Color::Yellow, "Note: " + text) << '\n'; }
+void Report::note(const std::string& text) {
+    out_ << '\n';
+    writeWrapped(Color::Yellow, "Note: " + text, 0);
+}
 
 void Report::summary(std::span<const Outcome> outcomes) {
     const std::size_t failed = count(outcomes, Status::Failed);
-    const std::string text = fmt::format("{} passed, {} failed, {} skipped", count(outcomes, Status::Passed), failed,
-                                         count(outcomes, Status::Skipped));
+    const std::size_t inexact = count(outcomes, Status::Inexact);
+    const std::string text =
+        fmt::format("{} passed, {}{} failed, {} skipped", count(outcomes, Status::Passed),
+                    inexact > 0 ? fmt::format("{} inexact, ", inexact) : "", failed, count(outcomes, Status::Skipped));
     out_ << '\n' << paint(failed > 0 ? Color::Red : Color::Green, text) << '\n' << std::flush;
 }
 
@@ -250,24 +376,14 @@ void Report::list(std::span<const Variant> variants) {
     }
 }
 
-std::string Report::verdict(const Outcome& outcome) const {
-    switch (outcome.status) {
-        case Status::Passed:
-            return paint(Color::Green, outcome.isTimed() ? "passed" : "passed (simulated)");
-        case Status::Failed:
-            return paint(Color::Red, "FAILED: " + outcome.reason);
-        case Status::Skipped:
-            return paint(Color::Yellow, "skipped: " + outcome.reason);
-    }
-    return {};
-}
-
 std::string Report::paint(Color color, std::string text) const {
-    if (!color_) {
+    if (!color_ || color == Color::None) {
         return text;
     }
     const auto code = [color] {
         switch (color) {
+            case Color::None:
+                return 0;
             case Color::Bold:
                 return 1;
             case Color::Red:

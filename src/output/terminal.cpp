@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cmath>
 #include <csignal>
@@ -9,8 +10,11 @@
 #include <cstdlib>
 
 #ifdef _WIN32
+#define NOMINMAX  // windows.h would define macros min and max
 #include <io.h>
+#include <windows.h>
 #else
+#include <sys/ioctl.h>
 #include <unistd.h>
 #endif
 
@@ -31,6 +35,35 @@ bool standardOutputTakesColor() {
     const char* noColor = std::getenv("NO_COLOR");
     const bool refused = noColor != nullptr && *noColor != '\0';
     return !refused && isTerminal(stdout);
+}
+
+namespace {
+
+/// 0 if it is unknown.
+[[nodiscard]] int widthOfTerminal() {
+#ifdef _WIN32
+    CONSOLE_SCREEN_BUFFER_INFO info;
+    return GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &info) != 0
+               ? info.srWindow.Right - info.srWindow.Left + 1
+               : 0;
+#else
+    winsize size{};
+    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+#endif
+}
+
+}  // namespace
+
+int standardOutputWidth() {
+    constexpr int least = 40;
+    constexpr int most = 160;
+    constexpr int usual = 80;
+    const char* const columns = std::getenv("COLUMNS");
+    int width = columns != nullptr ? std::atoi(columns) : 0;
+    if (width <= 0) {
+        width = widthOfTerminal();
+    }
+    return width > 0 ? std::clamp(width, least, most) : usual;
 }
 
 bool standardErrorIsTerminal() { return isTerminal(stderr); }
@@ -72,8 +105,13 @@ InterruptGuard::~InterruptGuard() { std::signal(SIGINT, previous_); }
 
 bool InterruptGuard::interrupted() const { return noted != 0; }
 
-Progress::Progress(std::ostream* terminal, std::size_t measurements, double work, Clock now)
-    : terminal_(terminal), now_(std::move(now)), startUs_(now_()), measurements_(measurements), work_(work) {}
+Progress::Progress(std::ostream* terminal, int width, std::size_t measurements, double work, Clock now)
+    : terminal_(terminal),
+      width_(width),
+      now_(std::move(now)),
+      startUs_(now_()),
+      measurements_(measurements),
+      work_(work) {}
 
 void Progress::begin(std::string_view measurement) {
     ++begun_;
@@ -81,7 +119,8 @@ void Progress::begin(std::string_view measurement) {
         return;
     }
     clear();
-    const std::string line = fmt::format("[{}/{}] {}{}", begun_, measurements_, measurement, timeLeft());
+    std::string line = fmt::format("[{}/{}] {}{}", begun_, measurements_, measurement, timeLeft());
+    line.resize(std::min(line.size(), static_cast<std::size_t>(width_ - 1)));  // a full line would wrap
     written_ = line.size();
     *terminal_ << line << std::flush;
 }

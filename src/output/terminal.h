@@ -15,6 +15,10 @@ namespace Bench {
 /// Whether the stream is a terminal.
 [[nodiscard]] bool standardErrorIsTerminal();
 
+/// The columns that a line of standard output has: COLUMNS in the environment, else what the terminal says, else 80. At
+/// least 40, at most 160.
+[[nodiscard]] int standardOutputWidth();
+
 /// While an object lives, the first Ctrl-C is noted, standard error says so, and the program goes on; a second one ends
 /// it as usual. If the signal is ignored, as in background jobs of a shell, it stays ignored.
 class InterruptGuard {
@@ -33,11 +37,12 @@ class InterruptGuard {
     Handler previous_;
 };
 
-/// A progress line on the terminal. The remaining time is estimated from the work of the remaining measurements.
+/// A progress line on the terminal, cut off at its width. The remaining time is estimated from the work of the
+/// remaining measurements.
 class Progress {
   public:
     /// Writes nothing if there is no terminal. `work` is the total of all measurements, in any unit.
-    Progress(std::ostream* terminal, std::size_t measurements, double work, Clock now = steadyMicroseconds);
+    Progress(std::ostream* terminal, int width, std::size_t measurements, double work, Clock now = steadyMicroseconds);
 
     void begin(std::string_view measurement);
     void end(double work);
@@ -48,6 +53,7 @@ class Progress {
     [[nodiscard]] std::string timeLeft() const;
 
     std::ostream* terminal_;
+    int width_;
     Clock now_;
     double startUs_;
     std::size_t measurements_;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "problems/chunks.h"
+#include "problems/problem.h"
 
 /// Results are checked against the input, in chunks on all cores.
 namespace Bench {
@@ -35,6 +36,15 @@ template <typename Find>
         n, [&](std::size_t chunk, std::size_t begin, std::size_t end) { findings[chunk] = find(chunk, begin, end); });
     const auto first = std::ranges::find_if(findings, &Finding::has_value);
     return first != findings.end() ? std::move(*first) : std::nullopt;
+}
+
+/// Of the errors that `worstIn(chunk, begin, end)` finds, the one that is most times its bound.
+template <typename WorstIn>
+[[nodiscard]] RoundingError worstError(std::size_t n, const WorstIn& worstIn) {
+    std::vector<RoundingError> errors(chunksOf(n) + 1);
+    forEachChunk(
+        n, [&](std::size_t chunk, std::size_t begin, std::size_t end) { errors[chunk] = worstIn(chunk, begin, end); });
+    return std::ranges::max(errors, {}, &RoundingError::timesBound);
 }
 
 template <typename Expected, typename Got>

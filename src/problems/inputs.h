@@ -72,12 +72,4 @@ template <typename Element>
 /// The first n bytes of a file, repeated if it has fewer. Throws UsageError if the file cannot be read or is empty.
 [[nodiscard]] Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n);
 
-/// The beginning, as the report shows it: `"Some text ..."`.
-template <typename Element>
-[[nodiscard]] std::string abridgedText(std::span<const Element> text);
-
-/// `[   3  17   0 ...  12   0 ]`: a short array whole, a long one by its beginning and end. For each of AllTypes.
-template <typename T>
-[[nodiscard]] std::string abridged(std::span<const T> values);
-
 }  // namespace Bench

@@ -17,23 +17,22 @@ using Kind = InputPattern::Kind;
 
 struct Description {
     std::string_view name;
-    std::string_view heading;
     InputPattern input;
 };
 
 [[nodiscard]] const Description& describe(Operation operation) {
-    static constexpr Description scan{"scan", "SCAN TESTS", {Kind::Modulo, 50}};
-    static constexpr Description scanSquares{"scan-squares", "SCAN OF SQUARES TESTS", {Kind::Modulo, 50}};
-    static constexpr Description compact{"compact", "STREAM COMPACTION TESTS", {Kind::Modulo, 4}};
-    static constexpr Description partition{"partition", "PARTITION TESTS", {Kind::Modulo, 4}};
-    static constexpr Description sort{"sort", "RADIX SORT TESTS", {Kind::Uniform}};
-    static constexpr Description sortPairs{"sort-pairs", "RADIX SORT OF PAIRS TESTS", {Kind::Uniform}};
-    static constexpr Description rowSum{"row-sum", "ROW SUM TESTS", {Kind::Modulo, 50}};
-    static constexpr Description utf8ToUtf32{"utf8-to-utf32", "UTF-8 TESTS, TO UTF-32", {Kind::Mixed}};
-    static constexpr Description utf8ToUtf16{"utf8-to-utf16", "UTF-8 TESTS, TO UTF-16", {Kind::Mixed}};
-    static constexpr Description utf8Validate{"utf8-validate", "UTF-8 TESTS, VALIDATION", {Kind::Mixed}};
-    static constexpr Description utf32ToUtf8{"utf32-to-utf8", "UTF-8 TESTS, FROM UTF-32", {Kind::Mixed}};
-    static constexpr Description utf16ToUtf8{"utf16-to-utf8", "UTF-8 TESTS, FROM UTF-16", {Kind::Mixed}};
+    static constexpr Description scan{"scan", {Kind::Modulo, 50}};
+    static constexpr Description scanSquares{"scan-squares", {Kind::Modulo, 50}};
+    static constexpr Description compact{"compact", {Kind::Modulo, 4}};
+    static constexpr Description partition{"partition", {Kind::Modulo, 4}};
+    static constexpr Description sort{"sort", {Kind::Uniform}};
+    static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
+    static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
+    static constexpr Description utf8ToUtf32{"utf8-to-utf32", {Kind::Mixed}};
+    static constexpr Description utf8ToUtf16{"utf8-to-utf16", {Kind::Mixed}};
+    static constexpr Description utf8Validate{"utf8-validate", {Kind::Mixed}};
+    static constexpr Description utf32ToUtf8{"utf32-to-utf8", {Kind::Mixed}};
+    static constexpr Description utf16ToUtf8{"utf16-to-utf8", {Kind::Mixed}};
     switch (operation) {
         case Operation::Scan:
             return scan;
@@ -73,8 +72,6 @@ constexpr std::uint32_t mostToSquare = 1 << 11;
 }  // namespace
 
 std::string_view name(Operation operation) { return describe(operation).name; }
-
-std::string_view heading(Operation operation) { return describe(operation).heading; }
 
 InputPattern defaultInput(Operation operation) { return describe(operation).input; }
 

@@ -45,8 +45,6 @@ inline constexpr ElementType listedTypeOfText = ElementType::Int32;
 
 /// The name in `--op` and the CSV.
 [[nodiscard]] std::string_view name(Operation operation);
-/// The heading of the report's section.
-[[nodiscard]] std::string_view heading(Operation operation);
 /// Throws UsageError, with the nearest names, for an unknown name.
 [[nodiscard]] Operation parseOperation(std::string_view text);
 

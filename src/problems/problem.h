@@ -1,7 +1,9 @@
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,6 +16,22 @@
 
 namespace Bench {
 
+/// How far an element of a result is from the exact one.
+struct RoundingError {
+    std::size_t index = 0;
+    double error = 0;
+    double bound = 0;          ///< that a right result keeps
+    double anyOrderBound = 0;  ///< that rounding keeps in any order of the additions
+
+    /// Infinite for what is no number, or for any error where there is no rounding.
+    [[nodiscard]] double timesBound() const {
+        if (error == 0) {
+            return 0;
+        }
+        return std::isnan(error) ? std::numeric_limits<double>::infinity() : error / bound;
+    }
+};
+
 /// One operation on one input, and the check of its result.
 class Problem {
   public:
@@ -25,14 +43,15 @@ class Problem {
     [[nodiscard]] virtual std::size_t resultSize() const { return size(); }
     /// Rows and columns, if the input is a matrix.
     [[nodiscard]] virtual std::optional<Shape> shape() const { return std::nullopt; }
-    /// The input as the report shows it.
-    [[nodiscard]] virtual std::string abridgedInput() const = 0;
     /// Bytes that any implementation must move: each input element is read once, each element of the result is written
     /// once.
     [[nodiscard]] virtual std::size_t bytesMoved() const = 0;
     /// The first error in the result of the last run, such as `first mismatch at index 3: expected 6, got 7`; empty if
     /// there is none.
     [[nodiscard]] virtual std::optional<std::string> mismatch() const = 0;
+    /// Of the errors in the result, the one that is most times its bound. Empty if the operation does not round, or if
+    /// the result has a wrong length.
+    [[nodiscard]] virtual std::optional<RoundingError> roundingError() const { return std::nullopt; }
 };
 
 /// A problem with its input and its result, as the variants use it.

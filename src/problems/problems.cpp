@@ -20,17 +20,19 @@
 namespace Bench {
 namespace {
 
-/// Adds abridgedInput() to a problem.
-template <typename Base>
-class Shown : public Base {
-  public:
-    using Base::Base;
-    [[nodiscard]] std::string abridgedInput() const override { return abridged(this->input()); }
-};
+/// The relative error of dependent floating-point additions (Higham, Accuracy and Stability of Numerical Algorithms,
+/// 2002, section 4.2). A result with more than a sixteenth is wrong, whatever rounding explains.
+template <typename T>
+[[nodiscard]] double errorOf(double additions) {
+    constexpr double most = 1.0 / 16;
+    return std::min(additions * std::numeric_limits<T>::epsilon() / 2, most);
+}
+
+[[nodiscard]] bool isSmaller(const RoundingError& a, const RoundingError& b) { return a.timesBound() < b.timesBound(); }
 
 /// The scan of `function` of each element.
 template <typename T, typename Function = std::identity>
-class Scan final : public Shown<ScanProblem<T>> {
+class Scan final : public ScanProblem<T> {
     using Sum = SumOf<T>;
     // Scanned floating-point numbers are whole numbers, so integers hold their sums exactly.
     using Exact = std::conditional_t<std::is_floating_point_v<T>, std::int64_t, Sum>;
@@ -38,7 +40,7 @@ class Scan final : public Shown<ScanProblem<T>> {
 
   public:
     Scan(std::shared_ptr<typename ScanProblem<T>::Memory> memory, std::size_t size)
-        : Shown<ScanProblem<T>>(std::move(memory), size),
+        : ScanProblem<T>(std::move(memory), size),
           sumsBefore_(totalsBefore<Wrapping>(size, [in = this->input()](std::size_t begin, std::size_t end) {
               return std::transform_reduce(&in[begin], &in[begin] + (end - begin), Wrapping{}, std::plus<>{}, wrapping);
           })) {}
@@ -54,7 +56,7 @@ class Scan final : public Shown<ScanProblem<T>> {
         return firstFinding(in.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) -> Finding {
             Wrapping sum = sumsBefore_[chunk];
             for (std::size_t i = begin; i < end; ++i) {
-                if (!agrees(static_cast<Exact>(sum), got[i])) {
+                if (!agrees(i, static_cast<Exact>(sum))) {
                     return mismatchAt(i, static_cast<Exact>(sum), got[i]);
                 }
                 sum += wrapping(in[i]);
@@ -63,24 +65,47 @@ class Scan final : public Shown<ScanProblem<T>> {
         });
     }
 
+    [[nodiscard]] std::optional<RoundingError> roundingError() const override {
+        if constexpr (std::is_floating_point_v<Sum>) {
+            if (this->result().size() != this->size()) {
+                return std::nullopt;
+            }
+            return worstError(this->size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                RoundingError worst;
+                Wrapping sum = sumsBefore_[chunk];
+                for (std::size_t i = begin; i < end; ++i) {
+                    worst = std::max(worst, errorAt(i, static_cast<Exact>(sum)), isSmaller);
+                    sum += wrapping(this->input()[i]);
+                }
+                return worst;
+            });
+        } else {
+            return std::nullopt;
+        }
+    }
+
   private:
     [[nodiscard]] static Wrapping wrapping(T x) { return static_cast<Wrapping>(static_cast<Exact>(Function{}(x))); }
 
     /// Floating-point sums of whole numbers are exact while they fit into the mantissa. A larger sum may be off by half
     /// a unit in the last place per dependent addition. Their number is at most the number of tiles plus a few within a
     /// tile.
-    [[nodiscard]] bool agrees(Exact expected, Sum got) const {
+    [[nodiscard]] RoundingError errorAt(std::size_t i, Exact expected) const {
+        constexpr std::size_t smallestTile = 1024;
+        constexpr std::size_t withinATile = 64;
+        const auto sum = static_cast<double>(expected);
+        const bool exact = expected <= std::int64_t{1} << std::numeric_limits<Sum>::digits;
+        const std::size_t additions = this->size() / smallestTile + withinATile;
+        return {i, std::abs(static_cast<double>(this->result()[i]) - sum),
+                exact ? 0 : errorOf<Sum>(static_cast<double>(additions)) * sum,
+                exact ? 0 : errorOf<Sum>(static_cast<double>(i)) * sum};
+    }
+
+    [[nodiscard]] bool agrees(std::size_t i, Exact expected) const {
         if constexpr (std::is_floating_point_v<Sum>) {
-            constexpr std::size_t smallestTile = 1024;
-            constexpr std::size_t withinATile = 64;
-            const auto sum = static_cast<double>(expected);
-            const bool exact = expected <= std::int64_t{1} << std::numeric_limits<Sum>::digits;
-            const std::size_t additions = this->size() / smallestTile + withinATile;
-            const double tolerance =
-                exact ? 0 : static_cast<double>(additions) * std::numeric_limits<Sum>::epsilon() / 2 * sum;
-            return std::abs(static_cast<double>(got) - sum) <= tolerance;
+            return errorAt(i, expected).timesBound() <= 1;
         } else {
-            return got == expected;
+            return this->result()[i] == expected;
         }
     }
 
@@ -127,10 +152,10 @@ class Selection {
 };
 
 template <typename T>
-class Compact final : public Shown<CompactProblem<T>> {
+class Compact final : public CompactProblem<T> {
   public:
     Compact(std::shared_ptr<typename CompactProblem<T>::Memory> memory, std::size_t size)
-        : Shown<CompactProblem<T>>(std::move(memory), size), kept_(this->input(), true) {}
+        : CompactProblem<T>(std::move(memory), size), kept_(this->input(), true) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + kept_.count()) * sizeof(T); }
     [[nodiscard]] Finding mismatch() const override { return kept_.mismatch(this->result()); }
@@ -140,12 +165,10 @@ class Compact final : public Shown<CompactProblem<T>> {
 };
 
 template <typename T>
-class Partition final : public Shown<PartitionProblem<T>> {
+class Partition final : public PartitionProblem<T> {
   public:
     Partition(std::shared_ptr<typename PartitionProblem<T>::Memory> memory, std::size_t size)
-        : Shown<PartitionProblem<T>>(std::move(memory), size),
-          kept_(this->input(), true),
-          rejected_(this->input(), false) {}
+        : PartitionProblem<T>(std::move(memory), size), kept_(this->input(), true), rejected_(this->input(), false) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
@@ -175,10 +198,10 @@ template <typename T>
 }
 
 template <typename T>
-class Sort final : public Shown<SortProblem<T>> {
+class Sort final : public SortProblem<T> {
   public:
     Sort(std::shared_ptr<typename SortProblem<T>::Memory> memory, std::size_t size)
-        : Shown<SortProblem<T>>(std::move(memory), size), fingerprint_(fingerprint(this->input())) {}
+        : SortProblem<T>(std::move(memory), size), fingerprint_(fingerprint(this->input())) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
@@ -209,9 +232,9 @@ class Sort final : public Shown<SortProblem<T>> {
 };
 
 template <typename K>
-class SortPairs final : public Shown<SortPairsProblem<K>> {
+class SortPairs final : public SortPairsProblem<K> {
   public:
-    using Shown<SortPairsProblem<K>>::Shown;
+    using SortPairsProblem<K>::SortPairsProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * (sizeof(K) + sizeof(PairValue)); }
 
@@ -283,12 +306,12 @@ class WrappingSum {
 };
 
 template <typename T>
-class RowSum final : public Shown<RowSumProblem<T>> {
+class RowSum final : public RowSumProblem<T> {
     using Sum = SumOf<T>;
     using Expected = std::conditional_t<std::is_floating_point_v<T>, PreciseSum, WrappingSum<Sum>>;
 
   public:
-    using Shown<RowSumProblem<T>>::Shown;
+    using RowSumProblem<T>::RowSumProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override {
         return this->size() * sizeof(T) + this->rows() * sizeof(Sum);
@@ -302,12 +325,29 @@ class RowSum final : public Shown<RowSumProblem<T>> {
         return firstFinding(this->rows(), [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
             for (std::size_t row = begin; row < end; ++row) {
                 const Expected expected = expectedOf(row);
-                if (!agrees(expected, got[row])) {
+                if (!agrees(row, expected)) {
                     return mismatchAt(row, expected.sum(), got[row]);
                 }
             }
             return std::nullopt;
         });
+    }
+
+    [[nodiscard]] std::optional<RoundingError> roundingError() const override {
+        if constexpr (std::is_floating_point_v<Sum>) {
+            if (this->result().size() != this->rows()) {
+                return std::nullopt;
+            }
+            return worstError(this->rows(), [&](std::size_t, std::size_t begin, std::size_t end) {
+                RoundingError worst;
+                for (std::size_t row = begin; row < end; ++row) {
+                    worst = std::max(worst, errorAt(row, expectedOf(row)), isSmaller);
+                }
+                return worst;
+            });
+        } else {
+            return std::nullopt;
+        }
     }
 
   private:
@@ -333,14 +373,19 @@ class RowSum final : public Shown<RowSumProblem<T>> {
         return sum;
     }
 
-    /// Integer sums are exact. A floating-point sum may have the rounding error of an addition tree of 4 log2(cols)
-    /// levels.
-    [[nodiscard]] bool agrees(const Expected& expected, Sum got) const {
+    /// A floating-point sum may have the rounding error of an addition tree of 4 log2(cols) levels.
+    [[nodiscard]] RoundingError errorAt(std::size_t row, const Expected& expected) const {
+        const double levels = 4 * std::log2(static_cast<double>(this->cols()));
+        return {row, std::abs(static_cast<double>(this->result()[row]) - expected.sum()),
+                errorOf<Sum>(levels) * expected.magnitude(),
+                errorOf<Sum>(static_cast<double>(this->cols())) * expected.magnitude()};
+    }
+
+    [[nodiscard]] bool agrees(std::size_t row, const Expected& expected) const {
         if constexpr (std::is_floating_point_v<Sum>) {
-            const double bound = 2 * std::log2(static_cast<double>(this->cols())) * std::numeric_limits<Sum>::epsilon();
-            return std::abs(static_cast<double>(got) - expected.sum()) <= bound * expected.magnitude();
+            return errorAt(row, expected).timesBound() <= 1;
         } else {
-            return got == expected.sum();
+            return this->result()[row] == expected.sum();
         }
     }
 };

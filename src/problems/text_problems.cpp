@@ -101,20 +101,13 @@ class Expectation {
     std::uint64_t firstError_ = Result::noError;
 };
 
-template <typename Base, typename From>
-class OnText : public Base {
-  public:
-    using Base::Base;
-    [[nodiscard]] std::string abridgedInput() const override { return abridgedText<From>(this->input()); }
-};
-
 template <typename From, typename To>
-class Conversion final : public OnText<ConversionProblem<From, To>, From> {
+class Conversion final : public ConversionProblem<From, To> {
     using Base = ConversionProblem<From, To>;
 
   public:
     Conversion(std::shared_ptr<typename Base::Memory> memory, std::size_t size)
-        : OnText<Base, From>(std::move(memory), size), expected_(this->input()) {}
+        : Base(std::move(memory), size), expected_(this->input()) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override {
         return this->size() * sizeof(From) + expected_.count() * sizeof(To);
@@ -151,10 +144,10 @@ class Conversion final : public OnText<ConversionProblem<From, To>, From> {
     Expectation<To> expected_;
 };
 
-class Validation final : public OnText<ValidationProblem, std::uint8_t> {
+class Validation final : public ValidationProblem {
   public:
     Validation(std::shared_ptr<Memory> memory, std::size_t size)
-        : OnText<ValidationProblem, std::uint8_t>(std::move(memory), size), expected_(this->input()) {}
+        : ValidationProblem(std::move(memory), size), expected_(this->input()) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override { return this->size(); }
     [[nodiscard]] Finding mismatch() const override { return expected_.mismatch(this->result()); }

@@ -174,6 +174,10 @@ Implementation cpuImplementation(Operation operation, std::string_view variant,
         });
 }
 
+#ifndef STREAM_COMPACTION_HAS_SIMDUTF
+Implementations simdutfPeers() { return {}; }
+#endif
+
 // The library's own functions take ints. For other types the standard library takes their place.
 Implementations cpuImplementations() {
     using namespace StreamCompaction;
@@ -205,6 +209,7 @@ Implementations cpuImplementations() {
         implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",
                                      [](auto in, auto& out) { sumRows(in, out); }),
         cpuConversions(),
+        simdutfPeers(),
     });
 }
 

@@ -3,8 +3,12 @@
 namespace Bench {
 
 Implementations gpuImplementations() {
-    return joined(
-        {gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuConversions()});
+    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(),
+                   gpuConversions(), gpuPeers(), gpuLatestPeers()});
 }
+
+#ifndef STREAM_COMPACTION_HAS_LATEST_CCCL
+Implementations gpuLatestPeers() { return {}; }
+#endif
 
 }  // namespace Bench

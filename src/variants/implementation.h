@@ -59,12 +59,8 @@ struct Implementation {
 using Implementations = std::vector<Implementation>;
 
 /// For a variant that this build does not have. It is listed and skipped with the reason.
-[[nodiscard]] inline Implementation absent(Operation operation, ElementType type, std::string_view variant,
-                                           std::string_view reason) {
-    return {operation, type, variant, {.reasonToSkip = [reason](const Problem&) {
-                return std::optional<std::string>(reason);
-            }}};
-}
+[[nodiscard]] Implementation absent(Operation operation, ElementType type, std::string_view variant,
+                                    std::string_view reason);
 
 /// Concatenates the lists.
 [[nodiscard]] inline Implementations joined(std::initializer_list<Implementations> lists) {
@@ -84,8 +80,10 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementation cpuImplementation(Operation operation, std::string_view variant,
                                                int (*function)(int n, int* odata, const int* idata));
 
-/// Conversions of text on the host: the library's reference, and the peers that the build found.
+/// Conversions of text on the host: the library's reference, and iconv if the build found it.
 [[nodiscard]] Implementations cpuConversions();
+/// Empty if the build did not find simdutf.
+[[nodiscard]] Implementations simdutfPeers();
 
 /// Empty in a build without a CUDA compiler.
 [[nodiscard]] Implementations gpuImplementations();
@@ -98,5 +96,9 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuPairSorts();
 [[nodiscard]] Implementations gpuRowSums();
 [[nodiscard]] Implementations gpuConversions();
+/// CUB and Thrust of the toolkit.
+[[nodiscard]] Implementations gpuPeers();
+/// CUB and Thrust of the newest CCCL. Empty if the build knows none but the toolkit's.
+[[nodiscard]] Implementations gpuLatestPeers();
 
 }  // namespace Bench

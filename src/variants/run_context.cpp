@@ -1,6 +1,7 @@
 #include "variants/run_context.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <version_info.h>
 
 #include <algorithm>
@@ -30,7 +31,8 @@ RunContext describeRun(const GpuAccess& access) {
             .ceilings = std::nullopt,
             .cpu = cpuInfo(),
             .compiler = std::string(BuildInfo::compiler),
-            .commit = std::string(BuildInfo::gitCommit)};
+            .commit = std::string(BuildInfo::gitCommit),
+            .peers = {}};
 }
 
 std::vector<std::pair<std::string, std::string>> describe(const RunContext& context) {
@@ -56,6 +58,9 @@ std::vector<std::pair<std::string, std::string>> describe(const RunContext& cont
     lines.emplace_back("CPU", describe(context.cpu));
     lines.emplace_back("Compiler", context.compiler);
     lines.emplace_back("Commit", context.commit);
+    if (!context.peers.empty()) {
+        lines.emplace_back("Peers", fmt::format("{}", fmt::join(context.peers, ", ")));
+    }
     return lines;
 }
 

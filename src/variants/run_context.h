@@ -29,6 +29,7 @@ struct RunContext {
     CpuInfo cpu;
     std::string compiler;
     std::string commit;
+    std::vector<std::string> peers;  ///< the libraries that the run measures beside this one, with their versions
 };
 
 /// Everything but the ceilings.

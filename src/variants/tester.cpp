@@ -117,11 +117,25 @@ void Tester::run(Outcome& outcome, Problem& problem) {
         outcome.probeAfterUs = cpuProbe_.microseconds();
     }
     prepared->fetchResult();
-    if (auto mismatch = problem.mismatch()) {
-        outcome.status = Outcome::Status::Failed;
-        outcome.reason = std::move(*mismatch);
-    } else {
+    judge(outcome, problem);
+}
+
+void Tester::judge(Outcome& outcome, const Problem& problem) {
+    auto mismatch = problem.mismatch();
+    if (!mismatch) {
         outcome.status = Outcome::Status::Passed;
+        return;
+    }
+    outcome.status = Outcome::Status::Failed;
+    outcome.reason = std::move(*mismatch);
+    if (outcome.variant.library.empty()) {
+        return;
+    }
+    const auto worst = problem.roundingError();
+    if (worst && worst->error <= worst->anyOrderBound) {
+        outcome.status = Outcome::Status::Inexact;
+        outcome.reason = fmt::format("rounds too much at index {}: error {:.3g}, bound {:.3g}", worst->index,
+                                     worst->error, worst->bound);
     }
 }
 

@@ -8,6 +8,7 @@
 
 #include "problems/problems.h"
 #include "variants/implementation.h"
+#include "variants/text_runs.h"
 
 #ifdef STREAM_COMPACTION_HAS_ICONV
 #include <iconv.h>
@@ -15,65 +16,9 @@
 #include <cerrno>
 #include <cstdint>
 #endif
-#ifdef STREAM_COMPACTION_HAS_SIMDUTF
-#include <simdutf.h>
-#endif
 
 namespace Bench {
 namespace {
-
-namespace Utf8 = StreamCompaction::Utf8;
-using StreamCompaction::CPU::timer;
-using Utf8::Result;
-
-/// `convert(input, output)` gets an output with room for the worst case, and times itself by the library's timer.
-template <typename From, typename To, typename Convert>
-class ConversionRun final : public PreparedRun {
-  public:
-    ConversionRun(ConversionProblem<From, To>& problem, Convert convert)
-        : problem_(problem), convert_(std::move(convert)) {}
-
-    void poisonOutput() override {
-        makeRoom();
-        Array<To>& out = problem_.result().elements;
-        std::memset(out.data(), 0xCD, out.size() * sizeof(To));
-        problem_.result().result = {};
-    }
-    void launch() override {
-        makeRoom();
-        problem_.result().result = convert_(problem_.input(), std::span(problem_.result().elements));
-    }
-    void fetchResult() override { problem_.result().elements.resize(problem_.result().result.count); }
-
-  private:
-    void makeRoom() { problem_.result().elements.resize(problem_.size() * Utf8::mostElements<From, To>); }
-
-    ConversionProblem<From, To>& problem_;
-    Convert convert_;
-};
-
-template <typename From, typename To, typename Convert>
-[[nodiscard]] Implementation conversion(Operation operation, std::string_view variant, Convert convert) {
-    using SomeProblem = ConversionProblem<From, To>;
-    return {operation,
-            listedTypeOfText,
-            variant,
-            {.prepare = [convert](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
-                return std::make_unique<ConversionRun<From, To, Convert>>(dynamic_cast<SomeProblem&>(problem), convert);
-            }}};
-}
-
-class ValidationRun final : public PreparedRun {
-  public:
-    explicit ValidationRun(ValidationProblem& problem) : problem_(problem) {}
-
-    void poisonOutput() override { problem_.result() = {}; }
-    void launch() override { problem_.result() = StreamCompaction::CPU::validateUtf8(problem_.input()); }
-    void fetchResult() override {}
-
-  private:
-    ValidationProblem& problem_;
-};
 
 [[nodiscard]] Implementations reference() {
     const auto decode = [](std::span<const std::uint8_t> in, auto out) {
@@ -84,25 +29,7 @@ class ValidationRun final : public PreparedRun {
             conversion<std::uint8_t, char16_t>(Operation::Utf8ToUtf16, "cpu", decode),
             conversion<char32_t, std::uint8_t>(Operation::Utf32ToUtf8, "cpu", encode),
             conversion<char16_t, std::uint8_t>(Operation::Utf16ToUtf8, "cpu", encode),
-            {Operation::Utf8Validate,
-             listedTypeOfText,
-             "cpu",
-             {.prepare = [](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
-                 return std::make_unique<ValidationRun>(dynamic_cast<ValidationProblem&>(problem));
-             }}}};
-}
-
-/// Times `convert(count)`, which sets the number of elements written and returns whether the text is well-formed. Peers
-/// take only well-formed text.
-template <typename Convert>
-[[nodiscard]] Result timed(const char* peer, const Convert& convert) {
-    std::size_t count = 0;
-    bool isWellFormed = true;
-    timer().timeCpu([&] { isWellFormed = convert(count); });
-    if (!isWellFormed) {
-        throw CannotTakeInput(std::string(peer) + " stops at what is ill-formed, or cut off inside a character");
-    }
-    return {count, Result::noError};
+            validation("cpu", StreamCompaction::CPU::validateUtf8)};
 }
 
 #ifdef STREAM_COMPACTION_HAS_ICONV
@@ -134,62 +61,34 @@ template <typename From, typename To>
 [[nodiscard]] Implementation throughIconv(Operation operation) {
     return conversion<From, To>(operation, "iconv", [](std::span<const From> in, std::span<To> out) {
         const Iconv converter(iconvName<To>, iconvName<From>);
-        return timed("iconv", [&](std::size_t& count) {
+        return timedPeer("iconv", [&]() -> std::optional<std::size_t> {
             auto* from = const_cast<char*>(reinterpret_cast<const char*>(in.data()));
             auto* to = reinterpret_cast<char*>(out.data());
             std::size_t fromBytes = in.size_bytes();
             std::size_t toBytes = out.size_bytes();
             const std::size_t status = iconv(converter.get(), &from, &fromBytes, &to, &toBytes);
-            count = out.size() - toBytes / sizeof(To);
-            return status != static_cast<std::size_t>(-1);
+            return status == static_cast<std::size_t>(-1) ? std::nullopt
+                                                          : std::optional(out.size() - toBytes / sizeof(To));
         });
     });
 }
 
 [[nodiscard]] Implementations iconvPeers() {
-    return {throughIconv<std::uint8_t, char32_t>(Operation::Utf8ToUtf32),
-            throughIconv<std::uint8_t, char16_t>(Operation::Utf8ToUtf16),
-            throughIconv<char32_t, std::uint8_t>(Operation::Utf32ToUtf8),
-            throughIconv<char16_t, std::uint8_t>(Operation::Utf16ToUtf8)};
+    Implementations peers{throughIconv<std::uint8_t, char32_t>(Operation::Utf8ToUtf32),
+                          throughIconv<std::uint8_t, char16_t>(Operation::Utf8ToUtf16),
+                          throughIconv<char32_t, std::uint8_t>(Operation::Utf32ToUtf8),
+                          throughIconv<char16_t, std::uint8_t>(Operation::Utf16ToUtf8)};
+    for (Implementation& peer : peers) {
+        peer.runner.library = "iconv";
+    }
+    return peers;
 }
 #else
 [[nodiscard]] Implementations iconvPeers() { return {}; }
 #endif
 
-#ifdef STREAM_COMPACTION_HAS_SIMDUTF
-template <typename From, typename To, typename Convert>
-[[nodiscard]] Implementation throughSimdutf(Operation operation, Convert convert) {
-    return conversion<From, To>(operation, "simdutf", [convert](std::span<const From> in, std::span<To> out) {
-        return timed("simdutf", [&](std::size_t& count) {
-            count = convert(in, out);
-            return count > 0 || in.empty();
-        });
-    });
-}
-
-[[nodiscard]] Implementations simdutfPeers() {
-    const auto bytes = [](std::span<const std::uint8_t> text) { return reinterpret_cast<const char*>(text.data()); };
-    const auto room = [](std::span<std::uint8_t> text) { return reinterpret_cast<char*>(text.data()); };
-    return {
-        throughSimdutf<std::uint8_t, char32_t>(
-            Operation::Utf8ToUtf32,
-            [bytes](auto in, auto out) { return simdutf::convert_utf8_to_utf32(bytes(in), in.size(), out.data()); }),
-        throughSimdutf<std::uint8_t, char16_t>(
-            Operation::Utf8ToUtf16,
-            [bytes](auto in, auto out) { return simdutf::convert_utf8_to_utf16(bytes(in), in.size(), out.data()); }),
-        throughSimdutf<char32_t, std::uint8_t>(
-            Operation::Utf32ToUtf8,
-            [room](auto in, auto out) { return simdutf::convert_utf32_to_utf8(in.data(), in.size(), room(out)); }),
-        throughSimdutf<char16_t, std::uint8_t>(Operation::Utf16ToUtf8, [room](auto in, auto out) {
-            return simdutf::convert_utf16_to_utf8(in.data(), in.size(), room(out));
-        })};
-}
-#else
-[[nodiscard]] Implementations simdutfPeers() { return {}; }
-#endif
-
 }  // namespace
 
-Implementations cpuConversions() { return joined({reference(), iconvPeers(), simdutfPeers()}); }
+Implementations cpuConversions() { return joined({reference(), iconvPeers()}); }
 
 }  // namespace Bench

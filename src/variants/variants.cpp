@@ -33,6 +33,7 @@ struct Row {
     std::string_view name;
     std::string_view title;
     int defaultBlockSize = noBlockSize;
+    bool isListedIfAbsent = false;  ///< and skipped with the reason; peers that a build did not find are not
 };
 
 [[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title) {
@@ -41,7 +42,12 @@ struct Row {
 
 [[nodiscard]] constexpr Row gpu(Operation operation, std::string_view name, std::string_view title,
                                 int defaultBlockSize = noBlockSize) {
-    return {operation, Hardware::Gpu, name, title, defaultBlockSize};
+    return {operation, Hardware::Gpu, name, title, defaultBlockSize, true};
+}
+
+/// A peer on the GPU that few builds have.
+[[nodiscard]] constexpr Row latest(Operation operation, std::string_view name, std::string_view title) {
+    return {operation, Hardware::Gpu, name, title};
 }
 
 // To add a variant, add a line here and one in cpu_variants.cpp, text_variants.cpp or its operation's file in gpu/.
@@ -57,7 +63,9 @@ constexpr std::array rows{
     gpu(Operation::Scan, "single-pass-tickets", "single-pass scan by ticket"),
     gpu(Operation::Scan, "single-pass-reproducible", "single-pass reproducible scan"),
     gpu(Operation::Scan, "thrust", "thrust scan"),
+    latest(Operation::Scan, "thrust-latest", "latest thrust scan"),
     gpu(Operation::Scan, "cub", "cub scan"),
+    latest(Operation::Scan, "cub-latest", "latest cub scan"),
 
     cpu(Operation::ScanSquares, "cpu", "cpu scan of squares"),
     gpu(Operation::ScanSquares, "single-pass", "single-pass scan of squares"),
@@ -71,13 +79,17 @@ constexpr std::array rows{
     gpu(Operation::Compact, "shared", "shared-memory compact", SharedMem::defaultBlockSize),
     gpu(Operation::Compact, "single-pass", "single-pass compact"),
     gpu(Operation::Compact, "thrust", "thrust compact"),
+    latest(Operation::Compact, "thrust-latest", "latest thrust compact"),
     gpu(Operation::Compact, "cub", "cub compact"),
+    latest(Operation::Compact, "cub-latest", "latest cub compact"),
 
     cpu(Operation::Partition, "cpu", "cpu partition"),
     gpu(Operation::Partition, "single-pass", "single-pass partition"),
     gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays"),
     gpu(Operation::Partition, "thrust", "thrust partition into two arrays"),
+    latest(Operation::Partition, "thrust-latest", "latest thrust partition into two arrays"),
     gpu(Operation::Partition, "cub", "cub partition, rejected in reverse"),
+    latest(Operation::Partition, "cub-latest", "latest cub partition, rejected in reverse"),
 
     cpu(Operation::Sort, "cpu", "cpu sort"),
     cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort"),
@@ -86,13 +98,17 @@ constexpr std::array rows{
     gpu(Operation::Sort, "radix-split", "one-bit radix sort", Radix::defaultBlockSize),
     gpu(Operation::Sort, "radix", "radix sort"),
     gpu(Operation::Sort, "thrust", "thrust sort"),
+    latest(Operation::Sort, "thrust-latest", "latest thrust sort"),
     gpu(Operation::Sort, "cub", "cub sort"),
+    latest(Operation::Sort, "cub-latest", "latest cub sort"),
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
     gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
     gpu(Operation::SortPairs, "radix-argsort", "radix argsort"),
     gpu(Operation::SortPairs, "thrust", "thrust sort of pairs"),
+    latest(Operation::SortPairs, "thrust-latest", "latest thrust sort of pairs"),
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
+    latest(Operation::SortPairs, "cub-latest", "latest cub sort of pairs"),
 
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
     cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum"),
@@ -106,12 +122,15 @@ constexpr std::array rows{
     gpu(Operation::RowSum, "vectors", "block-per-row sum by 16-byte loads"),
     gpu(Operation::RowSum, "adaptive", "adaptive row sum"),
     gpu(Operation::RowSum, "thrust", "thrust row sum"),
+    latest(Operation::RowSum, "thrust-latest", "latest thrust row sum"),
     gpu(Operation::RowSum, "cub", "cub row sum"),
+    latest(Operation::RowSum, "cub-latest", "latest cub row sum"),
     gpu(Operation::RowSum, "cublas", "cublas product with ones"),
 
     cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32"),
     cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32"),
     cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32"),
+    cpu(Operation::Utf8ToUtf32, "simdutf-parallel", "simdutf decode to UTF-32, all cores"),
     gpu(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
     gpu(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
     gpu(Operation::Utf8ToUtf32, "single-pass-from-host", "single-pass decode to UTF-32 from host memory"),
@@ -119,19 +138,24 @@ constexpr std::array rows{
     cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16"),
     cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16"),
     cpu(Operation::Utf8ToUtf16, "simdutf", "simdutf decode to UTF-16"),
+    cpu(Operation::Utf8ToUtf16, "simdutf-parallel", "simdutf decode to UTF-16, all cores"),
     gpu(Operation::Utf8ToUtf16, "single-pass", "single-pass decode to UTF-16"),
 
     cpu(Operation::Utf8Validate, "cpu", "cpu validation"),
+    cpu(Operation::Utf8Validate, "simdutf", "simdutf validation"),
+    cpu(Operation::Utf8Validate, "simdutf-parallel", "simdutf validation, all cores"),
     gpu(Operation::Utf8Validate, "single-pass", "single-pass validation"),
 
     cpu(Operation::Utf32ToUtf8, "cpu", "cpu encode from UTF-32"),
     cpu(Operation::Utf32ToUtf8, "iconv", "iconv encode from UTF-32"),
     cpu(Operation::Utf32ToUtf8, "simdutf", "simdutf encode from UTF-32"),
+    cpu(Operation::Utf32ToUtf8, "simdutf-parallel", "simdutf encode from UTF-32, all cores"),
     gpu(Operation::Utf32ToUtf8, "single-pass", "single-pass encode from UTF-32"),
 
     cpu(Operation::Utf16ToUtf8, "cpu", "cpu encode from UTF-16"),
     cpu(Operation::Utf16ToUtf8, "iconv", "iconv encode from UTF-16"),
     cpu(Operation::Utf16ToUtf8, "simdutf", "simdutf encode from UTF-16"),
+    cpu(Operation::Utf16ToUtf8, "simdutf-parallel", "simdutf encode from UTF-16, all cores"),
     gpu(Operation::Utf16ToUtf8, "single-pass", "single-pass encode from UTF-16"),
 };
 
@@ -238,6 +262,26 @@ Hardware parseHardware(std::string_view text) {
     return parseName("hardware", text, std::array{Hardware::Cpu, Hardware::Gpu});
 }
 
+Implementation absent(Operation operation, ElementType type, std::string_view variant, std::string_view reason) {
+    return {operation, type, variant, {.reasonToSkip = [reason](const Problem&) {
+                return std::optional<std::string>(reason);
+            }}};
+}
+
+bool isClassic(const Variant& variant) {
+    constexpr std::array<std::pair<Operation, std::string_view>, 10> classics{{{Operation::Scan, "cpu"},
+                                                                               {Operation::Scan, "naive"},
+                                                                               {Operation::Scan, "efficient"},
+                                                                               {Operation::Scan, "thrust"},
+                                                                               {Operation::Compact, "cpu"},
+                                                                               {Operation::Compact, "cpu-scan"},
+                                                                               {Operation::Compact, "efficient"},
+                                                                               {Operation::Sort, "cpu"},
+                                                                               {Operation::Sort, "radix"},
+                                                                               {Operation::Sort, "thrust"}}};
+    return std::ranges::find(classics, std::pair(variant.operation, variant.name)) != classics.end();
+}
+
 std::vector<Variant> allVariants() {
     Implementations implementations = joined({cpuImplementations(), gpuImplementations()});
     std::ranges::for_each(implementations, requireListed);
@@ -250,8 +294,7 @@ std::vector<Variant> allVariants() {
                 variants.push_back(variantOf(row, implementation.type, std::move(implementation.runner)));
             }
         }
-        // A peer on the CPU that the build did not find is not listed. GPU variants are, with the reason.
-        if (variants.size() == listed && row.hardware == Hardware::Gpu) {
+        if (variants.size() == listed && row.isListedIfAbsent) {
             for (const ElementType type : typesOf(row.operation, implementations)) {
                 variants.push_back(variantOf(row, type, {}));
             }

@@ -35,6 +35,13 @@ struct Variant : Runner {
 inline constexpr std::string_view serialCpuVariant = "cpu";
 inline constexpr std::string_view thrustVariant = "thrust";
 
+/// The variant that the course's program runs with one size only.
+inline constexpr std::string_view classicOneSizeVariant = "cpu-scan";
+
+/// Whether the course's program runs this variant of a scan or a compaction. Of the sorts, which it leaves to the
+/// student, those on the CPU, by `radix` and by Thrust.
+[[nodiscard]] bool isClassic(const Variant& variant);
+
 /// All variants, in the report's order.
 [[nodiscard]] std::vector<Variant> allVariants();
 

@@ -29,7 +29,8 @@ const RunContext context{.gpu = GpuInfo{"NVIDIA H200", "9.0", std::size_t{140} <
                          .ceilings = std::nullopt,
                          .cpu = {"Processor", 8},
                          .compiler = "",
-                         .commit = "0123abc"};
+                         .commit = "0123abc",
+                         .peers = {}};
 
 [[nodiscard]] std::vector<std::string> fieldsOf(const RunContext& where, const Outcome& outcome) {
     return csvFields(csvLine(rowOf(where, "2026-01-31T23:59:59Z", outcome)));
@@ -69,7 +70,7 @@ TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
     noCard.gpu.reset();
     EXPECT_THAT(fieldsOf(noCard, outcome),
                 ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50",
-                            "", "batched", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", "",
+                            "", "warm", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", "",
                             "Processor", "1.000", "", "", "", "150.000", "151.000", "", ""));
 }
 

@@ -221,13 +221,6 @@ TEST(ReadText, ReadsNoMoreThanItNeeds) {
     EXPECT_EQ(readText(endless, 7), Array<std::uint8_t>(7, 0));
 }
 
-TEST(AbridgedText, ShowsTheBeginning) {
-    const std::string_view text = "Grüße\n\xFF";
-    EXPECT_EQ(abridgedText(std::span(reinterpret_cast<const std::uint8_t*>(text.data()), text.size())),
-              "\"Grüße \uFFFD\"");
-    EXPECT_THAT(abridgedText(std::span<const char32_t>(textOf<char32_t>({Kind::Ascii}, 1000))), HasSubstr(" ...\""));
-}
-
 /// The CPU solves every operation on every kind of text, large enough for several chunks.
 class TextProblemTest : public testing::TestWithParam<std::tuple<Operation, InputPattern>> {};
 
@@ -265,9 +258,10 @@ TEST(TextPeers, SayWhatTheyCannotTake) {
         std::move(textProblemsOn(Operation::Utf8ToUtf32, Array<std::uint8_t>(text.begin(), text.end()), sizes).front());
     for (const Variant& variant :
          selectVariants(allVariants(), std::array{Operation::Utf8ToUtf32}, std::array{listedTypeOfText}, {})) {
-        if (variant.name == "iconv" || variant.name == "simdutf") {
+        if (variant.hardware == Hardware::Cpu && !variant.library.empty()) {
             EXPECT_THAT([&] { variant.prepare(*problem, 0)->launch(); },
-                        testing::ThrowsMessage<CannotTakeInput>(HasSubstr("cut off inside a character")));
+                        testing::ThrowsMessage<CannotTakeInput>(HasSubstr("cut off inside a character")))
+                << variant.name;
         }
     }
 }

@@ -27,6 +27,7 @@ using Json = nlohmann::json;
     row.operation = "scan";
     row.n = std::size_t{1} << 40;
     row.blockSize = 256;
+    row.mode = "warm";
     row.medianUs = 145.0625;
     row.verified = true;
     row.cpu = "Processor";

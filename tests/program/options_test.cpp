@@ -50,7 +50,6 @@ TEST(ParseOptions, HasDefaults) {
     EXPECT_FALSE(options.markdown.has_value());
     EXPECT_FALSE(options.resume);
     EXPECT_FALSE(options.profile);
-    EXPECT_FALSE(options.brief);
     EXPECT_TRUE(options.color);
     EXPECT_FALSE(options.information.has_value());
 }
@@ -128,7 +127,6 @@ TEST(ParseOptions, TakesEachSizeGiven) {
     EXPECT_THAT(parse({"--size", "2^20,2^4,16"}).sizes, ElementsAre(1 << 20, 16));
     EXPECT_THAT(parse({"--size", "64", "--size", "16"}).sizes, ElementsAre(64, 16));
     EXPECT_THAT(parse({"--sweep", "2^4:2^6", "--size", "7,32"}).sizes, ElementsAre(7, 32, 16, 64));
-    EXPECT_TRUE(parse({"--size", "1,2,3"}).brief);
 }
 
 TEST(ParseOptions, TakesTheHardware) {
@@ -142,12 +140,11 @@ TEST(ParseOptions, TakesManySizes) {
     EXPECT_THAT(parse({"--sweep", "2^4:2^6,1000,npot"}).sizes, ElementsAre(13, 16, 29, 32, 61, 64, 997, 1000));
 }
 
-TEST(ParseOptions, IsBriefWhereThereIsMuchToSay) {
-    EXPECT_TRUE(parse({"--sweep", "2^4:2^6"}).brief);
-    EXPECT_TRUE(parse({"--input", "ones,zeros"}).brief);
-    EXPECT_TRUE(parse({"--block-size", "64,128"}).brief);
-    EXPECT_TRUE(parse({"--mode", "cold,batched"}).brief);
-    EXPECT_FALSE(parse({"--size", "2^4", "--input", "ones", "--block-size", "64", "--mode", "batched"}).brief);
+TEST(ParseOptions, WritesTheClassicReportOfTheLadderOfInts) {
+    EXPECT_FALSE(parse({}).classic);
+    EXPECT_TRUE(parse({"--classic", "--op", "sort"}).classic);
+    EXPECT_THROW((void)parse({"--classic", "--op", "partition"}), UsageError);
+    EXPECT_THROW((void)parse({"--classic", "--type", "int64"}), UsageError);
 }
 
 TEST(ParseOptions, RunsOneTrialForAProfiler) {

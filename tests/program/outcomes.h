@@ -20,7 +20,7 @@ namespace Bench {
     outcome.status = Outcome::Status::Passed;
     outcome.time = {{us, us / 2, us * 2, 0.01}, 15};
     outcome.input = "mod:50";
-    outcome.mode = hardware == Hardware::Gpu ? Mode::Cold : Mode::Batched;
+    outcome.mode = hardware == Hardware::Gpu ? Mode::Cold : Mode::Warm;
     outcome.bytes = 2 * n * sizeof(int);
     return outcome;
 }

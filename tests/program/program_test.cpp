@@ -14,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 #include <streambuf>
 #include <string>
@@ -109,17 +110,58 @@ TEST(Program, ReportsEveryVariantOnBothSizes) {
                                        "CUDA      driver 13.0, toolkit 13.0\n"
                                        "Clock     1900 MHz, nominally up to 2000\n"
                                        "Ceilings  copy "));
-    EXPECT_THAT(result.out,
-                HasSubstr("** SCAN TESTS **\n****************\n    1024 elements, mod:50\n    [   2   7  43"));
-    EXPECT_THAT(result.out, HasSubstr("** STREAM COMPACTION TESTS **"));
-    EXPECT_THAT(result.out, HasSubstr("** RADIX SORT TESTS **"));
-    EXPECT_THAT(result.out, HasSubstr("==== naive compact, power-of-two ====\n"
-                                      "   elapsed time: 0.010000ms    (CUDA Measured)\n"
-                                      "    passed\n"
-                                      "==== naive compact, non-power-of-two ====\n"
-                                      "   elapsed time: 0.010000ms    (CUDA Measured)\n"
-                                      "    passed\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nscan, mod:50\nvariant     n   time     noise %     GB/s  % of copy\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nsort, uniform\n"));
+    EXPECT_THAT(result.out, testing::ContainsRegex("\ncompact, mod:4\nvariant .*\nnaive    1024  10.00 us      0.0 .*\n"
+                                                   "naive    1021  10.00 us      0.0 "));
     EXPECT_THAT(result.out, EndsWith("\n8 passed, 0 failed, 0 skipped\n"));
+}
+
+/// The report of the course's program has times of the CPU, which differ from run to run.
+[[nodiscard]] std::string withoutCpuTimes(const std::string& text) {
+    return std::regex_replace(text, std::regex("[0-9.e-]+ms    \\(std::chrono"), "0ms    (std::chrono");
+}
+
+TEST(Program, WritesTheReportOfTheCourseByteForByte) {
+    const Result result =
+        run({"--classic", "--size", "32,13", "--input", "ascending"}, machineWithGpu(workingVariants()));
+    EXPECT_EQ(result.status, 0);
+    EXPECT_EQ(withoutCpuTimes(result.out),
+              "\n"
+              "****************\n"
+              "** SCAN TESTS **\n"
+              "****************\n"
+              "    [   0   1   2   3   4   5   6   7   8   9  10  11  12 ...  30  31 ]\n"
+              "==== cpu scan, power-of-two ====\n"
+              "   elapsed time: 0ms    (std::chrono Measured)\n"
+              "    [   0   0   1   3   6  10  15  21  28  36  45  55  66 ... 435 465 ]\n"
+              "==== cpu scan, non-power-of-two ====\n"
+              "   elapsed time: 0ms    (std::chrono Measured)\n"
+              "    [   0   0   1   3   6  10  15  21  28  36  45  55  66 ]\n"
+              "    passed \n"
+              "==== naive scan, power-of-two ====\n"
+              "   elapsed time: 0.01ms    (CUDA Measured)\n"
+              "    passed \n"
+              "==== naive scan, non-power-of-two ====\n"
+              "   elapsed time: 0.01ms    (CUDA Measured)\n"
+              "    passed \n"
+              "\n"
+              "**********************\n"
+              "** RADIX SORT TESTS **\n"
+              "**********************\n"
+              "    [   0   1   2   3   4   5   6   7   8   9  10  11  12 ...  30  31 ]\n"
+              "==== radix sort, power-of-two ====\n"
+              "   elapsed time: 0.01ms    (CUDA Measured)\n"
+              "    passed \n"
+              "==== radix sort, non-power-of-two ====\n"
+              "   elapsed time: 0.01ms    (CUDA Measured)\n"
+              "    passed \n");
+}
+
+TEST(Program, SaysInTheReportOfTheCourseWhatIsWrong) {
+    const Result result = run({"--classic", "--size", "16", "--op", "scan"}, machineWithGpu(variantsWithAWrongOne()));
+    EXPECT_EQ(result.status, 1);
+    EXPECT_THAT(result.out, testing::ContainsRegex("\n    first mismatch at index 7: [^\n]*\n    FAIL VALUE \n"));
 }
 
 TEST(Program, SkipsGpuVariantsWithoutAGpu) {
@@ -152,8 +194,8 @@ TEST(Program, SaysThatNothingWasRun) {
 TEST(Program, FailsWithTheFirstMismatch) {
     const Result result = run({"--input", "ones"}, machineWithGpu(variantsWithAWrongOne()));
     EXPECT_EQ(result.status, 1);
-    EXPECT_THAT(result.out, HasSubstr("==== naive scan, power-of-two ====\n"
-                                      "    FAILED: first mismatch at index 7: expected 7, got -1\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nnaive    1024  FAILED\n"
+                                      "    first mismatch at index 7: expected 7, got -1\n"));
     EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
 }
 
@@ -161,8 +203,8 @@ TEST(Program, ChecksInTheSimulatorAndTakesNoTimes) {
     const Result result = run({"--variant", "naive,radix"}, machineWithSimulator(workingVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 9.0, 4 multiprocessors; "));
-    EXPECT_THAT(result.out, HasSubstr("==== radix sort, non-power-of-two ====\n    passed (simulated)\n"));
-    for (const char* figure : {"elapsed time", "median us", "GB/s", "% of copy", "Ceilings", "Clock"}) {
+    EXPECT_THAT(result.out, HasSubstr("\nradix    1021  passed (simulated)\n"));
+    for (const char* figure : {" us", "noise", "GB/s", "% of copy", "Ceilings", "Clock"}) {
         EXPECT_THAT(result.out, Not(HasSubstr(figure)));
     }
     EXPECT_THAT(result.out, EndsWith("\n6 passed, 0 failed, 0 skipped\n"));
@@ -171,8 +213,8 @@ TEST(Program, ChecksInTheSimulatorAndTakesNoTimes) {
 TEST(Program, FailsInTheSimulatorWithTheFirstMismatch) {
     const Result result = run({"--input", "ones"}, machineWithSimulator(variantsWithAWrongOne()));
     EXPECT_EQ(result.status, 1);
-    EXPECT_THAT(result.out, HasSubstr("==== naive scan, power-of-two ====\n"
-                                      "    FAILED: first mismatch at index 7: expected 7, got -1\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nnaive    1024  FAILED\n"
+                                      "    first mismatch at index 7: expected 7, got -1\n"));
     EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
 }
 
@@ -222,7 +264,7 @@ TEST(Program, RunsInItsOwnSimulator) {
         {"single-pass,cub", "--card", "capability=7.5,multiprocessors=2", "--seed", "7", "--trace", trace.name()});
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 7.5, 2 multiprocessors, seed 7; "));
-    EXPECT_THAT(result.out, HasSubstr("==== single-pass scan, non-power-of-two ====\n    passed (simulated)\n"));
+    EXPECT_THAT(result.out, HasSubstr("\nsingle-pass  253  passed (simulated)\n"));
     EXPECT_THAT(result.out, HasSubstr("\nskipped: cub (CUB is not simulated)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 
@@ -238,8 +280,8 @@ TEST(Program, RunsInItsOwnSimulator) {
 TEST(Program, RunsTheChosenOnly) {
     const Result result = run({"--op", "scan", "--variant", "naive"}, machineWithGpu(workingVariants()));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, Not(HasSubstr("cpu scan")));
-    EXPECT_THAT(result.out, Not(HasSubstr("COMPACTION")));
+    EXPECT_THAT(result.out, Not(HasSubstr("\ncpu ")));
+    EXPECT_THAT(result.out, Not(HasSubstr("\ncompact")));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
 }
 
@@ -254,9 +296,7 @@ TEST(Program, RunsTheChosenTypes) {
     variants.push_back(doubles);
     const Result both = run({"--op", "scan", "--type", "double,int32"}, machineWithGpu(variants));
     EXPECT_EQ(both.status, 0);
-    EXPECT_THAT(both.out, HasSubstr("    1024 elements, mod:50\n"));
-    EXPECT_THAT(both.out, HasSubstr("    1024 elements of double, mod:50\n"));
-    EXPECT_THAT(both.out, HasSubstr("==== naive scan of double, non-power-of-two ===="));
+    EXPECT_THAT(both.out, AllOf(HasSubstr("\nscan, mod:50\n"), HasSubstr("\nscan of double, mod:50\n")));
     EXPECT_THAT(both.out, EndsWith("\n6 passed, 0 failed, 0 skipped\n"));
 
     const Result one = run({"--type", "double"}, machineWithGpu(variants));
@@ -280,22 +320,21 @@ TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
 
 TEST(Program, LeavesOutASectionWithoutVariants) {
     const Result result = run({"--variant", "radix"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("RADIX SORT TESTS"), Not(HasSubstr("SCAN TESTS"))));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nsort, uniform\n"), Not(HasSubstr("\nscan"))));
 }
 
 TEST(Program, TakesTheSizeAndTheInput) {
     const Result result =
         run({"--size", "2^4", "--op", "scan", "--input", "ascending"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, HasSubstr("    16 elements, ascending\n"
-                                      "    [   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15 ]\n"));
-    EXPECT_THAT(result.out, HasSubstr("==== cpu scan, power-of-two ===="));
-    EXPECT_THAT(result.out, Not(HasSubstr("non-power-of-two")));
+    EXPECT_THAT(result.out, HasSubstr("\nscan, ascending, n = 16\n"));
+    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
 }
 
 TEST(Program, GivesTextToTheOperationsOnText) {
     const Result result = run({"--size", "2^8", "--op", "scan,utf8-validate", "--variant", "cpu", "--input", "cjk"},
                               machineWithoutGpu(allVariants()));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("    256 elements, cjk\n"), HasSubstr("    256 elements, mod:50\n")));
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr("\nutf8-validate, cjk, n = 256\n"), HasSubstr("\nscan, mod:50, n = 256\n")));
     EXPECT_EQ(result.status, 0);
 }
 
@@ -355,22 +394,14 @@ TEST(Program, GivesShapesToMatricesAndSizesToArrays) {
     const Result result = run({"--op", "scan,row-sum", "--variant", "cpu", "--shape", "3x4", "--size", "16"},
                               machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("    16 elements, "), HasSubstr("    3x4 elements, ")));
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr("\nscan, mod:50, n = 16\n"), testing::ContainsRegex("\nrow-sum, [^\n]*n = 3x4\n")));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
 }
 
 TEST(Program, TellsSizesApart) {
-    const std::pair<const char*, std::array<const char*, 2>> cases[] = {{"1000,997", {"n = 1000", "n = 997"}},
-                                                                        {"1021,1018", {"non-power-of-two", "n = 1018"}},
-                                                                        {"5,2", {"non-power-of-two", "power-of-two"}},
-                                                                        {"4,1", {"power-of-two", "n = 1"}},
-                                                                        {"2,1", {"power-of-two", "n = 1"}}};
-    for (const auto& [size, titles] : cases) {
-        const Result result = run({"--op", "sort", "--size", size}, machineWithGpu(workingVariants()));
-        for (const char* title : titles) {
-            EXPECT_THAT(result.out, HasSubstr(fmt::format("==== radix sort, {} ====", title)));
-        }
-    }
+    const Result result = run({"--op", "sort", "--size", "1000,997"}, machineWithGpu(workingVariants()));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nradix    1000  "), HasSubstr("\nradix     997  ")));
 }
 
 TEST(Program, ListsTheVariants) {
@@ -388,7 +419,7 @@ TEST(Program, RunsAndListsTheVariantsOfOneProcessor) {
     const Result list = run({"--list", "--hardware", "cpu"}, machineWithGpu(workingVariants()));
     EXPECT_THAT(list.out, AllOf(HasSubstr("cpu scan"), Not(HasSubstr("naive"))));
     const Result result = run({"--size", "16", "--op", "scan", "--hardware", "gpu"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("==== naive scan"), Not(HasSubstr("==== cpu scan"))));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("\nnaive "), Not(HasSubstr("\ncpu "))));
     EXPECT_THAT(result.out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
 }
 
@@ -463,8 +494,7 @@ TEST(Program, SweepsSizesInputsAndModes) {
     EXPECT_THAT(result.err, IsEmpty());
     // Six sizes and two inputs: on the CPU in its only mode, on the GPU in both.
     EXPECT_THAT(result.out, EndsWith("\n36 passed, 0 failed, 0 skipped\n"));
-    EXPECT_THAT(result.out, Not(HasSubstr("====")));
-    EXPECT_THAT(result.out, HasSubstr("operation  variant   n  input  mode     median us"));
+    EXPECT_THAT(result.out, HasSubstr("\nscan, zeros\nvariant   n     mode  "));
     EXPECT_EQ(std::ranges::count(log->modes, Mode::Cold), 12);
     EXPECT_EQ(std::ranges::count(log->modes, Mode::Batched), 12);
 }
@@ -483,7 +513,7 @@ TEST(Program, ShowsItsProgressOnATerminalOnly) {
     std::ostringstream out;
     std::ostringstream err;
     EXPECT_EQ(runProgram(std::vector<const char*>{"--op", "scan"}, {16, 13}, machineWithGpu(workingVariants()),
-                         {out, err, false, true}),
+                         {out, err, false, 80, true}),
               0);
     EXPECT_THAT(err.str(), AllOf(StartsWith("[1/4] scan cpu 16"), HasSubstr("[4/4] scan naive 13, "), EndsWith(" \r")));
 }
@@ -492,7 +522,7 @@ TEST(Program, PaintsWhatItWritesToATerminalUnlessToldNotTo) {
     const auto written = [](const std::vector<const char*>& arguments, bool isTerminal) {
         std::ostringstream out;
         std::ostringstream err;
-        EXPECT_EQ(runProgram(arguments, {16, 13}, machineWithGpu(workingVariants()), {out, err, isTerminal}), 0);
+        EXPECT_EQ(runProgram(arguments, {16, 13}, machineWithGpu(workingVariants()), {out, err, isTerminal, 80}), 0);
         return out.str() + err.str();
     };
     const auto isPainted = HasSubstr("\x1b[");
@@ -527,7 +557,7 @@ TEST(Program, KeepsStandardOutputForOtherPrograms) {
     EXPECT_EQ(csv.status, 0);
     EXPECT_THAT(csv.out, StartsWith(csvHeader() + "\nFake Card,"));
     EXPECT_EQ(std::ranges::count(csv.out, '\n'), 5);
-    EXPECT_THAT(csv.err, AllOf(HasSubstr("** SCAN TESTS **"), EndsWith("4 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(csv.err, AllOf(HasSubstr("\nscan, mod:50\n"), EndsWith("4 passed, 0 failed, 0 skipped\n")));
 
     const Result json = run({"--op", "scan", "--json", "-"}, machineWithGpu(workingVariants()));
     EXPECT_EQ(nlohmann::json::parse(json.out).at("rows").size(), 4u);
@@ -654,8 +684,8 @@ TEST(Program, MeasuresAgainOnAnotherProcessorWhatRunsOnIt) {
     }
     csv.fill(contents);
     const Result result = run(arguments, machine);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("cpu scan"),
-                                  Not(HasSubstr("naive scan")), EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(result.out, AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("\ncpu "), Not(HasSubstr("\nnaive ")),
+                                  EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
 }
 
 TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
@@ -722,7 +752,6 @@ TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     const Result first = run(arguments, machineWithGpu(variants));
     EXPECT_EQ(first.status, 130);
     EXPECT_THAT(first.out, HasSubstr("Note: interrupted after 1 of 12 measurements"));
-    EXPECT_THAT(first.out, HasSubstr("operation  variant   n"));
     EXPECT_THAT(first.out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
     EXPECT_EQ(csv.lines().size(), 2u);
     EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 1u);
@@ -734,7 +763,7 @@ TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 12u);
 }
 
-TEST(Program, ShowsEarlierMeasurementsAfterAResumption) {
+TEST(Program, WritesEarlierMeasurementsAfterAResumption) {
     const TemporaryFile csv("program_test_earlier.csv");
     const TemporaryFile json("program_test_earlier.json");
     const TemporaryFile markdown("program_test_earlier.md");
@@ -743,8 +772,8 @@ TEST(Program, ShowsEarlierMeasurementsAfterAResumption) {
     const Result result = run(
         {"--op", "scan,sort", "--csv", csv.name(), "--resume", "--json", json.name(), "--markdown", markdown.name()},
         machine);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("\nscan       naive    1024      10.00"), Not(HasSubstr("==== naive")),
-                                  EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(result.out,
+                AllOf(HasSubstr("\ncpu "), Not(HasSubstr("\nnaive ")), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
     EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 | 0.0 | 0.102 | 0.82 | 50.0 |"));
     const auto rows = nlohmann::json::parse(json.contents()).at("rows");
     EXPECT_EQ(rows.size(), 6u);
@@ -765,8 +794,7 @@ TEST(Program, MeasuresAgainWhatHasTooFewTrials) {
     EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 2 measurements"));
     EXPECT_THAT(resumed({"--trials", "3"}), HasSubstr("Note: 2 measurements"));
     // Six trials of 10 us took all of this time, so there would not be more.
-    EXPECT_THAT(resumed({"--trials", "7", "--time-budget", "0.06ms"}),
-                AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("6 of 7")));
+    EXPECT_THAT(resumed({"--trials", "7", "--time-budget", "0.06ms"}), HasSubstr("Note: 2 measurements"));
     EXPECT_THAT(resumed({"--trials", "7"}), HasSubstr("Note: 0 measurements"));
 }
 

@@ -1,18 +1,20 @@
 #include "output/report.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stream_compaction/runtime/block_size.h>
 
+#include <algorithm>
 #include <array>
 #include <limits>
-#include <numeric>
 #include <sstream>
+#include <string>
 #include <vector>
 
 #include "outcomes.h"
-#include "problem_on.h"
-#include "problems/inputs.h"
+#include "output/results_table.h"
 
 namespace Bench {
 namespace {
@@ -35,73 +37,115 @@ using testing::Not;
 
 /// The output of `write` without colour.
 template <typename Write>
-[[nodiscard]] std::string written(Write write, bool color = false) {
+[[nodiscard]] std::string written(Write write, int width = 80, bool color = false) {
     std::ostringstream out;
-    Report report(out, color);
+    Report report(out, color, width);
     write(report);
     return out.str();
 }
 
-TEST(Abridged, WritesShortArraysWhole) {
-    EXPECT_EQ(abridged<int>({}), "[ ]");
-    EXPECT_EQ(abridged<int>(std::array{3, -1, 1000}), "[   3  -1 1000 ]");
-    std::vector<int> sixteen(16);
-    std::iota(sixteen.begin(), sixteen.end(), 0);
-    EXPECT_EQ(abridged<int>(sixteen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12  13  14  15 ]");
+/// A section of these measurements, with a line for each.
+[[nodiscard]] std::string section(const std::vector<Outcome>& outcomes, int width = 80) {
+    return written(
+        [&](Report& report) {
+            report.section(std::vector<Measurement>(outcomes.begin(), outcomes.end()));
+            std::ranges::for_each(outcomes, [&](const Outcome& outcome) { report.outcome(outcome); });
+        },
+        width);
 }
 
-TEST(Abridged, WritesTheBeginningAndTheEndOfLongArrays) {
-    std::vector<int> seventeen(17);
-    std::iota(seventeen.begin(), seventeen.end(), 0);
-    EXPECT_EQ(abridged<int>(seventeen), "[   0   1   2   3   4   5   6   7   8   9  10  11  12 ...  15  16 ]");
+[[nodiscard]] std::vector<std::string> linesOf(const std::string& text) {
+    std::istringstream in(text);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(in, line);) {
+        lines.push_back(line);
+    }
+    return lines;
 }
 
-TEST(Abridged, StaysOnALineWhenTheNumbersAreLong) {
-    EXPECT_EQ(abridged<int>(std::vector<int>(100, -1234567890)),
-              "[ -1234567890 -1234567890 -1234567890 -1234567890 -1234567890 ... -1234567890 -1234567890 ]");
+/// The section above, and beside it a fast peer and the CPU.
+[[nodiscard]] std::vector<Outcome> someScans() {
+    Outcome cub = passed(Operation::Scan, Hardware::Gpu, "cub", "cub scan", 1 << 20, 8.61);
+    Outcome efficient = efficientScan();
+    efficient.copyUs = cub.copyUs = 5.904;
+    return {passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1234.5), efficient, cub};
 }
 
-TEST(Abridged, WritesEveryType) {
-    EXPECT_EQ(abridged<std::int8_t>(std::array<std::int8_t, 2>{65, -1}), "[  65  -1 ]");
-    EXPECT_EQ(abridged<float>(std::array{0.5F, 3.0F}), "[ 0.5   3 ]");
+TEST(Report, HasALineWithABarForEachResult) {
+    EXPECT_EQ(section(someScans()),
+              "\n"
+              "scan, mod:50, n = 1048576\n"
+              "variant     time     noise %     GB/s  % of copy\n"
+              "cpu        1.234 ms      1.0      6.8          -\n"
+              "efficient  118.1 us      1.0     71.0          5  ##\n"
+              "cub        8.610 us      1.0    974.3         69  #####################\n");
 }
 
-TEST(Report, WritesTheClassicLines) {
-    EXPECT_EQ(written([](Report& report) { report.outcome(efficientScan()); }),
-              "==== work-efficient scan, power-of-two ====\n"
-              "   elapsed time: 0.118080ms    (CUDA Measured)\n"
-              "    passed\n");
-    EXPECT_EQ(written([](Report& report) {
-                  report.outcome(passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1021, 2500));
-              }),
-              "==== cpu sort, non-power-of-two ====\n"
-              "   elapsed time: 2.500000ms    (std::chrono Measured)\n"
-              "    passed\n");
+TEST(Report, FitsIntoTheTerminal) {
+    const auto outcomes = someScans();
+    for (int width = 40; width <= 160; ++width) {
+        for (const std::string& line : linesOf(section(outcomes, width))) {
+            EXPECT_LE(line.size(), static_cast<std::size_t>(width)) << line;
+        }
+    }
+    EXPECT_THAT(section(outcomes, 40), AllOf(HasSubstr("\ncub        8.610 us      1.0    974.3\n"),
+                                             Not(HasSubstr("copy")), Not(HasSubstr("#"))));
+    EXPECT_THAT(section(outcomes, 54), AllOf(HasSubstr("69\n"), Not(HasSubstr("#"))));
+    EXPECT_THAT(section(outcomes, 55), HasSubstr("69  ###\n"));
+    // Long names give way to the time.
+    Outcome longest = passed(Operation::Scan, Hardware::Gpu, "single-pass-reproducible", "scan", 1 << 28, 8.61);
+    Outcome other = longest;
+    other.n -= 3;
+    for (const std::string& line : linesOf(section({longest, other}, 40))) {
+        EXPECT_LE(line.size(), 40u) << line;
+    }
+    EXPECT_THAT(section({longest, other}, 40), HasSubstr("single-pass-reprodu  268435453  8.610 us\n"));
+}
+
+TEST(Report, TellsApartWhatWasRunInSeveralWays) {
+    const Outcome one = efficientScan();
+    Outcome batched = one;
+    batched.mode = Mode::Batched;
+    Outcome smaller = one;
+    smaller.n = 1000;
+    Outcome wide = one;
+    wide.variant.blockSizes = StreamCompaction::powerOfTwoBlockSizes;
+    wide.variant.defaultBlockSize = 512;
+    Outcome narrow = wide;
+    narrow.variant.defaultBlockSize = 64;
+    EXPECT_THAT(section({one, batched}),
+                AllOf(HasSubstr("\nvariant       mode  "), HasSubstr("\nefficient  batched  ")));
+    EXPECT_THAT(section({one, smaller}),
+                AllOf(HasSubstr("\nscan, mod:50\nvariant          n  "), HasSubstr("\nefficient     1000  ")));
+    EXPECT_THAT(section({wide, narrow}), AllOf(HasSubstr("\nvariant    block  "), HasSubstr("\nefficient     64  ")));
 }
 
 TEST(Report, WritesNoTimeForAWrongResult) {
-    EXPECT_EQ(written([](Report& report) {
-                  report.outcome(failed(efficientScan(), "first mismatch at index 3: expected 6, got 7"));
-              }),
-              "==== work-efficient scan, power-of-two ====\n"
-              "    FAILED: first mismatch at index 3: expected 6, got 7\n");
+    const std::string text = section({failed(efficientScan(), "first mismatch at index 3: expected 6, got 7")});
+    EXPECT_THAT(text,
+                AllOf(testing::EndsWith("\nefficient  FAILED\n    first mismatch at index 3: expected 6, got 7\n"),
+                      Not(HasSubstr(" us\n"))));
 }
 
-TEST(Report, SaysWhyAVariantIsSkipped) {
-    EXPECT_EQ(written([](Report& report) { report.outcome(skipped(efficientScan(), "no CUDA device is visible")); }),
-              "==== work-efficient scan, power-of-two ====\n"
-              "    skipped: no CUDA device is visible\n");
+TEST(Report, SaysWhyAPeerIsInexact) {
+    Outcome inexact = passed(Operation::RowSum, Hardware::Gpu, "cub", "cub row sum", 1 << 28, 250);
+    inexact.shape = Shape{1, 1 << 28};
+    inexact.status = Outcome::Status::Inexact;
+    inexact.reason = "rounds too much at index 0: error 12, bound 3";
+    EXPECT_THAT(section({inexact}),
+                testing::EndsWith("\n    inexact: rounds too much at index 0: error 12, bound 3\n"));
+    EXPECT_EQ(written([&](Report& report) {
+                  report.summary(std::array{inexact, efficientScan()});
+              }),
+              "\n1 passed, 1 inexact, 0 failed, 0 skipped\n");
+    Outcome exact = passed(Operation::RowSum, Hardware::Gpu, "adaptive", "adaptive row sum", 1 << 28, 260);
+    exact.shape = inexact.shape;
+    EXPECT_EQ(written([&](Report& report) { report.verdicts(std::array{inexact, exact}); }), "");
 }
 
 TEST(Report, WritesNoTimeOfTheSimulator) {
-    const std::string classic = "==== work-efficient scan, power-of-two ====\n";
     const Outcome right = untimed(efficientScan());
-    EXPECT_EQ(written([&](Report& report) { report.outcome(right); }), classic + "    passed (simulated)\n");
-    EXPECT_EQ(written([&](Report& report) { report.outcome(failed(right, "wrong")); }),
-              classic + "    FAILED: wrong\n");
-    EXPECT_THAT(
-        written([&](Report& report) { report.line(right); }),
-        AllOf(testing::EndsWith(" untimed  passed (simulated)\n"), Not(HasSubstr("us")), Not(HasSubstr("GB/s"))));
+    EXPECT_EQ(section({right}), "\nscan, mod:50, n = 1048576\nvariant\nefficient  passed (simulated)\n");
     EXPECT_EQ(written([&](Report& report) { report.notes(std::array{right}, {}); }), "");
     EXPECT_EQ(written([&](Report& report) {
                   report.summary(std::array{right, failed(right, "wrong")});
@@ -109,63 +153,42 @@ TEST(Report, WritesNoTimeOfTheSimulator) {
               "\n1 passed, 1 failed, 0 skipped\n");
 }
 
-TEST(Report, HasOfTheSimulatorInItsTableOnlyWhatFailed) {
+/// The lines of the closing table.
+[[nodiscard]] std::string table(const std::vector<Outcome>& outcomes) {
+    return fmt::format("{}\n", fmt::join(resultsTable(outcomes).lines(), "\n"));
+}
+
+TEST(ResultsTable, HasOfTheSimulatorOnlyWhatFailed) {
     Outcome thrust = untimed(passed(Operation::Scan, Hardware::Gpu, thrustVariant, "thrust scan", 1 << 20, 20));
     const std::vector<Outcome> outcomes{passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1000),
                                         thrust, failed(untimed(efficientScan()), "wrong")};
     EXPECT_EQ(
-        written([&](Report& report) { report.table(outcomes); }),
-        "\n"
+        table(outcomes),
         "operation  variant          n  median us  noise %  Gelements/s  GB/s  % of copy  x serial CPU  x Thrust\n"
         "scan       cpu        1048576    1000.00      1.0        1.049  8.39          -          1.00         -\n"
         "scan       efficient  1048576     FAILED        -            -     -          -             -         -\n");
-    EXPECT_EQ(written([&](Report& report) { report.table(std::array{thrust}); }), "");
-}
-
-TEST(Report, HeadsASection) {
-    EXPECT_EQ(written([](Report& report) {
-                  report.section(Operation::Scan, ElementType::Int32, "mod:50",
-                                 *problemOn(Operation::Scan, std::vector{38, 19, 0}));
-              }),
-              "\n"
-              "****************\n"
-              "** SCAN TESTS **\n"
-              "****************\n"
-              "    3 elements, mod:50\n"
-              "    [  38  19   0 ]\n");
+    EXPECT_THAT(table({thrust}), Not(HasSubstr("thrust")));
 }
 
 TEST(Report, NamesTheShapeOfAMatrix) {
     Outcome outcome = passed(Operation::RowSum, Hardware::Gpu, "adaptive", "adaptive row sum", 6144, 5);
     outcome.shape = Shape{3, 2048};
-    EXPECT_THAT(written([&](Report& report) { report.outcome(outcome); }),
-                HasSubstr("==== adaptive row sum, 3x2048 ====\n"));
-    EXPECT_THAT(written([&](Report& report) { report.table(std::array{outcome}); }), HasSubstr("adaptive  3x2048"));
-    EXPECT_THAT(written([](Report& report) {
-                    report.section(Operation::RowSum, ElementType::Int32, "ones",
-                                   *problemOn(Operation::RowSum, std::vector{1, 1, 1, 1}));
-                }),
-                HasSubstr("    2x2 elements, ones\n"));
+    EXPECT_THAT(section({outcome}), HasSubstr("row-sum, mod:50, n = 3x2048\n"));
+    EXPECT_THAT(table({outcome}), HasSubstr("adaptive  3x2048"));
 }
 
 TEST(Report, NamesTheTypeWhereItIsNotInt32) {
-    EXPECT_THAT(written([](Report& report) {
-                    report.section(Operation::Scan, ElementType::Int8, "ones",
-                                   *problemOn(Operation::Scan, std::vector<std::int8_t>{1, 1}));
-                }),
-                HasSubstr("    2 elements of int8->int32, ones\n    [   1   1 ]\n"));
-    EXPECT_THAT(written([](Report& report) { report.outcome(doubleScan()); }),
-                HasSubstr("==== work-efficient scan of double, power-of-two ====\n"));
+    EXPECT_THAT(section({doubleScan()}), HasSubstr("\nscan of double, mod:50, n = 1048576\n"));
     const std::vector<Outcome> outcomes{efficientScan(), doubleScan()};
-    EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }),
-                AllOf(HasSubstr("\nscan            efficient  1048576"), HasSubstr("\n\nscan of double  efficient")));
+    EXPECT_THAT(table(outcomes),
+                AllOf(HasSubstr("\nscan            efficient  1048576"), HasSubstr("\nscan of double  efficient")));
 }
 
-TEST(Report, ComparesEqualTypesOnly) {
+TEST(ResultsTable, ComparesEqualTypesOnly) {
     auto baseline = doubleScan();
     baseline.variant.name = serialCpuVariant;
     const std::vector<Outcome> outcomes{efficientScan(), baseline};
-    EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }), Not(HasSubstr("2.00")));
+    EXPECT_THAT(table(outcomes), Not(HasSubstr("2.00")));
 }
 
 [[nodiscard]] Outcome withoutNoise(Outcome outcome) {
@@ -198,12 +221,13 @@ TEST(Report, NamesTheFastest) {
     };
     EXPECT_EQ(written([&](Report& report) { report.verdicts(outcomes); }),
               "\n"
-              "fastest scan of 1048576, mod:50: efficient, 118.08 us ± 1.0 %, 50 % of a copy, 10.00 x cpu, 2.00 x cub\n"
-              "fastest sort of 1000, mod:50: cpu-parallel, 20.00 us ± - %, 2.50 x cpu\n");
+              "fastest scan of 1048576, mod:50: efficient, 118.1 us ± 1.0 %, 50 % of a copy,\n"
+              "10.00 x cpu, 2.00 x cub\n"
+              "fastest sort of 1000, mod:50: cpu-parallel, 20.00 us, 2.50 x cpu\n");
     EXPECT_EQ(written([&](Report& report) { report.verdicts(std::array{efficient}); }), "");
 }
 
-TEST(Report, ClosesWithATable) {
+TEST(ResultsTable, HasARowForEachTimeAndEachFailure) {
     auto thrust = passed(Operation::Scan, Hardware::Gpu, "thrust", "thrust scan", 1 << 20, 20);
     auto efficient = efficientScan();
     thrust.copyUs = 8;
@@ -216,8 +240,7 @@ TEST(Report, ClosesWithATable) {
         skipped(passed(Operation::Scan, Hardware::Gpu, "naive", "naive scan", 1 << 20, 10), "no room"),
         withoutNoise(passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 50)),
     };
-    EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }),
-              "\n"
+    EXPECT_EQ(table(outcomes),
               "operation  variant             n  median us  noise %  Gelements/s    GB/s  % of copy  x serial CPU  "
               "x Thrust\n"
               "scan       cpu           1048576    1000.00      1.0        1.049    8.39          -          1.00  "
@@ -228,22 +251,16 @@ TEST(Report, ClosesWithATable) {
               "    1.00\n"
               "scan       cub           1048576     FAILED        -            -       -          -             -  "
               "       -\n"
-              "\n"
               "sort       cpu-parallel     1000      50.00        -        0.020    0.16          -             -  "
               "       -\n");
 }
 
-TEST(Report, ComparesEqualSizesOnly) {
+TEST(ResultsTable, ComparesEqualSizesOnly) {
     const std::vector<Outcome> outcomes{
         passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1024, 10),
         passed(Operation::Scan, Hardware::Cpu, "cpu-parallel", "cpu parallel scan", 1021, 5),
     };
-    EXPECT_THAT(written([&](Report& report) { report.table(outcomes); }), Not(HasSubstr("2.00")));
-}
-
-TEST(Report, LeavesOutATableOfNothing) {
-    const std::vector<Outcome> outcomes{skipped(efficientScan(), "no CUDA device is visible")};
-    EXPECT_EQ(written([&](Report& report) { report.table(outcomes); }), "");
+    EXPECT_THAT(table(outcomes), Not(HasSubstr("2.00")));
 }
 
 TEST(Report, CountsAtTheEnd) {
@@ -253,33 +270,18 @@ TEST(Report, CountsAtTheEnd) {
 }
 
 TEST(Report, ColorsOnRequestOnly) {
-    const auto write = [](Report& report) { report.outcome(efficientScan()); };
-    EXPECT_THAT(written(write), Not(HasSubstr("\x1b")));
-    EXPECT_THAT(written(write, true), HasSubstr("\x1b[32mpassed\x1b[0m"));
-}
-
-TEST(Report, HasOneLineForEachOfMany) {
-    Outcome scan = efficientScan();
-    scan.copyUs = 11.808;
-    const std::string line = written([&](Report& report) { report.line(scan); });
-    EXPECT_THAT(line, AllOf(HasSubstr("scan"), HasSubstr("efficient"), HasSubstr("1048576"), HasSubstr("mod:50"),
-                            HasSubstr("cold"), HasSubstr(" 118.08 us"), HasSubstr(" 71.04 GB/s"),
-                            testing::EndsWith(" 10.0 % of copy\n")));
-    EXPECT_THAT(written([&](Report& report) { report.line(failed(scan, "wrong")); }),
-                AllOf(Not(HasSubstr("118")), testing::EndsWith("FAILED: wrong\n")));
-    EXPECT_THAT(written([&](Report& report) { report.line(skipped(scan, "no room")); }),
-                testing::EndsWith("skipped: no room\n"));
+    const auto write = [](Report& report) { report.summary(std::array{efficientScan()}); };
+    EXPECT_EQ(written(write), "\n1 passed, 0 failed, 0 skipped\n");
+    EXPECT_EQ(written(write, 80, true), "\n\x1b[32m1 passed, 0 failed, 0 skipped\x1b[0m\n");
 }
 
 TEST(Report, SaysWhereTheNoiseStayed) {
     Outcome noisy = efficientScan();
     noisy.time.us.noise = 0.034;
     noisy.time.noisy = true;
-    EXPECT_THAT(written([&](Report& report) { report.outcome(noisy); }),
-                testing::EndsWith("passed\n    noise 3.4 % after 15 trials\n"));
-    EXPECT_THAT(written([&](Report& report) { report.line(noisy); }), HasSubstr("noise 3.4 % after 15 trials"));
+    EXPECT_THAT(section({noisy}), testing::EndsWith("\n    noise 3.4 % after 15 trials\n"));
     noisy.time.us.noise = std::numeric_limits<double>::infinity();
-    EXPECT_THAT(written([&](Report& report) { report.line(noisy); }), HasSubstr("noise unknown"));
+    EXPECT_THAT(section({noisy}), HasSubstr("\n    noise unknown"));
     EXPECT_THAT(written([&](Report& report) {
                     report.notes(std::vector{efficientScan(), noisy}, {});
                 }),
@@ -291,20 +293,15 @@ TEST(Report, SaysWhereTheTimeRanOutBeforeAllTrials) {
     Outcome cut = efficientScan();
     cut.time.trials = 2;
     cut.time.wanted = 15;
-    EXPECT_THAT(written([&](Report& report) { report.outcome(cut); }),
-                testing::EndsWith("passed\n    2 of 15 trials in the time budget\n"));
-    EXPECT_THAT(written([&](Report& report) { report.line(cut); }),
-                testing::EndsWith("  2 of 15 trials in the time budget\n"));
-    EXPECT_THAT(written([&](Report& report) {
-                    report.table(std::vector{cut, doubleScan()});
-                }),
+    EXPECT_THAT(section({cut}), testing::EndsWith("\n    2 of 15 trials in the time budget\n"));
+    EXPECT_THAT(table({cut, doubleScan()}),
                 AllOf(HasSubstr("      n   trials  median us"), HasSubstr("1048576  2 of 15     118.08"),
                       HasSubstr("1048576       15     236.16")));
-    EXPECT_THAT(written([&](Report& report) { report.table(std::vector{doubleScan()}); }), Not(HasSubstr("trials")));
+    EXPECT_THAT(table({doubleScan()}), Not(HasSubstr("trials")));
     cut.time.noisy = true;
     cut.time.us.noise = std::numeric_limits<double>::infinity();
-    EXPECT_THAT(written([&](Report& report) { report.line(cut); }),
-                testing::EndsWith("  2 of 15 trials in the time budget; noise unknown: 2 trials were too few\n"));
+    EXPECT_THAT(section({cut}),
+                testing::EndsWith("\n    2 of 15 trials in the time budget; noise unknown: 2 trials were too few\n"));
 }
 
 TEST(Report, SaysWhenTheClockFell) {
@@ -317,11 +314,11 @@ TEST(Report, SaysWhenTheClockFell) {
     EXPECT_EQ(written([&](Report& report) {
                   report.notes(std::vector{fast, slow}, context);
               }),
-              "\nNote: the clock of the card fell to 1500 of 2000 MHz, lowest at scan efficient 1048576\n");
+              "\nNote: the clock of the card fell to 1500 of 2000 MHz, lowest at scan efficient\n1048576\n");
     EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{fast, efficientScan()}, context); }), "");
 }
 
-TEST(Report, TellsApartInTheTableWhatWasRunInSeveralWays) {
+TEST(ResultsTable, TellsApartWhatWasRunInSeveralWays) {
     Outcome cold = efficientScan();
     Outcome batched = efficientScan();
     batched.mode = Mode::Batched;
@@ -331,8 +328,8 @@ TEST(Report, TellsApartInTheTableWhatWasRunInSeveralWays) {
     wide.variant.blockSizes = StreamCompaction::powerOfTwoBlockSizes;
     wide.variant.defaultBlockSize = 512;
     const auto title = [](const std::vector<Outcome>& outcomes) {
-        const std::string table = written([&](Report& report) { report.table(outcomes); });
-        return table.substr(1, table.find("  median us") - 1);
+        const std::string lines = table(outcomes);
+        return lines.substr(0, lines.find("  median us"));
     };
     EXPECT_EQ(title({cold, cold}), "operation  variant          n");
     EXPECT_EQ(title({cold, batched}), "operation  variant          n  mode   ");
@@ -340,23 +337,14 @@ TEST(Report, TellsApartInTheTableWhatWasRunInSeveralWays) {
     EXPECT_EQ(title({cold, wide}), "operation  variant          n  block");
 }
 
-TEST(Report, ComparesEqualInputsAndModesOnly) {
+TEST(ResultsTable, ComparesEqualInputsAndModesOnly) {
     auto thrust = passed(Operation::Scan, Hardware::Gpu, thrustVariant, "thrust scan", 1 << 20, 59.04);
-    EXPECT_THAT(written([&](Report& report) {
-                    report.table(std::vector{efficientScan(), thrust});
-                }),
-                HasSubstr("0.50"));
+    EXPECT_THAT(table({efficientScan(), thrust}), HasSubstr("0.50"));
     thrust.input = "ones";
-    EXPECT_THAT(written([&](Report& report) {
-                    report.table(std::vector{efficientScan(), thrust});
-                }),
-                Not(HasSubstr("0.50")));
+    EXPECT_THAT(table({efficientScan(), thrust}), Not(HasSubstr("0.50")));
     thrust.input = efficientScan().input;
     thrust.mode = Mode::Batched;
-    EXPECT_THAT(written([&](Report& report) {
-                    report.table(std::vector{efficientScan(), thrust});
-                }),
-                Not(HasSubstr("0.50")));
+    EXPECT_THAT(table({efficientScan(), thrust}), Not(HasSubstr("0.50")));
 }
 
 TEST(Report, DescribesTheMachine) {
@@ -366,17 +354,19 @@ TEST(Report, DescribesTheMachine) {
                        .ceilings = std::nullopt,
                        .cpu = {"Processor", 8},
                        .compiler = "GNU 12.2.0",
-                       .commit = "0123abc"};
+                       .commit = "0123abc",
+                       .peers = {"CUB 3.0.1", "iconv"}};
     EXPECT_EQ(written([&](Report& report) { report.context(context); }),
               "GPU       none: no CUDA device is visible\n"
               "CPU       Processor, 8 threads\n"
               "Compiler  GNU 12.2.0\n"
-              "Commit    0123abc\n");
+              "Commit    0123abc\n"
+              "Peers     CUB 3.0.1, iconv\n");
+    context.peers.clear();
     context.simulatedCard = "compute capability 9.0, 4 multiprocessors";
-    EXPECT_THAT(
-        written([&](Report& report) { report.context(context); }),
-        testing::StartsWith("GPU       simulated, compute capability 9.0, 4 multiprocessors; results are checked, "
-                            "not timed: times need a card and scripts/run.sh --cuda\nCPU "));
+    EXPECT_THAT(written([&](Report& report) { report.context(context); }),
+                testing::StartsWith("GPU       simulated, compute capability 9.0, 4 multiprocessors; results are\n"
+                                    "          checked, not timed: times need a card and scripts/run.sh --cuda\nCPU "));
     context.gpu = GpuInfo{"Card", "9.0", std::size_t{1} << 30, "13.0", "13.1", 1980};
     context.ceilings = Ceilings{.copyGbps = 4246.6, .readGbps = 4400.4, .clockMHz = 1965.2};
     EXPECT_EQ(written([&](Report& report) { report.context(context); }),

@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <cstdlib>
 #include <sstream>
+#include <utility>
 
 namespace Bench {
 namespace {
@@ -63,7 +65,7 @@ namespace {
 TEST(Progress, TellsHowFarARunIsAndHowLongItWillTake) {
     std::ostringstream terminal;
     double now = 0;
-    Progress progress(&terminal, 3, 100, [&now] { return now; });
+    Progress progress(&terminal, 80, 3, 100, [&now] { return now; });
     progress.begin("scan naive 16");
     EXPECT_EQ(terminal.str(), "[1/3] scan naive 16");
     progress.clear();
@@ -77,7 +79,7 @@ TEST(Progress, TellsHowFarARunIsAndHowLongItWillTake) {
 
 TEST(Progress, TakesItsLineAway) {
     std::ostringstream terminal;
-    Progress progress(&terminal, 1, 1);
+    Progress progress(&terminal, 80, 1, 1);
     progress.begin("abc");
     terminal.str("");
     progress.clear();
@@ -86,8 +88,33 @@ TEST(Progress, TakesItsLineAway) {
     EXPECT_EQ(terminal.str(), "\r         \r");
 }
 
+TEST(Progress, LeavesTheLastColumnFreeSoThatNoLineWraps) {
+    std::ostringstream terminal;
+    Progress progress(&terminal, 12, 1, 1);
+    progress.begin("scan naive 16");
+    EXPECT_EQ(terminal.str(), "[1/1] scan ");
+}
+
+/// Sets COLUMNS, or removes it if it is empty.
+void setColumns(const char* columns) {
+#ifdef _WIN32
+    _putenv_s("COLUMNS", columns);
+#else
+    *columns != '\0' ? setenv("COLUMNS", columns, 1) : unsetenv("COLUMNS");
+#endif
+}
+
+TEST(StandardOutputWidth, IsThatOfTheEnvironmentWithinLimits) {
+    const std::pair<const char*, int> cases[] = {{"100", 100}, {"20", 40}, {"1000", 160}};
+    for (const auto& [columns, width] : cases) {
+        setColumns(columns);
+        EXPECT_EQ(standardOutputWidth(), width);
+    }
+    setColumns("");
+}
+
 TEST(Progress, IsSilentWithoutATerminal) {
-    Progress progress(nullptr, 1, 1);
+    Progress progress(nullptr, 80, 1, 1);
     progress.begin("abc");
     progress.end(1);
     progress.clear();

@@ -36,7 +36,7 @@ void exhaustingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std
 int shortCompact(int n, int* odata, const int* idata) { return compactWithoutScan(n, odata, idata) - 1; }
 
 [[nodiscard]] Measurement ofInput(Variant variant) {
-    const Mode mode = variant.hardware == Hardware::Cpu ? Mode::Batched : Mode::Cold;
+    const Mode mode = variant.hardware == Hardware::Cpu ? Mode::Warm : Mode::Cold;
     return {std::move(variant), input.size(), std::nullopt, "made up", mode};
 }
 
@@ -145,7 +145,7 @@ TEST_F(TesterTest, TakesTheStopwatchOfTheMode) {
 TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
     const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
     EXPECT_EQ(outcome.status, Status::Passed);
-    EXPECT_EQ(outcome.mode, Mode::Batched);
+    EXPECT_EQ(outcome.mode, Mode::Warm);
     EXPECT_EQ(outcome.clockAfterMHz, std::nullopt);
     EXPECT_EQ(outcome.time.trials, 3);
     EXPECT_EQ(outcome.bytes, 28u);
@@ -156,6 +156,52 @@ TEST_F(TesterTest, FailsAWrongResult) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, wrongScan);
     EXPECT_EQ(outcome.status, Status::Failed);
     EXPECT_EQ(outcome.reason, "first mismatch at index 3: expected 4, got 5");
+}
+
+using FloatScan = ProblemOn<float, Array<float>>;
+
+/// A scan of floats that multiplies the second half of the sums by a factor.
+class RoundingScan final : public PreparedRun {
+  public:
+    RoundingScan(FloatScan& problem, double factor) : problem_(problem), factor_(factor) {}
+
+    void poisonOutput() override {}
+    void launch() override {}
+    void fetchResult() override {
+        const std::span<const float> in = problem_.input();
+        Array<float> sums(in.size());
+        double sum = 0;
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            sums[i] = static_cast<float>(i < in.size() / 2 ? sum : sum * factor_);
+            sum += in[i];
+        }
+        problem_.result() = sums;
+    }
+
+  private:
+    FloatScan& problem_;
+    double factor_;
+};
+
+TEST_F(TesterTest, CallsAPeerInexactThatRoundsLikeSomeOrderOfTheAdditions) {
+    const std::vector<float> large(10'000, 1 << 20);
+    const auto run = [&](double factor, const char* library) {
+        Variant variant;
+        variant.hardware = Hardware::Cpu;
+        variant.library = library;
+        variant.prepare = [factor](Problem& problem, int) {
+            return std::make_unique<RoundingScan>(dynamic_cast<FloatScan&>(problem), factor);
+        };
+        return Tester(access_, {.trials = 3}).test(ofInput(variant), *problemOn(Operation::Scan, large));
+    };
+    // The bound is a relative error of 4e-6; additions in a row keep to 3e-4.
+    EXPECT_EQ(run(1 + 2e-6, "Peer 1.0").status, Status::Passed);
+    const Outcome inexact = run(1 + 1e-5, "Peer 1.0");
+    EXPECT_EQ(inexact.status, Status::Inexact);
+    EXPECT_TRUE(inexact.isTimed());
+    EXPECT_THAT(inexact.reason, testing::MatchesRegex("rounds too much at index [0-9]+: error .*, bound .*"));
+    EXPECT_EQ(run(1 + 1e-2, "Peer 1.0").status, Status::Failed);
+    EXPECT_EQ(run(1 + 1e-5, "").status, Status::Failed);
 }
 
 TEST_F(TesterTest, FailsAVariantThatWritesNothing) {

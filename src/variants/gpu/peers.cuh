@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+/// The peers that are header libraries, with their versions as CUB and Thrust encode them.
 /// CUB needs a card. Thrust also runs on the host if its headers are found. In a simulated build, the names of absent
 /// peers stand for a type whose variants are skipped with a reason.
 #ifdef STREAM_COMPACTION_SIMULATED
@@ -16,7 +17,9 @@ using Sort = NotSimulated;
 using SortPairs = NotSimulated;
 using RowSum = NotSimulated;
 }  // namespace StreamCompaction::Cub
+#define CUB_VERSION 0
 #else
+#include <cub/version.cuh>
 #include <stream_compaction/cub.cuh>
 #include <stream_compaction/cub_row_sum.cuh>
 #endif
@@ -33,7 +36,10 @@ using Sort = NotSimulated;
 using SortPairs = NotSimulated;
 using RowSum = NotSimulated;
 }  // namespace StreamCompaction::Thrust
+#define THRUST_VERSION 0
 #else
+#include <thrust/version.h>
+
 #include <stream_compaction/thrust.cuh>
 #include <stream_compaction/thrust_row_sum.cuh>
 #endif

@@ -7,88 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "variants/gpu/peers.cuh"
-#include "variants/gpu/run.cuh"
+#include "variants/gpu/row_sum_run.cuh"
 #include "variants/implementation.h"
 
 namespace Bench {
 namespace {
-
-using StreamCompaction::DeviceBuffer;
-
-/// A matrix and its row sums in device memory.
-template <typename T>
-class RowSumRun : public PreparedRun {
-  public:
-    explicit RowSumRun(RowSumProblem<T>& problem)
-        : problem_(problem), matrix_(problem.input()), sums_(problem.rows()) {}
-
-    void poisonOutput() override { poison(sums_); }
-    void fetchResult() override { fetch(sums_, problem_.result(), sums_.size()); }
-
-    [[nodiscard]] static std::size_t bytes(const RowSumProblem<T>& problem) {
-        return problem.size() * sizeof(T) + problem.rows() * sizeof(SumOf<T>);
-    }
-
-  protected:
-    [[nodiscard]] std::size_t rows() const { return problem_.rows(); }
-    [[nodiscard]] std::size_t cols() const { return problem_.cols(); }
-    [[nodiscard]] const T* matrix() const { return matrix_.data(); }
-    [[nodiscard]] SumOf<T>* sums() { return sums_.data(); }
-
-  private:
-    RowSumProblem<T>& problem_;
-    DeviceBuffer<T> matrix_;
-    DeviceBuffer<SumOf<T>> sums_;
-};
-
-/// A run of an operation of the device layer.
-template <typename Op, typename T>
-class OperationRun final : public RowSumRun<T> {
-  public:
-    explicit OperationRun(RowSumProblem<T>& problem) : RowSumRun<T>(problem), scratch_(scratchBytes(problem)) {}
-
-    void launch() override {
-        Op{}(this->matrix(), this->sums(), this->rows(), this->cols(), this->cols(), scratch_.bytes(), defaultStream);
-    }
-
-    [[nodiscard]] static std::size_t deviceBytes(const RowSumProblem<T>& problem) {
-        return RowSumRun<T>::bytes(problem) + scratchBytes(problem);
-    }
-
-  private:
-    [[nodiscard]] static std::size_t scratchBytes(const RowSumProblem<T>& problem) {
-        constexpr const T* in = nullptr;
-        constexpr SumOf<T>* out = nullptr;
-        return Op{}.scratchBytes(in, out, problem.rows(), problem.cols(), problem.cols());
-    }
-
-    DeviceBuffer<std::byte> scratch_;
-};
-
-template <typename Run, typename T>
-[[nodiscard]] Implementation implement(std::string_view variant) {
-    return {
-        Operation::RowSum, elementTypeOf<T>(), variant,
-        [](const Problem& problem, int) { return Run::deviceBytes(dynamic_cast<const RowSumProblem<T>&>(problem)); },
-        [](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
-            return std::make_unique<Run>(dynamic_cast<RowSumProblem<T>&>(problem));
-        }};
-}
-
-template <typename Op, typename T>
-[[nodiscard]] Implementation rowSumOf(std::string_view variant) {
-    if constexpr (Absent<Op>) {
-        return absent(Operation::RowSum, elementTypeOf<T>(), variant, Op::reasonForAbsence);
-    } else {
-        return implement<OperationRun<Op, T>, T>(variant);
-    }
-}
-
-template <typename Op, typename... Ts>
-[[nodiscard]] Implementations rowSum(Types<Ts...>, std::string_view variant) {
-    return {rowSumOf<Op, Ts>(variant)...};
-}
 
 [[nodiscard]] std::optional<std::string> wantsShorterRows(const Problem& problem) {
     constexpr std::size_t mostCols = std::size_t{1} << 16;
@@ -146,6 +69,16 @@ void checkCublas(cublasStatus_t status, std::string_view call) {
     }
 }
 
+/// Such as `cuBLAS 13.0.2`.
+[[nodiscard]] std::string cublasVersion() {
+    const auto part = [](libraryPropertyType property) {
+        int value = 0;
+        checkCublas(cublasGetProperty(property, &value), "cublasGetProperty");
+        return std::to_string(value);
+    };
+    return "cuBLAS " + part(MAJOR_VERSION) + "." + part(MINOR_VERSION) + "." + part(PATCH_LEVEL);
+}
+
 class CublasHandle {
   public:
     CublasHandle() { checkCublas(cublasCreate(&handle_), "cublasCreate"); }
@@ -191,11 +124,16 @@ class CublasRun final : public RowSumRun<T> {
 
   private:
     CublasHandle handle_;
-    DeviceBuffer<T> ones_;
+    StreamCompaction::DeviceBuffer<T> ones_;
 };
 
 [[nodiscard]] Implementations productsWithOnes() {
-    return {implement<CublasRun<float>, float>("cublas"), implement<CublasRun<double>, double>("cublas")};
+    Implementations products{implement<CublasRun<float>, float>("cublas"),
+                             implement<CublasRun<double>, double>("cublas")};
+    for (Implementation& product : products) {
+        product.runner.library = cublasVersion();
+    }
+    return products;
 }
 
 #else
@@ -222,8 +160,6 @@ Implementations gpuRowSums() {
         step<RowSum::ShuffleFinish>("shuffle"),
         step<RowSum::VectorLoads>("vectors"),
         rowSum<RowSum::Adaptive>(AllTypes{}, "adaptive"),
-        rowSum<Thrust::RowSum>(IntsAndFloats{}, "thrust"),
-        rowSum<Cub::RowSum>(AllTypes{}, "cub"),
         productsWithOnes(),
     });
 }

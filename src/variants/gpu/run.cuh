@@ -27,56 +27,6 @@ void fetch(const StreamCompaction::DeviceBuffer<T>& from, Array<T>& to, std::siz
     from.copyTo(to);
 }
 
-/// The number of kept elements, in device memory.
-class KeptCount {
-  public:
-    static constexpr std::size_t bytes = sizeof(std::size_t);
-
-    [[nodiscard]] std::size_t* data() { return count_.data(); }
-    void poison() { Bench::poison(count_); }
-
-    /// Throws if the count exceeds `n`.
-    [[nodiscard]] std::size_t fetchOf(std::size_t n) const {
-        std::size_t count = 0;
-        count_.copyTo(std::span(&count, 1));
-        if (count > n) {
-            throw std::runtime_error("it counts " + std::to_string(count) + " elements to keep of " +
-                                     std::to_string(n));
-        }
-        return count;
-    }
-
-  private:
-    StreamCompaction::DeviceBuffer<std::size_t> count_{1};
-};
-
-/// Memory of an operation with n elements in and n out: a scan or a sort.
-template <typename In, typename Out>
-class TransformMemory {
-  public:
-    using Element = In;
-    using SomeProblem = ProblemOn<In, Array<Out>>;
-
-    explicit TransformMemory(std::span<const In> input) : input_(input), output_(input.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.scratchBytes(StreamCompaction::noArray<In>, StreamCompaction::noArray<Out>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (sizeof(In) + sizeof(Out)); }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), output_.data(), input_.size(), scratch, defaultStream);
-    }
-    void poison() { Bench::poison(output_); }
-    void fetchTo(Array<Out>& result) const { fetch(output_, result, output_.size()); }
-
-  private:
-    StreamCompaction::DeviceBuffer<In> input_;
-    StreamCompaction::DeviceBuffer<Out> output_;
-};
-
 /// A run of an operation of the device layer, with its own device memory.
 template <typename Op, typename Memory>
 class GpuRun final : public PreparedRun {
@@ -143,40 +93,5 @@ template <typename Op>
 [[nodiscard]] Op fixed(int /*blockSize*/) {
     return {};
 }
-
-/// Memory of an operation with one array in, one array out and the number of kept elements: a compaction, or a
-/// partition that appends the rejected elements.
-template <typename T>
-class CountedMemory {
-  public:
-    using Element = T;
-
-    explicit CountedMemory(std::span<const T> input) : input_(input), output_(input.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * sizeof(T) + KeptCount::bytes; }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), output_.data(), count_.data(), input_.size(), scratch, defaultStream);
-    }
-    void poison() {
-        Bench::poison(output_);
-        count_.poison();
-    }
-
-  protected:
-    [[nodiscard]] const StreamCompaction::DeviceBuffer<T>& output() const { return output_; }
-    [[nodiscard]] std::size_t fetchCount() const { return count_.fetchOf(input_.size()); }
-
-  private:
-    StreamCompaction::DeviceBuffer<T> input_;
-    StreamCompaction::DeviceBuffer<T> output_;
-    KeptCount count_;
-};
 
 }  // namespace Bench

@@ -1,15 +1,11 @@
 #include <stream_compaction/single_pass/scan.cuh>
 
 #include "variants/gpu/ladder.cuh"
-#include "variants/gpu/peers.cuh"
-#include "variants/gpu/run.cuh"
+#include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
 namespace Bench {
 namespace {
-
-template <typename T>
-using ScanMemory = TransformMemory<T, SumOf<T>>;
 
 template <typename MakeOp, typename Elements = AllTypes>
 [[nodiscard]] Implementations scan(std::string_view variant, MakeOp makeOp, Elements types = {}) {
@@ -46,8 +42,6 @@ Implementations gpuScans() {
         scan("single-pass-tickets", byTicket),
         scan("single-pass-reproducible", reproducible),
         {implement<ScanMemory<float>>(Operation::ScanSquares, "single-pass", fixed<ScanOfSquares>)},
-        scan("thrust", fixed<Thrust::Scan>, IntsAlone{}),
-        scan("cub", fixed<Cub::Scan>),
     });
 }
 

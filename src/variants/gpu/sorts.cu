@@ -1,17 +1,12 @@
-#include <numeric>
 #include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/split_sort.cuh>
 
 #include "variants/gpu/ladder.cuh"
-#include "variants/gpu/peers.cuh"
-#include "variants/gpu/run.cuh"
+#include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
 namespace Bench {
 namespace {
-
-template <typename T>
-using SortMemory = TransformMemory<T, T>;
 
 template <typename MakeOp, typename Elements = AllTypes>
 [[nodiscard]] Implementations sort(std::string_view variant, MakeOp makeOp, Elements types = {}) {
@@ -34,56 +29,10 @@ Implementations gpuSorts() {
         sort("efficient", over(optimizedScan), IntsAlone{}),
         sort("radix-split", over(sharedScan), IntsAlone{}),
         sort("radix", fixed<Radix::Sort>),
-        sort("thrust", fixed<Thrust::Sort>, IntsAlone{}),
-        sort("cub", fixed<Cub::Sort>),
     });
 }
 
 namespace {
-
-/// Memory of a sort of keys with their indices as values.
-template <typename K>
-class PairsMemory {
-  public:
-    using Element = K;
-    using SomeProblem = SortPairsProblem<K>;
-
-    explicit PairsMemory(std::span<const K> keys)
-        : keysIn_(keys), valuesIn_(indices(keys.size())), keysOut_(keys.size()), valuesOut_(keys.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * (sizeof(K) + sizeof(PairValue)); }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(keysIn_).data(), keysOut_.data(), std::as_const(valuesIn_).data(), valuesOut_.data(),
-           keysIn_.size(), scratch, defaultStream);
-    }
-    void poison() {
-        Bench::poison(keysOut_);
-        Bench::poison(valuesOut_);
-    }
-    void fetchTo(Pairs<K>& result) const {
-        fetch(keysOut_, result.keys, keysOut_.size());
-        fetch(valuesOut_, result.values, valuesOut_.size());
-    }
-
-  private:
-    [[nodiscard]] static StreamCompaction::DeviceBuffer<PairValue> indices(std::size_t n) {
-        Array<PairValue> values(n);
-        std::iota(values.begin(), values.end(), PairValue{0});
-        return StreamCompaction::DeviceBuffer<PairValue>(std::span<const PairValue>(values));
-    }
-
-    StreamCompaction::DeviceBuffer<K> keysIn_;
-    StreamCompaction::DeviceBuffer<PairValue> valuesIn_;
-    StreamCompaction::DeviceBuffer<K> keysOut_;
-    StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
-};
 
 /// Memory of an argsort, which gets only keys and makes the indices itself.
 template <typename K>
@@ -120,20 +69,13 @@ class ArgSortMemory {
     StreamCompaction::DeviceBuffer<PairValue> indices_;
 };
 
-template <typename MakeOp, typename Elements = Integers>
-[[nodiscard]] Implementations sortPairs(std::string_view variant, MakeOp makeOp, Elements types = {}) {
-    return implementEach<PairsMemory>(types, Operation::SortPairs, variant, makeOp);
-}
-
 }  // namespace
 
 Implementations gpuPairSorts() {
     using namespace StreamCompaction;
     return joined({
-        sortPairs("radix", fixed<Radix::Sort>),
+        implementEach<PairsMemory>(Integers{}, Operation::SortPairs, "radix", fixed<Radix::Sort>),
         {implement<ArgSortMemory<std::int32_t>>(Operation::SortPairs, "radix-argsort", fixed<Radix::ArgSort>)},
-        sortPairs("thrust", fixed<Thrust::SortPairs>, IntsAlone{}),
-        sortPairs("cub", fixed<Cub::SortPairs>),
     });
 }
 

@@ -1,0 +1,230 @@
+#pragma once
+
+#include <stream_compaction/device_buffer.h>
+#include <stream_compaction/runtime/arguments.h>
+#include <stream_compaction/runtime/scratch.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "variants/gpu/run.cuh"
+
+/// The device memory of each operation: its arrays, how an operation is called with them and how its result is fetched.
+namespace Bench {
+
+/// The number of kept elements, in device memory.
+class KeptCount {
+  public:
+    static constexpr std::size_t bytes = sizeof(std::size_t);
+
+    [[nodiscard]] std::size_t* data() { return count_.data(); }
+    void poison() { Bench::poison(count_); }
+
+    /// Throws if the count exceeds `n`.
+    [[nodiscard]] std::size_t fetchOf(std::size_t n) const {
+        std::size_t count = 0;
+        count_.copyTo(std::span(&count, 1));
+        if (count > n) {
+            throw std::runtime_error("it counts " + std::to_string(count) + " elements to keep of " +
+                                     std::to_string(n));
+        }
+        return count;
+    }
+
+  private:
+    StreamCompaction::DeviceBuffer<std::size_t> count_{1};
+};
+
+/// Memory of an operation with n elements in and n out: a scan or a sort.
+template <typename In, typename Out>
+class TransformMemory {
+  public:
+    using Element = In;
+    using SomeProblem = ProblemOn<In, Array<Out>>;
+
+    explicit TransformMemory(std::span<const In> input) : input_(input), output_(input.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        return op.scratchBytes(StreamCompaction::noArray<In>, StreamCompaction::noArray<Out>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (sizeof(In) + sizeof(Out)); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), output_.data(), input_.size(), scratch, defaultStream);
+    }
+    void poison() { Bench::poison(output_); }
+    void fetchTo(Array<Out>& result) const { fetch(output_, result, output_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<In> input_;
+    StreamCompaction::DeviceBuffer<Out> output_;
+};
+
+template <typename T>
+using ScanMemory = TransformMemory<T, SumOf<T>>;
+
+template <typename T>
+using SortMemory = TransformMemory<T, T>;
+
+/// Memory of an operation with one array in, one array out and the number of kept elements: a compaction, or a
+/// partition that appends the rejected elements.
+template <typename T>
+class CountedMemory {
+  public:
+    using Element = T;
+
+    explicit CountedMemory(std::span<const T> input) : input_(input), output_(input.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * sizeof(T) + KeptCount::bytes; }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), output_.data(), count_.data(), input_.size(), scratch, defaultStream);
+    }
+    void poison() {
+        Bench::poison(output_);
+        count_.poison();
+    }
+
+  protected:
+    [[nodiscard]] const StreamCompaction::DeviceBuffer<T>& output() const { return output_; }
+    [[nodiscard]] std::size_t fetchCount() const { return count_.fetchOf(input_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<T> input_;
+    StreamCompaction::DeviceBuffer<T> output_;
+    KeptCount count_;
+};
+
+template <typename T>
+class CompactMemory : public CountedMemory<T> {
+  public:
+    using SomeProblem = CompactProblem<T>;
+    using CountedMemory<T>::CountedMemory;
+
+    void fetchTo(Array<T>& result) const { fetch(this->output(), result, this->fetchCount()); }
+};
+
+/// Both parts in one array.
+template <typename T>
+class JoinedMemory : public CountedMemory<T> {
+  public:
+    using SomeProblem = PartitionProblem<T>;
+    using CountedMemory<T>::CountedMemory;
+
+    void fetchTo(Parts<T>& result) const {
+        const std::size_t kept = this->fetchCount();
+        fetch(this->output(), result.kept, this->output().size());
+        result.rejected.assign(result.kept.begin() + kept, result.kept.end());
+        result.kept.resize(kept);
+    }
+};
+
+/// The same for an operation that writes the rejected elements in reverse order.
+template <typename T>
+class ReversedMemory : public JoinedMemory<T> {
+  public:
+    using JoinedMemory<T>::JoinedMemory;
+
+    void fetchTo(Parts<T>& result) const {
+        JoinedMemory<T>::fetchTo(result);
+        std::ranges::reverse(result.rejected);
+    }
+};
+
+/// Each part in an array of its own.
+template <typename T>
+class ApartMemory {
+  public:
+    using Element = T;
+    using SomeProblem = PartitionProblem<T>;
+
+    explicit ApartMemory(std::span<const T> input) : input_(input), kept_(input.size()), rejected_(input.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 3 * n * sizeof(T) + KeptCount::bytes; }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), kept_.data(), rejected_.data(), count_.data(), input_.size(), scratch,
+           defaultStream);
+    }
+    void poison() {
+        Bench::poison(kept_);
+        Bench::poison(rejected_);
+        count_.poison();
+    }
+    void fetchTo(Parts<T>& result) const {
+        const std::size_t kept = count_.fetchOf(input_.size());
+        fetch(kept_, result.kept, kept);
+        fetch(rejected_, result.rejected, input_.size() - kept);
+    }
+
+  private:
+    StreamCompaction::DeviceBuffer<T> input_;
+    StreamCompaction::DeviceBuffer<T> kept_;
+    StreamCompaction::DeviceBuffer<T> rejected_;
+    KeptCount count_;
+};
+
+/// Memory of a sort of keys with their indices as values.
+template <typename K>
+class PairsMemory {
+  public:
+    using Element = K;
+    using SomeProblem = SortPairsProblem<K>;
+
+    explicit PairsMemory(std::span<const K> keys)
+        : keysIn_(keys), valuesIn_(indices(keys.size())), keysOut_(keys.size()), valuesOut_(keys.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * (sizeof(K) + sizeof(PairValue)); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(keysIn_).data(), keysOut_.data(), std::as_const(valuesIn_).data(), valuesOut_.data(),
+           keysIn_.size(), scratch, defaultStream);
+    }
+    void poison() {
+        Bench::poison(keysOut_);
+        Bench::poison(valuesOut_);
+    }
+    void fetchTo(Pairs<K>& result) const {
+        fetch(keysOut_, result.keys, keysOut_.size());
+        fetch(valuesOut_, result.values, valuesOut_.size());
+    }
+
+  private:
+    [[nodiscard]] static StreamCompaction::DeviceBuffer<PairValue> indices(std::size_t n) {
+        Array<PairValue> values(n);
+        std::iota(values.begin(), values.end(), PairValue{0});
+        return StreamCompaction::DeviceBuffer<PairValue>(std::span<const PairValue>(values));
+    }
+
+    StreamCompaction::DeviceBuffer<K> keysIn_;
+    StreamCompaction::DeviceBuffer<PairValue> valuesIn_;
+    StreamCompaction::DeviceBuffer<K> keysOut_;
+    StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
+};
+
+}  // namespace Bench

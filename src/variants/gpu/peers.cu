@@ -1,0 +1,71 @@
+// Compiled over the CCCL of the toolkit and, if the build knows a newer one, once more over that.
+#ifdef STREAM_COMPACTION_LATEST_CCCL
+// The program holds the wrappers of both, so they need two names.
+#define Cub LatestCub
+#define Thrust LatestThrust
+#endif
+
+#include <string>
+
+#include "variants/gpu/memory.cuh"
+#include "variants/gpu/peers.cuh"
+#include "variants/gpu/row_sum_run.cuh"
+#include "variants/implementation.h"
+
+namespace Bench {
+namespace {
+
+using namespace StreamCompaction;
+
+/// The names of the peers, as variants and with their versions.
+#ifdef STREAM_COMPACTION_LATEST_CCCL
+constexpr std::string_view cub = "cub-latest";
+constexpr std::string_view thrust = "thrust-latest";
+#else
+constexpr std::string_view cub = "cub";
+constexpr std::string_view thrust = "thrust";
+#endif
+
+/// `version` is encoded as CUB and Thrust do it.
+[[nodiscard]] Implementations madeBy(std::string_view library, int version, Implementations implementations) {
+    const std::string name = std::string(library) + ' ' + std::to_string(version / 100'000) + '.' +
+                             std::to_string(version / 100 % 1000) + '.' + std::to_string(version % 100);
+    for (Implementation& implementation : implementations) {
+        implementation.runner.library = name;
+    }
+    return implementations;
+}
+
+[[nodiscard]] Implementations cubPeers() {
+    return joined({
+        implementEach<ScanMemory>(AllTypes{}, Operation::Scan, cub, fixed<Cub::Scan>),
+        implementEach<CompactMemory>(AllTypes{}, Operation::Compact, cub, fixed<Cub::Compact>),
+        implementEach<ReversedMemory>(IntsAlone{}, Operation::Partition, cub, fixed<Cub::Partition>),
+        implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
+        implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
+        rowSum<Cub::RowSum>(AllTypes{}, cub),
+    });
+}
+
+[[nodiscard]] Implementations thrustPeers() {
+    return joined({
+        implementEach<ScanMemory>(IntsAlone{}, Operation::Scan, thrust, fixed<Thrust::Scan>),
+        implementEach<CompactMemory>(IntsAlone{}, Operation::Compact, thrust, fixed<Thrust::Compact>),
+        implementEach<ApartMemory>(IntsAlone{}, Operation::Partition, thrust, fixed<Thrust::Partition>),
+        implementEach<SortMemory>(IntsAlone{}, Operation::Sort, thrust, fixed<Thrust::Sort>),
+        implementEach<PairsMemory>(IntsAlone{}, Operation::SortPairs, thrust, fixed<Thrust::SortPairs>),
+        rowSum<Thrust::RowSum>(IntsAndFloats{}, thrust),
+    });
+}
+
+}  // namespace
+
+#ifdef STREAM_COMPACTION_LATEST_CCCL
+Implementations gpuLatestPeers() {
+#else
+Implementations gpuPeers() {
+#endif
+    return joined({madeBy("CUB", CUB_VERSION, cubPeers()), madeBy("Thrust", THRUST_VERSION, thrustPeers())});
+}
+
+}  // namespace Bench
