@@ -67,18 +67,23 @@ def scale_y(axis, scale, points):
     axis.set_minor_locator(NullLocator())
 
 
+def places_of(points):
+    return zip(*((point["x"], point["y"]) for point in points))
+
+
 def draw_line(axes, line):
-    """Returns what it drew: first the whole line, then the odd points."""
-    whole = [(point["x"], point["y"]) for point in line["points"] if not point["odd"]]
-    odd = [(point["x"], point["y"]) for point in line["points"] if point["odd"]]
-    artists = axes.plot(*zip(*whole), color=colour(line), marker="" if line["style"]["hue"] == "ink" else "o",
-                        markersize=2.5, linewidth=1.4, linestyle=line["style"]["dashes"])
-    if odd:
-        artists += axes.plot(*zip(*odd), color=colour(line), marker="o", markersize=5, markerfacecolor="none",
-                             markeredgewidth=0.7, linestyle="none")
+    """Returns (series, points, artist) of what it drew."""
+    whole = [point for point in line["points"] if not point["odd"]]
+    odd = [point for point in line["points"] if point["odd"]]
+    drawn = axes.plot(*places_of(whole), color=colour(line), marker="" if line["style"]["hue"] == "ink" else "o",
+                      markersize=2.5, linewidth=1.4, linestyle=line["style"]["dashes"])
+    rings = axes.plot(*places_of(odd), color=colour(line), marker="o", markersize=5, markerfacecolor="none",
+                      markeredgewidth=0.7, linestyle="none")
     # All whiskers are one path, which NaN interrupts.
     whiskers = [(point["x"], y) for point in line["points"] for y in [*point.get("spread", ()), math.nan]]
-    return artists + axes.plot(*zip(*whiskers), color=colour(line), linewidth=1, alpha=0.6)
+    drawn_whiskers = axes.plot(*zip(*whiskers), color=colour(line), linewidth=1, alpha=0.6)
+    return [(line, points, artist) for points, artists in ((whole, drawn), (odd, rings), ([], drawn_whiskers))
+            for artist in artists]
 
 
 def below(top, places, gap):
@@ -112,8 +117,8 @@ def draw_level(axes, level):
 
 
 def draw_lines(axes, panel):
-    """Returns what it drew of each series."""
-    artists = [draw_line(axes, line) for line in panel["series"]]
+    """Returns (series, points, artist) of what it drew."""
+    drawn = [part for line in panel["series"] for part in draw_line(axes, line)]
     points = points_of(panel)
     scale_x(axes.xaxis, panel["x"], points)
     scale_y(axes.yaxis, panel["y"], points)
@@ -121,7 +126,7 @@ def draw_lines(axes, panel):
     axes.set_ylim(axes.get_ylim())
     if "level" in panel:
         draw_level(axes, panel["level"])
-    return artists
+    return drawn
 
 
 def bars_of(panel, category):
@@ -155,7 +160,7 @@ def bar_label(point, name=""):
 
 
 def draw_bars(axes, panel, limit, gap, with_names):
-    """Returns what it drew of each bar, with its series and point. The axis is linear, for bars start at zero."""
+    """Returns (series, points, artist) of what it drew. The axis is linear, for bars start at zero."""
     drawn = []
     for line, point, centre in placed_bars(panel, gap):
         alpha = FADES[line["style"]["dashes"]] if is_named(panel) else FADES["solid"]
@@ -171,7 +176,7 @@ def draw_bars(axes, panel, limit, gap, with_names):
         label = bar_label(point, line["label"] if with_names else "")
         artists.append(axes.annotate(label, (end, centre), xytext=(4, 0), textcoords="offset points",
                                      color=colour(line), fontsize=LABEL_SIZE, va="center"))
-        drawn.append((line, point, artists))
+        drawn += [(line, [point], artist) for artist in artists]
     axes.tick_params(axis="y", length=0)
     axes.set_xlim(0, limit)
     axes.grid(axis="x")
@@ -273,8 +278,7 @@ def draw(chart):
 def draw_narrow_lines(panel):
     figure = plt.figure(figsize=(NARROW, 3.2))
     axes = figure.add_axes((0.7 / NARROW, 0.15, 1 - 0.8 / NARROW, 0.74))
-    artists = draw_lines(axes, panel)
-    return figure, [(line, line["points"], group) for line, group in zip(panel["series"], artists)]
+    return figure, draw_lines(axes, panel)
 
 
 def draw_narrow_bars(panel, limit):
@@ -290,11 +294,11 @@ def draw_narrow_bars(panel, limit):
     for category, top in zip(panel["categories"], tops):
         axes.annotate(category, (0, top + gap), xytext=(2, 2), textcoords="offset points", fontsize=LABEL_SIZE)
     axes.set_xlabel(panel["x"]["label"])
-    return figure, [(line, [point], artists) for line, point, artists in drawn]
+    return figure, drawn
 
 
 def draw_narrow(chart):
-    """For each panel a figure for a page, which a phone can show, and (series, points, artists) of what is in it.
+    """For each panel a figure for a page, which a phone can show, and (series, points, artist) of what is in it.
 
     The page has the names.
     """

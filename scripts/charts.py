@@ -414,15 +414,15 @@ def scale_of(numbers):
 
 
 def was_repeated(rows, column):
-    """Whether something was measured again with another value in the column."""
-    subjects = [tuple(row.get(name, "") for name in SUBJECT) for row in rows]
-    return len({(subject, row[column]) for subject, row in zip(subjects, rows)}) > len(set(subjects))
+    """Whether the same was measured with several values in the column."""
+    subjects = [tuple(row.get(name, "") for name in SUBJECT if name != column) for row in rows]
+    return len({(subject, row.get(column)) for subject, row in zip(subjects, rows)}) > len(set(subjects))
 
 
 def told_apart(rows, shown):
     """The rows, with longer labels for a variant that was measured in several ways, for example `cub, batched`.
 
-    The chart shows a column otherwise. Commits differ in a label only if they measured the same.
+    The chart shows a column otherwise. Shapes, toolkits and commits are in a label only if nothing else differs.
     """
     for variant in unique(row["variant"] for row in rows):
         peers = having(rows, variant=variant)
@@ -430,7 +430,8 @@ def told_apart(rows, shown):
                 if column != shown and len(values(peers, column)) > 1]
         for one in values(peers, "machine"):
             group = having(peers, machine=one)
-            columns = ways + [column for column in ("toolkit", "commit") if was_repeated(group, column)]
+            columns = ways + [column for column in ("shape", "toolkit", "commit")
+                              if column != shown and was_repeated(group, column)]
             for row in group:
                 yield row | {"label": ", ".join([variant, *(row[column] for column in columns if row[column])])}
 

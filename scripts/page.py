@@ -1,4 +1,4 @@
-"""The page of plot.py --html. It loads nothing and has no scripts: its charts are SVGs of matplotlib, its filters CSS."""
+"""The page of plot.py --html. It loads nothing and runs nothing: its charts are matplotlib's SVGs, its filters CSS."""
 
 import html
 import io
@@ -23,7 +23,8 @@ ElementTree.register_namespace("xlink", HREF[1:HREF.index("}")])
 
 def tag(name, *content, **attributes):
     """An element of HTML. Its content is HTML; the values of its attributes are text."""
-    settings = "".join(f' {key.replace("_", "-").strip("-")}="{html.escape(value)}"' for key, value in attributes.items())
+    names = [key.replace("_", "-").strip("-") for key in attributes]
+    settings = "".join(f' {key}="{html.escape(value)}"' for key, value in zip(names, attributes.values()))
     return f"<{name}{settings}>{''.join(content)}</{name}>"
 
 
@@ -59,24 +60,14 @@ def mark(group, line, points):
     """Makes the group of a series or bar known to the filters and lets its points tell their numbers."""
     for key, value in filtered([line]).items():
         group.set(key, value)
-    if group.find(f".//{SVG}use") is None:
-        add_title(group, tip(line, points[0]) if len(points) == 1 else line["label"])
-    for use, point in zip(group.iter(SVG + "use"), points):
-        add_title(use, tip(line, point))
-
-
-def parts_of(drawn):
-    """(series, points, artist) of everything drawn. Of a line the odd points are an artist of their own."""
-    for line, points, artists in drawn:
-        odd = [point for point in points if point["odd"]]
-        whole = [point for point in points if not point["odd"]]
-        for i, artist in enumerate(artists):
-            yield line, odd if odd and i == 1 else whole or odd, artist
+    dots = list(group.iter(SVG + "use"))
+    for element, point in zip(dots or [group], points):
+        add_title(element, tip(line, point))
 
 
 def inline_svg(figure, drawn, name):
     """The figure as an element of the page, in the colours of the page."""
-    parts = {f"part-{i}": part for i, part in enumerate(parts_of(drawn))}
+    parts = {f"part-{i}": part for i, part in enumerate(drawn)}
     for key, (_, _, artist) in parts.items():
         artist.set_gid(key)
     file = io.StringIO()
@@ -143,11 +134,11 @@ def series_of(charts):
 def machines(charts):
     """A line for each card or, without one, each processor."""
     rows = [dict(zip(ABOUT, about)) for chart in charts for about in chart["about"]]
+    titles = {"cpu": "processor", "toolkit": "CUDA toolkit", "driver": "driver for CUDA", "commit": "commit"}
     lines = []
     for host in unique(row["gpu"] or row["cpu"] for row in rows):
         own = [row for row in rows if (row["gpu"] or row["cpu"]) == host]
-        facts = [f"{title} {', '.join(found)}" for column, title in
-                 (("cpu", "processor"), ("toolkit", "CUDA toolkit"), ("driver", "driver for CUDA"), ("commit", "commit"))
+        facts = [f"{title} {', '.join(found)}" for column, title in titles.items()
                  if (found := unique(row[column] for row in own if row[column] not in ("", host)))]
         lines.append(tag("li", text_tag("b", host or "CPU"), html.escape(f": {'; '.join(facts)}")))
     return tag("ul", *lines, _class="machines")

@@ -243,6 +243,14 @@ class OwnTest(unittest.TestCase):
         again = sample_data.row("scan", "cub", 1 << 16, 5, commit="new")
         self.assertEqual(self.labels(*rows, again), ["cub, old", "cub, new", "copy"])
 
+    def test_shapes_of_one_size_are_told_apart(self):
+        rows = [sample_data.row("row-sum", "cub", 1 << n, 5, shape=shape)
+                for n, shape in ((20, "1024x1024"), (22, "2048x2048"), (24, "4096x4096"))]
+        self.assertEqual(self.labels(*rows), ["cub", "copy"])
+        other = sample_data.row("row-sum", "cub", 1 << 21, 5, shape="1024x2048")
+        self.assertEqual(self.labels(*rows, other), ["cub", "copy"])
+        self.assertEqual(len(self.labels(*rows, other, other | {"shape": "2048x1024"})), 6)
+
     def test_columns_and_modes_that_come_later_do_not_matter(self):
         columns = (*sample_data.NEW_COLUMNS, "colour")
         rows = [sample_data.row("scan", "cub", 1 << 20, 5, mode=mode, colour="red") for mode in ("warm", "cold")]
@@ -262,7 +270,7 @@ class OwnTest(unittest.TestCase):
         rows = [row | {"noise_percent": "2.000"} for row in sample_data.scans()]
         expected = self.charts(*rows, columns=sample_data.NEW_COLUMNS)
         objects = [{column: None if value == "" else value for column, value in row.items()}
-                   | {"n": int(row["n"]), "gbps": float(row["gbps"]) + 1e-5, "verified": True, "cpu": None, "samples_us": [1.5]}
+                   | {"gbps": float(row["gbps"]) + 1e-5, "verified": True, "cpu": None, "samples_us": [1.5]}
                    for row in rows]
         written = {".json": json.dumps({"context": {"gpu": None}, "rows": objects}, indent=2),
                    ".jsonl": "".join(json.dumps(row) + "\n" for row in objects)}

@@ -98,8 +98,8 @@ class PageTest(unittest.TestCase):
         return self.browser.execute_script(f"return {expression}")
 
     def box(self, name):
-        (box,) = [label.find_element("css selector", "input") for label in self.find("form label") if label.text == name]
-        return box
+        (label,) = [label for label in self.find("form label") if label.text == name]
+        return label.find_element("css selector", "input")
 
 
 @needs_browser
@@ -155,9 +155,9 @@ class ReportTest(PageTest):
                 self.assertEqual(found["scroll"], "auto")
 
     def test_text_contrasts_with_the_page_in_the_light_in_the_dark_and_on_paper(self):
-        colours = """[document.body, ...document.querySelectorAll(".legend li, svg text, a")].flatMap(element => {
-            const style = getComputedStyle(element);
-            return [element === document.body ? style.backgroundColor : element.closest("svg") ? style.fill : style.color];
+        colours = """[document.body, ...document.querySelectorAll(".legend li, svg text, a")].map(element => {
+            const {backgroundColor, fill, color} = getComputedStyle(element);
+            return element === document.body ? backgroundColor : element.closest("svg") ? fill : color;
         })"""
 
         def brightness(colour):
