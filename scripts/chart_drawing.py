@@ -150,9 +150,10 @@ def end_of(point):
     return max([point["y"], *point.get("spread", ())])
 
 
-def is_named(panel):
-    """Whether the bars have names beside those of the categories."""
-    return len(panel["series"]) > 1 and any(line["label"] not in panel["categories"] for line in panel["series"])
+def are_named(panels):
+    """Whether bars have names beside those of their categories."""
+    names = {line["label"] for panel in panels for line in panel["series"]}
+    return len(names) > 1 and not names <= {category for panel in panels for category in panel["categories"]}
 
 
 def bar_label(point, name=""):
@@ -162,18 +163,19 @@ def bar_label(point, name=""):
 def draw_bars(axes, panel, limit, gap, with_names):
     """Returns (series, points, artist) of what it drew. The axis is linear, for bars start at zero."""
     drawn = []
+    character = limit * CHARACTER * axes.figure.dpi / axes.bbox.width
     for line, point, centre in placed_bars(panel, gap):
-        alpha = FADES[line["style"]["dashes"]] if is_named(panel) else FADES["solid"]
+        alpha = FADES["solid" if line["label"] in panel["categories"] else line["style"]["dashes"]]
         artists = [*axes.barh(centre, point["y"], 0.85, color=colour(line), alpha=alpha, linewidth=0)]
         if "spread" in point:
             artists += axes.plot(point["spread"], [centre] * 2, color=INK, linewidth=1)
+        label = bar_label(point, line["label"] if with_names else "")
         end = end_of(point)
         if point["copy"]:
             artists += axes.plot([point["copy"]] * 2, [centre - 0.5, centre + 0.5], color=INK, linewidth=1,
                                  linestyle=(0, (2, 1)))
             # A label that would overlap the mark goes behind it.
-            end = max(end, point["copy"]) if end + 0.2 * limit > point["copy"] else end
-        label = bar_label(point, line["label"] if with_names else "")
+            end = max(end, point["copy"]) if end + character * (len(label) + 1) > point["copy"] else end
         artists.append(axes.annotate(label, (end, centre), xytext=(4, 0), textcoords="offset points",
                                      color=colour(line), fontsize=LABEL_SIZE, va="center"))
         drawn += [(line, [point], artist) for artist in artists]
@@ -183,10 +185,10 @@ def draw_bars(axes, panel, limit, gap, with_names):
     return drawn
 
 
-def room_for_labels(panel):
-    """Width in inches of the longest label of a bar, with its name."""
-    labels = [bar_label(point, line["label"] if is_named(panel) else "")
-              for line in panel["series"] for point in line["points"]]
+def room_for_labels(panels, with_names):
+    """Width in inches of the longest label of a bar."""
+    labels = [bar_label(point, line["label"] if with_names else "")
+              for panel in panels for line in panel["series"] for point in line["points"]]
     return max(1.1, CHARACTER * max(map(len, labels)))
 
 
@@ -250,11 +252,12 @@ def draw_all_lines(panels):
 
 
 def draw_all_bars(panels):
-    room = max(map(room_for_labels, panels))
+    with_names = are_named(panels)
+    room = room_for_labels(panels, with_names)
     figure, places = lay_out_bars(panels, room)
     for axes, panel in zip(places, panels):
         axes.set_title(panel["title"], fontsize=10, loc="left")
-        draw_bars(axes, panel, bar_limit(panels, room / (BARS + room)), GAP, is_named(panel))
+        draw_bars(axes, panel, bar_limit(panels, room / (BARS + room)), GAP, with_names)
         tops = tops_of(panel, GAP)
         middles = [(top + GAP + bottom) / 2 for top, bottom in zip(tops, tops[1:])]
         axes.set_yticks(middles, panel["categories"], fontsize=LABEL_SIZE)
@@ -287,7 +290,7 @@ def draw_narrow_bars(panel, limit):
     tops = tops_of(panel, gap)
     height = 1.2 * LINE * tops[-1] + 0.55
     figure = plt.figure(figsize=(NARROW, height))
-    axes = figure.add_axes((0.01, 0.5 / height, 0.98, 1 - 0.55 / height))
+    axes = figure.add_axes((0.04, 0.5 / height, 0.92, 1 - 0.55 / height))
     drawn = draw_bars(axes, panel, limit, gap, with_names=False)
     axes.set_yticks([])
     axes.set_ylim(tops[-1] + 0.1, 0)

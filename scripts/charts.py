@@ -399,9 +399,14 @@ def numbers(rows, column):
 
 
 def axis_of(rows):
-    """The column with the most numbers, which lines can have as their x; None if it has fewer than three."""
-    column = max(AXES, key=lambda column: len(numbers(rows, column)))
-    return column if len(numbers(rows, column)) > 2 else None
+    """The column with the most points on a line; None if no line would have three."""
+    lines = {}
+    for row in rows:
+        lines.setdefault((row["variant"], row["machine"]), []).append(row)
+    points = {column: max(len(numbers(line, column)) for line in lines.values())
+              for column in AXES if numbers(rows, column)}
+    column = max(points, key=points.get, default=None)
+    return column if points.get(column, 0) > 2 else None
 
 
 def scale_of(numbers):
@@ -472,6 +477,11 @@ def bar_panels(rows):
 
 
 def own_chart(rows, panels):
+    """A label has the same style in all panels."""
+    series = [line for panel in panels for line in panel["series"] if line["variant"] != "copy"]
+    style_of = styles(unique(line["label"] for line in series))
+    for line in series:
+        line["style"] = style_of[line["label"]]
     types = listed(rows, "type") if len(values(rows, "type")) < 3 else "several types"
     subtitle = "Each input and output element counted once"
     if values(rows, "percent_of_copy"):

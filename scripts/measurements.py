@@ -31,6 +31,8 @@ def json_rows(text):
         found, end = decoder.raw_decode(text)
         rows += found.get("rows", [found])
         text = text[end:].lstrip()
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("its rows are no objects")
     return [{column: text_of(value) for column, value in row.items()} for row in rows]
 
 

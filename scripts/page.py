@@ -7,7 +7,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 
 from drawing import COLOURS, plt  # first, because it reports a missing matplotlib
-from chart_drawing import FADES, draw_narrow, is_named
+from chart_drawing import FADES, are_named, draw_narrow
 from charts import ABOUT, FILTERS, unique
 
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
@@ -92,11 +92,11 @@ def inline_svg(figure, drawn, name):
     return text
 
 
-def legend(panel):
+def legend(chart, panel):
     """Names the lines, or the bars within each category."""
     is_line = panel["kind"] == "lines"
     names = []
-    for line in panel["series"] if is_line or is_named(panel) else []:
+    for line in panel["series"] if is_line or are_named(chart["panels"]) else []:
         hue, dashes = line["style"].values()
         sample = SAMPLES[dashes] if is_line else tag("span", "■", style=f"opacity: {FADES[dashes]}")
         names.append(tag("li", sample, " ", html.escape(line["label"]), style=f"color: var(--{hue})",
@@ -117,7 +117,7 @@ def table(panel):
 def figure_of(chart, panel, figure, drawn):
     name = f"{chart['title']} {panel['title']}".strip()
     caption = text_tag("figcaption", panel["title"]) if panel["title"] else ""
-    return tag("figure", caption, inline_svg(figure, drawn, name), legend(panel), **filtered(panel["series"]))
+    return tag("figure", caption, inline_svg(figure, drawn, name), legend(chart, panel), **filtered(panel["series"]))
 
 
 def section(name, chart):

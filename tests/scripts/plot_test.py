@@ -196,6 +196,17 @@ class OwnTest(unittest.TestCase):
         self.assertEqual((panel["kind"], panel["x"]["label"]), ("lines", "kept"))
         self.assertEqual([point["x"] for point in panel["series"][0]["points"]], [0, 0.5, 1])
 
+    def test_a_variant_looks_the_same_in_all_panels(self):
+        chart = self.only_chart(*[sample_data.row("scan", variant, n, 3, type=kind) for variant, n, kind in
+                                  (("one", 1 << 10, "int8"), ("two", 1 << 10, "int8"), ("two", 1 << 20, "float"))])
+        styles = {(line["label"], *line["style"].values()) for panel in chart["panels"] for line in panel["series"]}
+        self.assertEqual(len(styles), 2)
+
+    def test_bars_if_each_variant_has_few_of_many_sizes(self):
+        chart = self.only_chart(*[sample_data.row("scan", variant, n, 3)
+                                  for variant, n in (("cpu", 1 << 10), ("naive", 1 << 16), ("cub", 1 << 20))])
+        self.assertEqual([panel["kind"] for panel in chart["panels"]], ["bars"] * 3)
+
     def test_a_variant_without_a_block_size_has_a_bar_beside_the_others(self):
         rows = [sample_data.row("scan", "naive", 1 << 20, 9, block_size=threads) for threads in (64, 128, 256)]
         _, panel = self.only_panel(*rows, sample_data.row("scan", "cub", 1 << 20, 5))
@@ -312,6 +323,12 @@ class OwnTest(unittest.TestCase):
         self.assertIn("No such file", reason())
         self.file.write_bytes(b"\xff\xfe\x00")
         self.assertIn("is not a file of measurements", reason())
+        self.file.write_text('{"rows": [1]}')
+        self.assertIn("its rows are no objects", reason())
+        self.file.write_text('{"rows": [')
+        self.assertIn("is not a file of measurements", reason())
+        self.file.write_text('{"context": {}}')
+        self.assertIn("lacks the columns", reason())
         self.file.write_text("")
         self.assertIn("lacks the columns", reason())
         sample_data.write_csv(self.file, [])
