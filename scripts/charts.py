@@ -1,9 +1,10 @@
-"""The data of the charts, made from the CSVs in data/ or from a user's own. Other scripts draw it.
+"""The data of the charts, made from the files in data/ or from a user's own. Other scripts draw it.
 
 A chart is a dict: `title`, `subtitle`, `about`: what it was measured on, `source` and `panels`. A panel has a `kind`.
 The x of its points is a number for "lines", and one of the panel's `categories` for "bars". Each of its `series` has a
-`label`, a `style` and `points` (x, y, `at`: x as text, `odd`: whether the size is three elements less than another, the
-fields of the CSV and, if it has them, `spread`: the y of the slowest and of the fastest trial, the lesser first).
+`label`, a `style`, what it can be filtered by (`operation`, `variant`, `machine`) and `points` (x, y, `at`: x as text,
+`odd`: whether the size is three elements less than another, the fields of the CSV and, if it has them, `spread`: the
+ends of the error bar, the lesser first).
 """
 
 import itertools
@@ -12,8 +13,9 @@ import statistics
 
 from measurements import TEXT_OPERATIONS, Unusable, is_power, is_verified, power_shape, read, read_all
 
-ABOUT = ("gpu", "toolkit", "driver", "commit")
-COLUMNS = (*ABOUT, "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us", "gbps",
+ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
+FILTERS = ("operation", "variant", "machine")
+COLUMNS = ("gpu", "toolkit", "driver", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us", "gbps",
            "percent_of_copy")
 
 # One hue per family and one dash pattern per member, so that a variant looks the same in every chart.
@@ -37,7 +39,7 @@ STYLES = {
     "cublas": ("orange", "solid"),
 }
 HUES = ("purple", "green", "orange", "blue", "red", "grey")
-DASHES = ("solid", "dashed", "dotted")
+DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction", "sort": "Sort"}
@@ -70,16 +72,24 @@ def copy_speed(row):
 
 def point(row, x, y, at):
     return {"x": x, "y": y, "at": at, "odd": row["odd"], "us": row["median_us"], "gbps": row["gbps"],
-            "percent": row["percent_of_copy"]}
+            "percent": row["percent_of_copy"], "noise": row.get("noise_percent", ""), "copy": copy_speed(row)}
+
+
+def uncertainty(row):
+    """The ends of the median's 95 % interval, in microseconds, or else the times of the fastest and slowest trial."""
+    if row.get("noise_percent"):
+        noise = float(row["noise_percent"]) / 100
+        return [time_of(row) * (1 - noise), time_of(row) * (1 + noise)]
+    return [float(row.get(column) or 0) for column in ("min_us", "max_us")]
 
 
 def spread(row, y_of):
-    """The fields of a point that tell what y the trials had, from the least to the greatest."""
-    trials = [float(row.get(column) or 0) for column in ("min_us", "max_us")]
-    if min(trials) <= 0:
+    """The field of a point that tells where its error bar ends."""
+    ends = uncertainty(row)
+    if min(ends) <= 0:
         return {}
     return {"spread": sorted(y_of(row | {"median_us": us, "gbps": bandwidth_of(row) * time_of(row) / us})
-                             for us in trials)}
+                             for us in ends)}
 
 
 def elements(row):
@@ -102,44 +112,53 @@ def having(rows, **wanted):
     return [row for row in rows if all(row[column] == value for column, value in wanted.items())]
 
 
-def mark_odd(rows):
-    """The rows with `odd`: whether there is a size of three elements more. Powers of two are never odd."""
+def machine(row):
+    """The processor or the card that it ran on. Early files do not name the processor."""
+    if row.get("cpu"):
+        return row["cpu"]
+    if row["gpu"] and ("cpu" in row or row["percent_of_copy"]):
+        return row["gpu"]
+    return f"CPU beside {row['gpu']}" if row["gpu"] else "CPU"
+
+
+def prepared(rows):
+    """The rows with their `machine`, a `label`, and `odd`: whether there is a size of three elements more.
+
+    Powers of two are never odd.
+    """
     sizes = set(map(elements, rows))
-    return [row | {"odd": elements(row) + 3 in sizes and not is_power(elements(row))} for row in rows]
+    return [row | {"machine": machine(row), "label": row["variant"],
+                   "odd": elements(row) + 3 in sizes and not is_power(elements(row))} for row in rows]
 
 
 def without_odd(rows):
     return [row for row in rows if not row["odd"]]
 
 
+def series_of(rows, x_of, y_of, at):
+    """One series per label. Of rows with the same x the last one counts."""
+    series = []
+    for label, style in styles(unique(row["label"] for row in rows)).items():
+        mine = having(rows, label=label)
+        points = {x_of(row): point(row, x_of(row), y_of(row), at(x_of(row))) | spread(row, y_of) for row in mine}
+        series.append({"label": label, "style": style} | {column: listed(mine, column) for column in FILTERS}
+                      | {"points": list(points.values())})
+    return series
+
+
 def by_number(rows, x_of, y_of, at=size):
-    """One series per variant, with points from left to right."""
-    series = []
-    for variant, style in styles(unique(row["variant"] for row in rows)).items():
-        points = {x_of(row): point(row, x_of(row), y_of(row), at(x_of(row))) | spread(row, y_of)
-                  for row in having(rows, variant=variant)}
-        series.append({"label": variant, "style": style, "points": [points[x] for x in sorted(points)]})
-    return series
+    return series_of(sorted(rows, key=x_of), x_of, y_of, at)
 
 
-def by_name(rows, name_of):
-    """One series of bars per variant."""
-    series = []
-    for variant, style in styles(unique(row["variant"] for row in rows)).items():
-        points = {name_of(row): point(row, name_of(row), bandwidth_of(row), name_of(row)) | spread(row, bandwidth_of)
-                  | {"copy": copy_speed(row)} for row in having(rows, variant=variant)}
-        series.append({"label": variant, "style": style, "points": list(points.values())})
-    return series
-
-
-def ceiling(rows, x_of, at=size):
+def ceiling(rows, x_of, at=size, label="copy"):
     """The speed of the copy over x: the median of the copies that the variants were compared with."""
     speeds = {}
     for row in rows:
         if copy_speed(row):
             speeds.setdefault(x_of(row), []).append(copy_speed(row))
     points = [{"x": x, "y": statistics.median(speeds[x]), "at": at(x), "odd": False} for x in sorted(speeds)]
-    return {"label": "copy", "style": {"hue": "ink", "dashes": "dotted"}, "points": points}
+    return {"label": label, "style": {"hue": "ink", "dashes": "dotted"}, "operation": listed(rows, "operation"),
+            "variant": "copy", "machine": listed(filter(copy_speed, rows), "machine"), "points": points}
 
 
 def lines(series, x, y, title=""):
@@ -148,7 +167,7 @@ def lines(series, x, y, title=""):
 
 def bars(rows, name_of, title=""):
     return {"kind": "bars", "title": title, "x": {"label": BANDWIDTH["label"]},
-            "categories": unique(map(name_of, rows)), "series": by_name(rows, name_of)}
+            "categories": unique(map(name_of, rows)), "series": series_of(rows, name_of, bandwidth_of, str)}
 
 
 ELEMENTS = {"label": "elements", "scale": "log2"}
@@ -167,21 +186,29 @@ def chart(rows, title, subtitle, panels):
     points = [point for panel in panels for line in panel["series"] for point in line["points"]]
     if not points:
         raise NothingToShow
-    source = (f"{listed(rows, 'gpu') or 'no GPU'}, CUDA {listed(rows, 'toolkit') or '-'}, "
-              f"commit {listed(rows, 'commit')}; {listed(rows, 'file')}")
-    if any("spread" in point for point in points):
-        source += "; whiskers: fastest and slowest trial"
-    about = {column: values(rows, column) for column in ABOUT}
+    toolkit = f", CUDA {listed(rows, 'toolkit')}" if values(rows, "toolkit") else ""
+    commits = f"commit {listed(rows, 'commit')}" if len(values(rows, "commit")) < 3 else "several commits"
+    source = f"{hosts(rows)}{toolkit}, {commits}; {listed(rows, 'file')}"
+    whiskers = unique("95 % interval of the median" if point["noise"] else "fastest and slowest trial"
+                      for point in points if "spread" in point)
+    if whiskers:
+        source += f"; whiskers: {' or '.join(whiskers)}"
+    about = unique(tuple(row.get(column, "") for column in ABOUT) for row in rows)
     return {"title": title, "subtitle": subtitle, "about": about, "source": source, "panels": panels}
 
 
 def values(rows, column):
     """The different values of a column that are not empty."""
-    return [value for value in unique(row[column] for row in rows) if value]
+    return [value for value in unique(row.get(column, "") for row in rows) if value]
 
 
 def listed(rows, column):
     return ", ".join(values(rows, column))
+
+
+def hosts(rows):
+    """The cards or, without one, the processors."""
+    return ", ".join(unique(row["gpu"] or row["machine"] for row in rows))
 
 
 def ladder(rows):
@@ -229,7 +256,9 @@ def crossover(rows):
                 points.append(point(row, elements(row), min(cpu_times) / time_of(row), size(elements(row))))
         x = crossing(points, 1)
         series.append({"label": f"{operation}, from {round_number(x)} on" if x else operation,
-                       "style": {"hue": hue, "dashes": "solid"}, "points": points})
+                       "style": {"hue": hue, "dashes": "solid"}, "operation": operation, "variant": variant,
+                       "machine": listed(having(rows, operation=operation, variant=variant), "machine"),
+                       "points": points})
         crossings += [{"x": x, "hue": hue}] if x else []
     panel = lines(series, ELEMENTS, {"label": "times as fast", "scale": "log"})
     return chart(rows, "From which size on the GPU is faster than the CPU",
@@ -321,7 +350,7 @@ CHARTS = {
 def measurements_of(path):
     """Of the GPU variants only those with cold caches. Runs with warm caches are another topic."""
     rows = read(path.name, folder=path.parent, columns=COLUMNS)
-    return mark_odd([row for row in rows if row["mode"] == "cold" or not row["percent_of_copy"]])
+    return prepared([row for row in rows if row["mode"] == "cold" or not row["percent_of_copy"]])
 
 
 def build_charts(folder):
@@ -342,51 +371,154 @@ def build_charts(folder):
     return built, missing
 
 
-def tell_apart(rows):
-    """The rows, with longer names for a variant that was measured in several ways, for example `cub, batched`."""
+# What a chart of the user's own can have as its x: a number of each row, its axis and its text.
+AXES = {
+    "n": (elements, "elements", size),
+    "block_size": (lambda row: int(row["block_size"]), "threads per block", str),
+    "input": (lambda row: float(row["input"].partition(":")[2]), "input", "{:g}".format),
+}
+SUBJECT = ("operation", "variant", "type", "n", "input", "block_size", "mode", "shape", "machine")
+
+
+def is_long(row):
+    """Whether the row is of a matrix that is far from square."""
+    sides = sorted(map(int, row["shape"].split("x"))) if row.get("shape") else [1, 1]
+    return sides[1] > 2 * sides[0]
+
+
+def numbers(rows, column):
+    """The different numbers that the rows have in a column; none if a row has no number or another kind of input."""
+    number_of = AXES[column][0]
+    kinds = {row["input"].partition(":")[0] for row in rows}
+    if (column == "n" and any(map(is_long, rows))) or (column == "input" and len(kinds) > 1):
+        return set()
+    try:
+        return set(map(number_of, rows))
+    except ValueError:
+        return set()
+
+
+def axis_of(rows):
+    """The column with the most points on a line; None if no line would have three."""
+    lines = {}
+    for row in rows:
+        lines.setdefault((row["variant"], row["machine"]), []).append(row)
+    points = {column: max(len(numbers(line, column)) for line in lines.values())
+              for column in AXES if numbers(rows, column)}
+    column = max(points, key=points.get, default=None)
+    return column if points.get(column, 0) > 2 else None
+
+
+def scale_of(numbers):
+    """Logarithmic if the numbers differ by more than a factor of 20 or are powers of two."""
+    if all(isinstance(number, int) and is_power(number) for number in numbers):
+        return "log2"
+    if min(numbers) > 0 and max(numbers) > 20 * min(numbers):
+        return "log2" if all(isinstance(number, int) for number in numbers) else "log"
+    return "linear"
+
+
+def was_repeated(rows, column):
+    """Whether the same was measured with several values in the column."""
+    subjects = [tuple(row.get(name, "") for name in SUBJECT if name != column) for row in rows]
+    return len({(subject, row.get(column)) for subject, row in zip(subjects, rows)}) > len(set(subjects))
+
+
+def told_apart(rows, shown):
+    """The rows, with longer labels for a variant that was measured in several ways, for example `cub, batched`.
+
+    The chart shows a column otherwise. Shapes, toolkits and commits are in a label only if nothing else differs.
+    """
     for variant in unique(row["variant"] for row in rows):
         peers = having(rows, variant=variant)
-        differing = [column for column in ("gpu", "input", "block_size", "mode") if len(values(peers, column)) > 1]
-        for row in peers:
-            yield row | {"variant": ", ".join([variant, *(row[column] for column in differing)])}
+        ways = [column for column in ("type", "machine", "input", "block_size", "mode")
+                if column != shown and len(values(peers, column)) > 1]
+        for one in values(peers, "machine"):
+            group = having(peers, machine=one)
+            columns = ways + [column for column in ("shape", "toolkit", "commit")
+                              if column != shown and was_repeated(group, column)]
+            for row in group:
+                yield row | {"label": ", ".join([variant, *(row[column] for column in columns if row[column])])}
 
 
-def is_line(rows):
-    """Whether the rows are of sizes far apart and, if of matrices, of nearly square ones."""
-    sizes = list(map(elements, rows))
-    sides = [sorted(map(int, row["shape"].split("x"))) for row in rows if row.get("shape")]
-    return max(sizes) >= 2 * min(sizes) and all(long <= 2 * short for short, long in sides)
+def ceilings(rows, x_of, at):
+    """The copy of each machine."""
+    machines = values(filter(copy_speed, rows), "machine")
+    return [ceiling(having(rows, machine=one), x_of, at, f"copy, {one}" if len(machines) > 1 else "copy")
+            for one in machines]
 
 
-def own_chart(rows):
-    """Of one operation and type: lines over the size, or bars for each size and shape."""
-    title = f"{listed(rows, 'operation')} of {listed(rows, 'type')} on {listed(rows, 'gpu') or 'the CPU'}"
+def line_panels(rows, column):
+    """A panel for each size, unless the size is the x."""
+    x_of, label, at = AXES[column]
+    rows = list(told_apart(rows, column))
+    groups = {"": rows}
+    if column != "n":
+        groups = {f"{size(n)} elements": having(rows, n=str(n)) for n in sorted(set(map(elements, rows)))}
+    x = {"label": rows[0]["input"].partition(":")[0] if column == "input" else label,
+         "scale": scale_of(numbers(rows, column)), "plain": column != "n"}
+    y = BANDWIDTH | {"scale": scale_of(list(map(bandwidth_of, rows)))}
+    return [lines([*by_number(group, x_of, bandwidth_of, at), *ceilings(group, x_of, at)], x, y, title)
+            for title, group in groups.items()]
+
+
+def bar_panels(rows):
+    """A panel for each size, or for each shape of matrices, with bars for what varies most."""
+    category = max(("type", "input", "shape"), key=lambda column: len(values(rows, column)))
+    if len(values(rows, category)) < 2:
+        category = "label"
+    rows = list(told_apart(rows, category))
+
+    def input_of(row):
+        return "" if category == "shape" else f"{row.get('shape') or size(elements(row))} elements"
+
+    return [bars([row for row in rows if input_of(row) == one], lambda row: row[category], one)
+            for one in unique(map(input_of, sorted(rows, key=elements)))]
+
+
+def own_chart(rows, panels):
+    """A label has the same style in all panels."""
+    series = [line for panel in panels for line in panel["series"] if line["variant"] != "copy"]
+    style_of = styles(unique(line["label"] for line in series))
+    for line in series:
+        line["style"] = style_of[line["label"]]
+    types = listed(rows, "type") if len(values(rows, "type")) < 3 else "several types"
     subtitle = "Each input and output element counted once"
     if values(rows, "percent_of_copy"):
         subtitle += "; dotted: cudaMemcpyAsync of as many bytes"
-    rows = list(tell_apart(without_odd(rows)))
-    if is_line(rows):
-        series = [*by_number(rows, elements, bandwidth_of), ceiling(rows, elements)]
-        panels = [lines(series, ELEMENTS, BANDWIDTH)]
-    else:
-        def input_of(row):
-            return row.get("shape") or size(elements(row))
-
-        panels = [bars([row for row in rows if input_of(row) == one], lambda row: row["variant"], f"{one} elements")
-                  for one in unique(map(input_of, sorted(rows, key=elements)))]
-    return chart(rows, title, subtitle, panels)
+    return chart(rows, f"{listed(rows, 'operation')} of {types} on {hosts(rows)}", subtitle, panels)
 
 
-def own_charts(path):
-    """The charts of a file that the program wrote for its user, by name, and the number of rows left out."""
-    try:
-        rows = read_all(path.name, path.parent, COLUMNS)
-        measured = mark_odd([row for row in rows if is_verified(row) and float(row["gbps"] or 0) > 0])
-        charts = [own_chart(having(measured, operation=operation, type=kind))
-                  for operation, kind in unique((row["operation"], row["type"]) for row in measured)]
-    except ValueError as error:
-        raise Unusable(f"{path} is not a file of measurements: {error}") from error
+def charts_of_operation(rows):
+    """Lines for each type that has enough points, then bars for the others."""
+    rows = without_odd(rows)
+    of_type = [having(rows, type=kind) for kind in values(rows, "type")]
+    charts = [own_chart(group, line_panels(group, axis_of(group))) for group in of_type if axis_of(group)]
+    few = [row for group in of_type if not axis_of(group) for row in group]
+    return [*charts, own_chart(few, bar_panels(few))] if few else charts
+
+
+def measured(path):
+    """The rows of a file that have a time and a right result, and the number of the others."""
+    rows = read_all(path.name, path.parent, COLUMNS)
+    timed = prepared([row for row in rows if is_verified(row) and float(row["gbps"] or 0) > 0])
+    return timed, len(rows) - len(timed)
+
+
+def own_charts(paths):
+    """The charts of files that the program wrote for its user, by name, and the number of rows left out."""
+    rows, left_out, charts = [], 0, []
+    for path in paths:
+        try:
+            timed, others = measured(path)
+        except ValueError as error:
+            raise Unusable(f"{path} is not a file of measurements: {error}") from error
+        rows += timed
+        left_out += others
+    for operation in values(rows, "operation"):
+        charts += charts_of_operation(having(rows, operation=operation))
     if not charts:
-        raise Unusable(f"{path} has no measurements")
-    names = [path.stem] if len(charts) == 1 else [f"{path.stem}_{i}" for i in range(1, len(charts) + 1)]
-    return dict(zip(names, charts)), len(rows) - len(measured)
+        raise Unusable(f"{', '.join(map(str, paths))} has no measurements")
+    name = "+".join(unique(path.stem for path in paths))
+    names = [name] if len(charts) == 1 else [f"{name}_{i}" for i in range(1, len(charts) + 1)]
+    return dict(zip(names, charts)), left_out

@@ -1,6 +1,8 @@
-"""The measurements in data/, as the program wrote them, and the formatting of their numbers."""
+"""The measurements that the program wrote, in data/ or elsewhere, and the formatting of their numbers."""
 
 import csv
+import io
+import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
@@ -14,14 +16,44 @@ class Unusable(Exception):
     """A file or folder has no measurements that can be used. The message says why."""
 
 
+def text_of(value):
+    """A value of JSON as the CSV has it."""
+    if value is None:
+        return ""
+    return str(value).lower() if isinstance(value, bool) else value
+
+
+def json_rows(text):
+    """The rows of a file of --json, or of one of --samples, which has an object on each line."""
+    decoder = json.JSONDecoder(parse_int=str, parse_float=lambda text: f"{float(text):.3f}")
+    rows = []
+    while text:
+        found, end = decoder.raw_decode(text)
+        rows += found.get("rows", [found])
+        text = text[end:].lstrip()
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("its rows are no objects")
+    return [{column: text_of(value) for column, value in row.items()} for row in rows]
+
+
+def csv_rows(text):
+    """The header and the rows. A line that breaks off has empty fields at its end."""
+    reader = csv.DictReader(io.StringIO(text, newline=""))
+    return reader.fieldnames or (), [{column: value or "" for column, value in row.items()} for row in reader]
+
+
 def read_all(name, folder=DATA, columns=()):
     """The rows of a file in a folder, in order. Raises Unusable if the file lacks columns."""
-    with (folder / name).open(newline="") as file:
-        reader = csv.DictReader(file)
-        missing = [column for column in ("verified", *columns) if column not in (reader.fieldnames or ())]
-        if missing:
-            raise Unusable(f"{name} lacks the columns {', '.join(missing)}")
-        return [row | {"file": name} for row in reader]
+    text = (folder / name).read_text(encoding="utf-8-sig")
+    if text.startswith("{"):
+        rows = json_rows(text)
+        header = set.intersection(*map(set, rows)) if rows else ("verified", *columns)
+    else:
+        header, rows = csv_rows(text)
+    missing = [column for column in ("verified", *columns) if column not in header]
+    if missing:
+        raise Unusable(f"{name} lacks the columns {', '.join(missing)}")
+    return [row | {"file": name} for row in rows]
 
 
 def is_verified(row):

@@ -2,7 +2,7 @@
 # Builds everything and runs the tests. Options are passed on to ctest (-L cpu or -L gpu picks a part). Without a card,
 # or with --simulated, the GPU tests run in the simulator. With --cuda everything is built by nvcc, with or without a
 # card. Set STREAM_COMPACTION_QUICK_TESTS for a short GPU run. Set STREAM_COMPACTION_BROWSER to install, on Debian, the
-# browser in which the pages are tested; without a browser those tests are skipped.
+# browser in which the pages are tested; otherwise those tests are skipped if there is none.
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
 install_packages libgtest-dev libgmock-dev python3-matplotlib doxygen \

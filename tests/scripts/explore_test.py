@@ -11,7 +11,7 @@ import sys
 import time
 import unittest
 
-from report_test import MISSING, start_browser
+from report_test import needs_browser, start_browser
 from sample_data import ROOT
 
 sys.path.insert(0, str(ROOT / "scripts"))
@@ -103,7 +103,7 @@ class PageFileTest(unittest.TestCase):
         self.assertNotIn("@DATA@", text)
 
 
-@unittest.skipIf(MISSING, f"not installed (Debian's names): {', '.join(MISSING)}")
+@needs_browser
 class ExploreTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):

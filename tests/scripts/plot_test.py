@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The charts of a small data folder, and the messages about missing or broken files."""
 
+import json
 import pathlib
 import re
 import tempfile
@@ -69,6 +70,16 @@ class ChartsTest(unittest.TestCase):
             self.assertAlmostEqual(point["spread"][0] / point["y"], least, places=3)
             self.assertAlmostEqual(point["spread"][1] / point["y"], greatest, places=3)
 
+    def test_the_spread_is_the_noise_if_the_file_has_it(self):
+        rows = [row | {"noise_percent": "2"} for row in sample_data.scans()]
+        sample_data.write_csv(self.folder / "sweep.csv", rows, sample_data.NEW_COLUMNS)
+        point = self.series("scan_time")["cub"][-1]
+        self.assertAlmostEqual(point["spread"][0] / point["y"], 0.98, places=3)
+        self.assertAlmostEqual(point["spread"][1] / point["y"], 1.02, places=3)
+        charts, _ = build_charts(self.folder)
+        self.assertTrue(charts["scan_time"]["source"].endswith("; whiskers: 95 % interval of the median"))
+        self.assertTrue(charts["row_sums"]["source"].endswith("; whiskers: fastest and slowest trial"))
+
     def test_files_without_the_fastest_and_slowest_trial_have_no_spread(self):
         columns = [column for column in sample_data.COLUMNS if column not in ("min_us", "max_us")]
         sample_data.write_csv(self.folder / "sweep.csv", sample_data.scans(), columns)
@@ -115,20 +126,26 @@ class OwnTest(unittest.TestCase):
         self.folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         self.file = self.folder / "mine.v2.csv"
 
-    def charts(self, *rows):
-        sample_data.write_csv(self.file, rows)
-        charts, left_out = own_charts(self.file)
-        self.left_out = left_out
+    def charts(self, *rows, columns=sample_data.COLUMNS):
+        sample_data.write_csv(self.file, rows, columns)
+        charts, self.left_out = own_charts([self.file])
         return charts
 
-    def only_panel(self, *rows):
-        (chart,) = self.charts(*rows).values()
+    def only_chart(self, *rows, columns=sample_data.COLUMNS):
+        (chart,) = self.charts(*rows, columns=columns).values()
+        return chart
+
+    def only_panel(self, *rows, columns=sample_data.COLUMNS):
+        chart = self.only_chart(*rows, columns=columns)
         (panel,) = chart["panels"]
         return chart, panel
 
+    def labels(self, *rows, columns=sample_data.COLUMNS):
+        return [line["label"] for line in self.only_panel(*rows, columns=columns)[1]["series"]]
+
     def test_a_chart_for_each_operation_and_type(self):
         others = [sample_data.row("sort", "radix", n, n / 1000, type=kind) for kind in ("int32", "float")
-                  for n in (1 << 20, 1 << 24)]
+                  for n in (1 << 20, 1 << 22, 1 << 24)]
         charts = self.charts(*sample_data.scans(), *others)
         self.assertEqual({name: chart["title"] for name, chart in charts.items()},
                          {"mine.v2_1": "scan of int32 on Some Card", "mine.v2_2": "sort of int32 on Some Card",
@@ -156,18 +173,133 @@ class OwnTest(unittest.TestCase):
         self.assertEqual([line["label"] for line in panel["series"]], ["cpu", "cub"])
         self.assertNotIn("cudaMemcpyAsync", chart["subtitle"])
 
-    def test_bars_for_each_shape_of_matrix(self):
-        (chart,) = self.charts(*[sample_data.row("row-sum", "adaptive", 1 << 22, 9, shape=shape)
-                                 for shape in ("2048x2048", "4194304x1")]).values()
-        self.assertEqual([panel["title"] for panel in chart["panels"]], ["2048x2048 elements", "4194304x1 elements"])
+    def test_bars_for_each_of_two_sizes(self):
+        chart = self.only_chart(*[sample_data.row("scan", variant, n, 3) for variant in ("naive", "cub")
+                                  for n in (1 << 20, 1 << 24)])
+        self.assertEqual([(panel["kind"], panel["title"], panel["categories"]) for panel in chart["panels"]],
+                         [("bars", "2²⁰ elements", ["naive", "cub"]), ("bars", "2²⁴ elements", ["naive", "cub"])])
+
+    def test_bars_for_each_shape_type_or_input(self):
+        for column, found in (("shape", ["2048x2048", "4194304x1"]), ("type", ["int32", "double"]),
+                              ("input", ["uniform", "ascending", "and:2", "and:3"])):
+            _, panel = self.only_panel(*[sample_data.row("row-sum", variant, 1 << 22, 9, **{column: value})
+                                         for variant in ("adaptive", "cub") for value in found])
+            self.assertEqual((panel["kind"], panel["categories"]), ("bars", found))
+            self.assertEqual([line["label"] for line in panel["series"]], ["adaptive", "cub"])
+
+    def test_lines_over_block_sizes_and_fractions(self):
+        chart = self.only_chart(*sample_data.block_sizes())
+        self.assertEqual([(panel["kind"], panel["title"], panel["x"]["label"]) for panel in chart["panels"]],
+                         [("lines", f"2{power} elements", "threads per block") for power in ("²⁰", "²⁴")])
+        _, panel = self.only_panel(*[sample_data.row("compact", "cub", 1 << 20, 5 + kept, input=f"kept:{kept}")
+                                     for kept in (0.5, 0, 1)])
+        self.assertEqual((panel["kind"], panel["x"]["label"]), ("lines", "kept"))
+        self.assertEqual([point["x"] for point in panel["series"][0]["points"]], [0, 0.5, 1])
+
+    def test_a_variant_looks_the_same_in_all_panels(self):
+        chart = self.only_chart(*[sample_data.row("scan", variant, n, 3, type=kind) for variant, n, kind in
+                                  (("one", 1 << 10, "int8"), ("two", 1 << 10, "int8"), ("two", 1 << 20, "float"))])
+        styles = {(line["label"], *line["style"].values()) for panel in chart["panels"] for line in panel["series"]}
+        self.assertEqual(len(styles), 2)
+
+    def test_bars_if_each_variant_has_few_of_many_sizes(self):
+        chart = self.only_chart(*[sample_data.row("scan", variant, n, 3)
+                                  for variant, n in (("cpu", 1 << 10), ("naive", 1 << 16), ("cub", 1 << 20))])
+        self.assertEqual([panel["kind"] for panel in chart["panels"]], ["bars"] * 3)
+
+    def test_a_variant_without_a_block_size_has_a_bar_beside_the_others(self):
+        rows = [sample_data.row("scan", "naive", 1 << 20, 9, block_size=threads) for threads in (64, 128, 256)]
+        _, panel = self.only_panel(*rows, sample_data.row("scan", "cub", 1 << 20, 5))
+        self.assertEqual(panel["categories"], ["naive, 64", "naive, 128", "naive, 256", "cub"])
+
+    def test_axes_are_logarithmic_where_the_data_wants_it(self):
+        for sizes, overhead, expected in (((1000, 2000, 10000), 0, ("linear", "linear")),
+                                          ((1000, 2000, 100000), 0, ("log2", "linear")),
+                                          ((1024, 2048, 4096), 0, ("log2", "linear")),
+                                          ((1000, 2000, 100000), 1e4, ("log2", "log"))):
+            _, panel = self.only_panel(*[sample_data.row("scan", "cub", n, overhead + n / 10, percent_of_copy="")
+                                         for n in sizes])
+            self.assertEqual((panel["x"]["scale"], panel["y"]["scale"]), expected)
 
     def test_a_variant_measured_in_several_ways_has_several_lines(self):
         _, panel = self.only_panel(*[sample_data.row("scan", variant, n, 5 + n / 1000, mode=mode)
                                      for variant, mode in (("cpu", "batched"), ("cub", "cold"), ("cub", "batched"))
-                                     for n in (1 << 10, 1 << 20)])
+                                     for n in (1 << 10, 1 << 16, 1 << 20)])
         self.assertEqual([line["label"] for line in panel["series"]], ["cpu", "cub, cold", "cub, batched", "copy"])
         styles = [tuple(line["style"].values()) for line in panel["series"]]
         self.assertEqual(len(set(styles)), len(styles))
+
+    def test_several_machines_are_in_one_chart(self):
+        """The processor counts for CPU variants, the card for the others."""
+        rows = [sample_data.row("scan", variant, n, 5 + n / 1000, gpu=gpu, cpu=cpu if variant == "cpu" else "")
+                for gpu, cpu in (("Some Card", "Some Processor"), ("Other Card", "Some Processor"), ("", "Old One"))
+                for variant in ("cpu", "cub") if gpu or variant == "cpu" for n in (1 << 10, 1 << 16, 1 << 20)]
+        chart, panel = self.only_panel(*rows, columns=sample_data.NEW_COLUMNS)
+        self.assertEqual(chart["title"], "scan of int32 on Some Card, Other Card, Old One")
+        self.assertEqual([(line["label"], line["machine"]) for line in panel["series"]],
+                         [("cpu, Some Processor", "Some Processor"), ("cpu, Old One", "Old One"),
+                          ("cub, Some Card", "Some Card"), ("cub, Other Card", "Other Card"),
+                          ("copy, Some Card", "Some Card"), ("copy, Other Card", "Other Card")])
+
+    def test_early_files_do_not_name_the_processor(self):
+        _, panel = self.only_panel(*[sample_data.row("scan", "cpu", 1 << 10, 5, gpu=gpu)
+                                     for gpu in ("Some Card", "Other Card", "")])
+        self.assertEqual([line["machine"] for line in panel["series"]],
+                         ["CPU beside Some Card", "CPU beside Other Card", "CPU"])
+
+    def test_commits_are_told_apart_if_they_measured_the_same(self):
+        rows = [sample_data.row("scan", "cub", n, 5, commit=commit)
+                for commit, n in (("old", 1 << 10), ("old", 1 << 16), ("new", 1 << 20))]
+        self.assertEqual(self.labels(*rows), ["cub", "copy"])
+        again = sample_data.row("scan", "cub", 1 << 16, 5, commit="new")
+        self.assertEqual(self.labels(*rows, again), ["cub, old", "cub, new", "copy"])
+
+    def test_shapes_of_one_size_are_told_apart(self):
+        rows = [sample_data.row("row-sum", "cub", 1 << n, 5, shape=shape)
+                for n, shape in ((20, "1024x1024"), (22, "2048x2048"), (24, "4096x4096"))]
+        self.assertEqual(self.labels(*rows), ["cub", "copy"])
+        other = sample_data.row("row-sum", "cub", 1 << 21, 5, shape="1024x2048")
+        self.assertEqual(self.labels(*rows, other), ["cub", "copy"])
+        self.assertEqual(len(self.labels(*rows, other, other | {"shape": "2048x1024"})), 6)
+
+    def test_columns_and_modes_that_come_later_do_not_matter(self):
+        columns = (*sample_data.NEW_COLUMNS, "colour")
+        rows = [sample_data.row("scan", "cub", 1 << 20, 5, mode=mode, colour="red") for mode in ("warm", "cold")]
+        rows.append(sample_data.row("scan", "cub", 1 << 20, 5, mode="untimed", median_us="", gbps=""))
+        self.assertEqual(self.labels(*rows, columns=columns), ["cub, warm", "cub, cold"])
+        self.assertEqual(self.left_out, 1)
+
+    def test_a_last_line_that_breaks_off_is_left_out(self):
+        self.charts(sample_data.row("scan", "cub", 1 << 20, 5))
+        with self.file.open("a") as file:
+            file.write("Some Card,9.0,13.1\n")
+        charts, left_out = own_charts([self.file])
+        self.assertEqual((len(charts), left_out), (1, 1))
+
+    def test_files_of_json_and_of_samples_give_the_same_charts(self):
+        """Numbers of JSON have more digits."""
+        rows = [row | {"noise_percent": "2.000"} for row in sample_data.scans()]
+        expected = self.charts(*rows, columns=sample_data.NEW_COLUMNS)
+        objects = [{column: None if value == "" else value for column, value in row.items()}
+                   | {"gbps": float(row["gbps"]) + 1e-5, "verified": True, "cpu": None, "samples_us": [1.5]}
+                   for row in rows]
+        written = {".json": json.dumps({"context": {"gpu": None}, "rows": objects}, indent=2),
+                   ".jsonl": "".join(json.dumps(row) + "\n" for row in objects)}
+        for ending, text in written.items():
+            file = self.file.with_suffix(ending)
+            file.write_text(text)
+            charts, left_out = own_charts([file])
+            self.assertEqual(left_out, 0)
+            self.assertEqual([chart["panels"] for chart in charts.values()],
+                             [chart["panels"] for chart in expected.values()])
+
+    def test_every_file_of_the_project_can_be_drawn(self):
+        for file in sorted((sample_data.ROOT / "data").rglob("*.csv")):
+            with file.open() as lines:
+                is_ours = {"variant", "gbps"} <= set(next(lines).split(","))
+            if is_ours:
+                charts, _ = own_charts([file])
+                self.assertTrue(charts, file)
 
     @sample_data.needs_matplotlib
     def test_images_are_beside_the_file_or_in_a_folder(self):
@@ -176,18 +308,11 @@ class OwnTest(unittest.TestCase):
         sample_data.write_csv(self.file, [*sample_data.scans(), *wrong])
         done = run("plot.py", self.file)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertEqual(done.stderr, f"plot.py: {self.file}: left out 2 rows without a time or with a wrong result\n")
+        self.assertEqual(done.stderr, "plot.py: left out 2 rows without a time or with a wrong result\n")
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"mine.v2.csv", "mine.v2.svg", "mine.v2.png"})
         out = self.folder / "new" / "out"
         run("plot.py", self.file, "--out", out)
         self.assertEqual({path.name for path in out.iterdir()}, {"mine.v2.svg", "mine.v2.png"})
-
-    def test_the_page(self):
-        sample_data.write_csv(self.file, sample_data.scans())
-        page = self.folder / "mine.html"
-        done = run("plot.py", self.file, "--html", page)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn('"scan of int32 on Some Card"', page.read_text(encoding="utf-8"))
 
     def test_what_is_no_file_of_measurements(self):
         def reason():
@@ -198,20 +323,34 @@ class OwnTest(unittest.TestCase):
         self.assertIn("No such file", reason())
         self.file.write_bytes(b"\xff\xfe\x00")
         self.assertIn("is not a file of measurements", reason())
+        self.file.write_text('{"rows": [1]}')
+        self.assertIn("its rows are no objects", reason())
+        self.file.write_text('{"rows": [')
+        self.assertIn("is not a file of measurements", reason())
+        self.file.write_text('{"context": {}}')
+        self.assertIn("lacks the columns", reason())
         self.file.write_text("")
         self.assertIn("lacks the columns", reason())
         sample_data.write_csv(self.file, [])
         self.assertIn("has no measurements", reason())
 
-    def test_files_of_the_same_name_do_not_overwrite_each_other(self):
-        other = self.folder / "other" / self.file.name
+    @sample_data.needs_matplotlib
+    def test_several_files_share_their_images(self):
+        other = self.folder / "other" / "theirs.csv"
         other.parent.mkdir()
-        for file in (self.file, other):
-            sample_data.write_csv(file, sample_data.scans())
-        done = run("plot.py", self.file, other, "--out", self.folder / "out")
-        self.assertEqual(done.returncode, 2)
-        self.assertIn("mine.v2.csv", done.stderr)
+        for file, gpu in ((self.file, "Some Card"), (other, "Other Card")):
+            sample_data.write_csv(file, [row | {"gpu": gpu} for row in sample_data.scans()])
+        done = run("plot.py", self.file, other)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        svg = ElementTree.parse(self.folder / "mine.v2+theirs.svg")
+        texts = {text.text for text in svg.iter(SVG + "text")}
+        self.assertLessEqual({"cub, Some Card", "cub, Other Card"}, texts)
 
+    @sample_data.needs_matplotlib
+    def test_names_of_lines_stay_below_the_top(self):
+        from chart_drawing import below
+
+        self.assertEqual(below(10, [3, 11, 12, 9.5], 1), [3, 9, 10, 8])
 
 @sample_data.needs_matplotlib
 class ImagesTest(unittest.TestCase):

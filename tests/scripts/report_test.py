@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point.
+"""The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point; the
+filters by mouse and by key; wide and narrow, light and dark, and printed.
 
 Skipped, with the names of the packages that are missing, where there is no Chromium with its driver, or no Selenium to
-steer it. With STREAM_COMPACTION_BROWSER=1 scripts/test.sh installs them.
+steer it. With STREAM_COMPACTION_BROWSER=1 scripts/test.sh installs them; then nothing is skipped.
 """
 
+import base64
 import csv
 import importlib.util
+import os
 import pathlib
 import shutil
 import subprocess
@@ -20,8 +23,13 @@ from sample_data import run
 BROWSER = shutil.which("chromium") or shutil.which("google-chrome")
 DRIVER = shutil.which("chromedriver")
 SELENIUM = importlib.util.find_spec("selenium")
+MATPLOTLIB = importlib.util.find_spec("matplotlib")
 MISSING = [package for package, found in (("chromium", BROWSER), ("chromium-driver", DRIVER),
-                                          ("python3-selenium", SELENIUM)) if not found]
+                                          ("python3-selenium", SELENIUM), ("python3-matplotlib", MATPLOTLIB))
+           if not found]
+# Where the browser is asked for, a missing package is an error.
+needs_browser = unittest.skipIf(MISSING and not os.environ.get("STREAM_COMPACTION_BROWSER"),
+                                f"not installed (Debian's names): {', '.join(MISSING)}")
 
 
 def start_browser():
@@ -31,46 +39,91 @@ def start_browser():
     options = webdriver.ChromeOptions()
     options.binary_location = BROWSER
     for argument in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage",
-                     "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1000,900"):
+                     "--host-resolver-rules=MAP * ~NOTFOUND", "--window-size=1280,900"):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     return webdriver.Chrome(options=options, service=Service(DRIVER))
 
 
 class RequirementsTest(unittest.TestCase):
+    def run_without_browser(self, **environment):
+        return subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
+                              check=False, env={"PATH": ""} | environment)
+
     def test_the_line_of_a_skipped_test_names_what_is_missing(self):
-        done = subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
-                              check=True, env={"PATH": ""})
+        done = self.run_without_browser()
+        self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("not installed (Debian's names): chromium, chromium-driver", done.stderr)
 
+    def test_where_the_browser_is_asked_for_nothing_is_skipped(self):
+        done = self.run_without_browser(STREAM_COMPACTION_BROWSER="1")
+        self.assertEqual(done.returncode, 1)
+        self.assertNotIn("skipped", done.stderr)
 
-@unittest.skipIf(MISSING, f"not installed (Debian's names): {', '.join(MISSING)}")
-class ReportTest(unittest.TestCase):
+
+class PageTest(unittest.TestCase):
+    """A page in the browser. Each test begins on a wide, light screen, with everything shown."""
+
     @classmethod
     def setUpClass(cls):
         cls.folder = pathlib.Path(cls.enterClassContext(tempfile.TemporaryDirectory()))
-        sample_data.write_all(cls.folder)
         page = cls.folder / "report.html"
-        done = run("plot.py", "--data", cls.folder, "--html", page)
+        done = run("plot.py", *cls.inputs(), "--html", page)
         assert done.returncode == 0, done.stderr
+        cls.url = page.as_uri()
         cls.browser = start_browser()
         cls.addClassCleanup(cls.browser.quit)
-        cls.browser.get(page.as_uri())
+
+    def setUp(self):
+        self.show(1280, "light")
+        self.browser.get(self.url)
+
+    def emulate(self, command, **settings):
+        self.browser.execute_cdp_cmd(f"Emulation.{command}", settings)
+
+    def show(self, width, scheme="light", media=""):
+        self.emulate("setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
+        self.emulate("setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
 
     def find(self, selector):
         return self.browser.find_elements("css selector", selector)
 
+    def texts(self, selector):
+        return [element.text for element in self.find(selector)]
+
+    def shown(self, selector):
+        return [element for element in self.find(selector) if element.is_displayed()]
+
+    def evaluate(self, expression):
+        return self.browser.execute_script(f"return {expression}")
+
+    def box(self, name):
+        (label,) = [label for label in self.find("form label") if label.text == name]
+        return label.find_element("css selector", "input")
+
+
+@needs_browser
+class ReportTest(PageTest):
+    @classmethod
+    def inputs(cls):
+        sample_data.write_all(cls.folder)
+        return "--data", cls.folder
+
     def test_no_errors_and_nothing_fetched(self):
         self.assertEqual(self.browser.get_log("browser"), [])
-        names = "return performance.getEntriesByType('resource').map(entry => entry.name)"
-        fetched = self.browser.execute_script(names)
-        self.assertEqual(fetched, [])
+        self.assertEqual(self.evaluate("performance.getEntriesByType('resource').map(entry => entry.name)"), [])
+        self.assertEqual(self.find("script"), [])
 
     def test_every_chart_is_there(self):
         names = [section.get_attribute("id") for section in self.find("section")]
         self.assertEqual(names, ["ladder", "scan_time", "scan_bandwidth", "crossover", "block_sizes", "row_sums"])
         self.assertEqual(len(self.find("svg")), 7)
-        self.assertEqual(len(self.find("#scan_time svg circle:not(.picked)")), len(sample_data.scans()))
+        self.assertEqual(len(self.find("#scan_time svg [data-variant] use")), len(sample_data.scans()))
+        self.assertEqual(len(self.find("#ladder svg [data-variant] title")), 4 * len(sample_data.SCANS) - 1)
+
+    def test_ids_are_unique(self):
+        ids = [element.get_attribute("id") for element in self.find("[id]")]
+        self.assertEqual(len(ids), len(set(ids)))
 
     def test_the_contents_lead_to_every_chart(self):
         links = {link.get_attribute("hash")[1:]: link.text for link in self.find("nav a")}
@@ -79,55 +132,97 @@ class ReportTest(unittest.TestCase):
         self.assertEqual(links, titles)
 
     def test_the_header_names_what_was_measured(self):
-        self.assertEqual([value.text for value in self.find("header dd")], ["Some Card", "13.0", "13.1", "0123456789"])
+        self.assertEqual(self.texts("header li"),
+                         ["Some Card: CUDA toolkit 13.0; driver for CUDA 13.1; commit 0123456789"])
 
-    def emulate(self, command, **settings):
-        self.browser.execute_cdp_cmd(f"Emulation.{command}", settings)
-
-    def test_on_a_phone(self):
+    def test_fits_every_screen(self):
         """Nothing is wider than the page, no text is small, and tables scroll by themselves."""
-        self.emulate("setDeviceMetricsOverride", width=390, height=800, deviceScaleFactor=1, mobile=True)
-        self.addCleanup(self.emulate, "clearDeviceMetricsOverride")
-        self.browser.refresh()
-        self.addCleanup(self.browser.refresh)
-        measure = """
+        measure = """(() => {
             for (const details of document.querySelectorAll("details")) details.open = true;
             const boxes = [...document.querySelectorAll("svg text")].map(text => text.getBoundingClientRect());
             return {width: document.documentElement.scrollWidth, left: Math.min(...boxes.map(box => box.left)),
                     right: Math.max(...boxes.map(box => box.right)), height: Math.min(...boxes.map(box => box.height)),
-                    legends: document.querySelectorAll(".legend").length,
-                    scroll: getComputedStyle(document.querySelector("table").parentElement).overflowX};"""
-        found = self.browser.execute_script(measure)
-        self.assertEqual(found["width"], 390)
-        self.assertGreaterEqual(found["left"], 0)
-        self.assertLessEqual(found["right"], 390)
-        self.assertGreaterEqual(found["height"], 12)
-        self.assertEqual(found["legends"], 5)
-        self.assertEqual(found["scroll"], "auto")
+                    scroll: getComputedStyle(document.querySelector("table").parentElement).overflowX};
+        })()"""
+        for width in (390, 1280):
+            for scheme in ("light", "dark"):
+                self.show(width, scheme)
+                found = self.evaluate(measure)
+                self.assertLessEqual(found["width"], width)
+                self.assertGreaterEqual(found["left"], 0)
+                self.assertLessEqual(found["right"], width)
+                self.assertGreaterEqual(found["height"], 12)
+                self.assertEqual(found["scroll"], "auto")
 
-    def test_in_the_dark(self):
-        background = "return getComputedStyle(document.body).backgroundColor"
-        for scheme, expected in (("light", "rgb(255, 255, 255)"), ("dark", "rgb(13, 17, 23)")):
-            self.emulate("setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-            self.assertEqual(self.browser.execute_script(background), expected)
+    def test_text_contrasts_with_the_page_in_the_light_in_the_dark_and_on_paper(self):
+        colours = """[document.body, ...document.querySelectorAll(".legend li, svg text, a")].map(element => {
+            const {backgroundColor, fill, color} = getComputedStyle(element);
+            return element === document.body ? backgroundColor : element.closest("svg") ? fill : color;
+        })"""
 
-    def hover(self, point):
-        from selenium.webdriver import ActionChains
+        def brightness(colour):
+            parts = [int(part) / 255 for part in colour[4:-1].split(",")]
+            red, green, blue = [((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
 
-        self.browser.execute_script("arguments[0].scrollIntoView({block: 'center'})", point)
-        ActionChains(self.browser).move_to_element(point).perform()
-        return self.find("#tooltip")[0].text
+        for scheme, media, expected in (("light", "", "rgb(255, 255, 255)"), ("dark", "", "rgb(13, 17, 23)"),
+                                        ("dark", "print", "rgb(255, 255, 255)")):
+            self.show(1280, scheme, media)
+            ground, *others = self.evaluate(colours)
+            self.assertEqual(ground, expected)
+            for colour in set(others):
+                dark, light = sorted(map(brightness, (ground, colour)))
+                self.assertGreaterEqual(light / dark, 4.5, colour)
+
+    def test_printed(self):
+        """The filters stay away and no chart is cut."""
+        self.box("naive").click()
+        self.show(700, "dark", "print")
+        self.assertEqual(self.shown("form"), [])
+        self.assertEqual(len(self.shown("svg")), 5)
+        self.assertEqual(self.evaluate("getComputedStyle(document.querySelector('figure')).breakInside"), "avoid")
+        self.assertLessEqual(self.evaluate("document.documentElement.scrollWidth"), 700)
+        pdf = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
+        self.assertTrue(pdf.startswith(b"%PDF"))
+
+    def test_filters_hide_lines_names_rows_and_whole_charts(self):
+        self.assertEqual(self.texts("legend"), ["Operation", "Variant", "Machine"])
+        self.find("#scan_time summary")[0].click()
+        cub = "#scan_time [data-variant=cub]"
+        before = len(self.shown(cub))
+        self.box("cub").click()
+        self.assertEqual(self.shown(cub), [])
+        self.assertTrue(self.shown("#scan_time [data-variant=naive]"))
+        self.box("cub").click()
+        self.assertEqual(len(self.shown(cub)), before)
+        self.box("row-sum").click()
+        self.assertEqual(self.shown("#row_sums"), [])
+        self.assertEqual(len(self.shown("nav li")), 5)
+        self.box("Some Card").click()
+        self.assertEqual([line.text.split()[-1] for line in self.shown("#scan_time .legend li")], ["cpu"])
+
+    def test_filters_work_by_key(self):
+        from selenium.webdriver import ActionChains, Keys
+
+        self.browser.execute_script("document.querySelector('nav li:last-child a').focus()")
+        ActionChains(self.browser).send_keys(Keys.TAB, Keys.SPACE).perform()
+        self.assertFalse(self.box("row-sum").is_selected())
+        self.assertEqual(self.shown("#row_sums"), [])
+        ActionChains(self.browser).send_keys(Keys.SPACE).perform()
+        self.assertEqual(len(self.shown("#row_sums")), 1)
 
     def test_a_point_tells_the_numbers_of_the_csv(self):
         with (self.folder / "sweep.csv").open(newline="") as file:
             (cub,) = [row for row in csv.DictReader(file) if row["variant"] == "cub" and row["n"] == str(1 << 28)]
-        # The last circle belongs to the last variant's largest array.
-        told = self.hover(self.find("#scan_time svg circle:not(.picked)")[-1])
-        self.assertEqual(told, f"cub, 2²⁸: {cub['median_us']} µs, {cub['gbps']} GB/s, "
-                               f"{cub['percent_of_copy']} % of a copy")
+        tips = [tip.get_attribute("textContent") for tip in self.find("#scan_time svg [data-variant=cub] use title")]
+        self.assertEqual(len(tips), 42)
+        self.assertEqual(tips[20], f"cub, 2²⁸: {cub['median_us']} µs, {cub['gbps']} GB/s, "
+                                   f"{cub['percent_of_copy']} % of a copy")
+        self.assertIn(f"cub, {(1 << 28) - 3}: ", tips[41])
 
     def test_a_bar_tells_its_numbers(self):
-        self.assertIn("adaptive, 2048 × 2048: 9.000 µs", self.hover(self.find("#row_sums svg rect")[0]))
+        tip = self.find("#row_sums svg [data-variant=adaptive] title")[0].get_attribute("textContent")
+        self.assertIn("adaptive, 2048 × 2048: 9.000 µs", tip)
 
     def test_the_table_has_all_numbers_and_opens_by_key(self):
         from selenium.webdriver.common.keys import Keys
@@ -137,6 +232,39 @@ class ReportTest(unittest.TestCase):
         rows = self.find("#scan_time tr")
         self.assertTrue(rows[0].is_displayed())
         self.assertEqual(len(rows), 1 + len(sample_data.scans()))
+
+
+@needs_browser
+class OwnReportTest(PageTest):
+    """A page of two files, from two machines, with noise and a name that HTML would read otherwise."""
+
+    @classmethod
+    def inputs(cls):
+        files = [cls.folder / "my own.csv", cls.folder / "theirs.csv"]
+        for file, gpu in zip(files, ("Card <\"A\\B\">", "Card B")):
+            rows = [row | {"gpu": gpu, "noise_percent": "2.5"} for row in sample_data.scans()]
+            cpu = [row | {"cpu": "Some Processor"} for row in rows if row["variant"] == "cpu"]
+            sample_data.write_csv(file, [*cpu, *(row for row in rows if row["variant"] != "cpu")],
+                                  sample_data.NEW_COLUMNS)
+        return files
+
+    def test_the_header_names_the_machines(self):
+        facts = "processor Some Processor; CUDA toolkit 13.0; driver for CUDA 13.1; commit 0123456789"
+        self.assertEqual(self.texts("header li"), [f"Card <\"A\\B\">: {facts}", f"Card B: {facts}"])
+
+    def test_each_machine_can_be_hidden(self):
+        self.assertEqual(self.texts("legend"), ["Variant", "Machine"])
+        names = {name[3:] for name in self.texts(".legend li")}
+        self.assertLessEqual({"cub, Card <\"A\\B\">", "cub, Card B", "cpu"}, names)
+        self.box("Card <\"A\\B\">").click()
+        left = {line.text[3:] for line in self.shown(".legend li")}
+        self.assertEqual(left, {name for name in names if "<" not in name})
+
+    def test_the_table_has_the_noise(self):
+        self.find("summary")[0].click()
+        self.assertEqual(self.texts("th")[-1], "noise")
+        self.assertEqual(set(self.texts("td:last-child")), {"2.5"})
+        self.assertIn("95 % interval", self.find(".source")[0].text)
 
 
 if __name__ == "__main__":
