@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -48,6 +49,9 @@ enum class Mode {
     Batched,  ///< runs back to back; each finds the caches as the previous run left them
     Untimed,  ///< one run in the simulator, which has no times
 };
+
+/// The modes with times.
+inline constexpr std::array timedModes{Mode::Cold, Mode::Batched};
 
 /// The name in `--mode`, the report and the CSV.
 [[nodiscard]] std::string_view name(Mode mode);
