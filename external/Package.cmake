@@ -15,8 +15,9 @@ set(CPACK_STRIP_FILES ON)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
-set(CPACK_DEBIAN_PACKAGE_DESCRIPTION "prefix sums, compactions, radix sorts and row sums on GPU and CPU
-A library of scans, stream compactions, radix sorts, row sums and UTF-8
+set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "prefix sums, compactions, radix sorts and row sums on GPU and CPU")
+set(CPACK_DEBIAN_PACKAGE_DESCRIPTION
+"A library of scans, stream compactions, radix sorts, row sums and UTF-8
 conversions, from the textbook to the speed of a copy, as static libraries with
 headers and a CMake package. The program stream_compaction_test checks and times
 all of them.")
