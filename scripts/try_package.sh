@@ -7,7 +7,8 @@ command -v debootstrap >/dev/null || die "please install debootstrap"
 
 build cpu-only -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
 rm -rf build/package
-cpack -G DEB --config build/cpu-only/CPackConfig.cmake -B "$PWD/build/package" >build/package.log
+cpack -G DEB --config build/cpu-only/CPackConfig.cmake -B "$PWD/build/package" >build/package.log 2>&1 ||
+    die "cpack failed; the log is in build/package.log"
 package=$(echo build/package/*.deb)
 dpkg-deb --info "$package"
 dpkg-deb --contents "$package" | grep -v '/$\|/include/'
@@ -18,6 +19,7 @@ if grep -rlF "$PWD" build/package/files; then
 fi
 
 root=$(mktemp -d)
+chmod 755 "$root"  # for the user as whom apt downloads
 trap 'rm -rf --one-file-system "$root"' EXIT
 suite=$(. /etc/os-release && echo "$VERSION_CODENAME")
 targets=$(apt-get indextargets --format '$(REPO_URI) $(CODENAME) $(RELEASE) $(COMPONENT)' 'Created-By: Packages' |
@@ -33,10 +35,15 @@ in_root() {
     chroot "$root" env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
 }
 
+install_in_root() {
+    in_root apt-get install -y --no-install-recommends "$@" >build/apt.log 2>&1 ||
+        die "apt failed; the log is in build/apt.log"
+}
+
 say "Installing the package"
 cp "$package" "$root/tmp/package.deb"
 in_root apt-get update -qq
-in_root apt-get install -y -qq --no-install-recommends /tmp/package.deb >build/apt.log
+install_in_root /tmp/package.deb
 
 in_root stream_compaction_test --version
 in_root stream_compaction_test --size 2^12 --trials 3 --no-color --samples /tmp/run.jsonl
@@ -50,7 +57,7 @@ in_root bash -c 'source /usr/share/bash-completion/completions/stream_compaction
                  complete -p stream_compaction_test'
 
 say "Building an example with the installed library"
-in_root apt-get install -y -qq --no-install-recommends g++ cmake make >>build/apt.log
+install_in_root g++ cmake make
 cp -r examples/use_from_cmake "$root/tmp/example"
 in_root cmake -S /tmp/example -B /tmp/example/build
 in_root cmake --build /tmp/example/build

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <sstream>
+#include <string_view>
 
 namespace Bench {
 
@@ -22,7 +23,7 @@ std::string wrapped(const std::string& text, std::size_t columns) {
 }
 
 std::string firstClause(const std::string& text) {
-    constexpr std::array<std::string_view, 6> ends{":", ";", " (", " [", ". ", "\n"};
+    constexpr std::array<std::string_view, 5> ends{":", ";", " (", " [", ". "};
     std::size_t size = text.size();
     for (const std::string_view end : ends) {
         size = std::min(size, text.find(end));

@@ -135,7 +135,7 @@ class BashTest(ShellTest):
         self.assertEqual(self.candidates("--input kept:0.5,mo", breaks=" "), ["kept:0.5,mod:"])
         self.assertEqual(self.candidates("--size "), [])
         self.assertEqual(self.candidates("--csv "), [])  # the shell completes names of files
-        self.assertEqual(self.candidates("--t"), ["--type", "--trials", "--time-budget"])
+        self.assertEqual(self.candidates("--s"), ["--size", "--sweep", "--shape", "--seed", "--samples"])
         self.assertEqual(self.candidates("co"), ["compare"])
         self.assertEqual(self.candidates("compare --"), ["--threshold", "--markdown", "--help"])
         self.assertEqual(self.candidates("compare old --m"), ["--markdown"])
