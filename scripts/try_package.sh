@@ -4,6 +4,7 @@
 source "$(dirname "$0")/setup.sh"
 [ "$(id -u)" -eq 0 ] || die "chroot needs root"
 command -v debootstrap >/dev/null || die "please install debootstrap"
+install_packages dpkg-dev file  # for cpack
 
 build cpu-only -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
 rm -rf build/package

@@ -173,7 +173,7 @@ std::string zshCompletions(std::span<const CommandDescription> commands) {
     std::string others;
     std::vector<std::string> words;
     for (const CommandDescription& command : commands.subspan(1)) {
-        words.push_back(fmt::format("{}\\:\"{}\"", lastWord(command), escaped(firstClause(command.description), "\"")));
+        words.push_back(fmt::format(R"({}\:"{}")", lastWord(command), escaped(firstClause(command.description), "\"")));
         others += fmt::format(R"(    if (( CURRENT > 2 )) && [[ $words[2] == {} ]]; then
         shift words
         (( CURRENT-- ))

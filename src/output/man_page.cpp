@@ -88,7 +88,7 @@ namespace {
 
 /// The command line, in one line.
 [[nodiscard]] std::string synopsis(const CommandDescription& command) {
-    std::string text = fmt::format("\\fB{}\\fR [\\fIoptions\\fR]", command.name);
+    std::string text = fmt::format(R"(\fB{}\fR [\fIoptions\fR])", command.name);
     for (const OptionDescription& argument : command.arguments) {
         text += fmt::format(" \\fI{}\\fR", argument.name);
     }
