@@ -131,6 +131,8 @@ struct Readings {
 void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     Options& options = readings.options;
     std::vector<std::string>& settings = readings.settings;
+    bool& noColor = readings.noColor;
+    bool& version = readings.version;
     app.name("stream_compaction_test");
     app.description(
         "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks "
@@ -233,8 +235,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addFlag(app, "--profile", options.profile,
             "For profilers (ncu --profile-from-start off): collect one run of each variant, in "
             "an NVTX range OPERATION/VARIANT/N");
-    addFlag(app, "--no-color", readings.noColor, "Plain text, as with NO_COLOR in the environment");
-    addFlag(app, "--version", readings.version, "Print the version and stop");
+    addFlag(app, "--no-color", noColor, "Plain text, as with NO_COLOR in the environment");
+    addFlag(app, "--version", version, "Print the version and stop");
 
     for (const auto& [group, names] : optionGroups) {
         for (const char* option : names) {
