@@ -5,7 +5,7 @@
 # browser in which the pages are tested; otherwise those tests are skipped if there is none.
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
-install_packages libgtest-dev libgmock-dev python3-matplotlib doxygen \
+install_packages libgtest-dev libgmock-dev python3-matplotlib doxygen zsh fish man-db mandoc \
     ${STREAM_COMPACTION_BROWSER:+chromium chromium-driver python3-selenium}
 # The first Python on the PATH need not be the one that has matplotlib.
 python=python3

@@ -53,7 +53,7 @@ template <typename Value>
 
 /// `all` stands for every operation.
 [[nodiscard]] std::vector<Operation> parseOperations(const std::vector<std::string>& names) {
-    if (std::ranges::find(names, "all") != names.end()) {
+    if (std::ranges::find(names, everyOperation) != names.end()) {
         return {allOperations.begin(), allOperations.end()};
     }
     return parseEach(names, parseOperation);
@@ -114,33 +114,38 @@ const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGrou
     {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume", "--classic"}},
 }};
 
+/// Options of a card that a simulated build refuses, or options of the simulator that other builds refuse.
+[[nodiscard]] std::vector<std::string> refusedOptions(bool simulated) {
+    return simulated ? std::vector<std::string>{"--mode", "--device", "--profile"}
+                     : std::vector<std::string>{"--card", "--trace"};
+}
+
 [[nodiscard]] std::string versionText() {
     return fmt::format("stream_compaction_test {} ({}), {}\n", BuildInfo::version, BuildInfo::gitCommit,
                        BuildInfo::compiler);
 }
 
-}  // namespace
-
-bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
-    std::error_code ignored;
-    return std::filesystem::equivalent(a, b, ignored) || std::filesystem::absolute(a, ignored).lexically_normal() ==
-                                                             std::filesystem::absolute(b, ignored).lexically_normal();
-}
-
-bool writesFiles(const Options& options) { return options.csv || options.samples || options.json || options.markdown; }
-
-Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes, bool simulated) {
+/// What the options of a run are read into.
+struct Readings {
     Options options;
-    options.sizes = std::move(defaultSizes);
-    std::vector<std::string> settings;  // of the simulator
+    std::vector<std::string> settings;  ///< of the simulator
     bool noColor = false;
     bool version = false;
+};
 
-    CLI::App app(
+void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
+    Options& options = readings.options;
+    std::vector<std::string>& settings = readings.settings;
+    bool& noColor = readings.noColor;
+    bool& version = readings.version;
+    app.name("stream_compaction_test");
+    app.description(
         "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks "
-        "each result and prints how long it took.\n",
-        "stream_compaction_test");
-    app.footer("`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.");
+        "each result and prints how long it took.\n");
+    app.footer(
+        "`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.\n"
+        "`stream_compaction_test completions bash|zsh|fish` prints the completions of a\n"
+        "shell, and `stream_compaction_test man` the man page.");
     const std::string defaults = fmt::format("{}", fmt::join(options.sizes, ","));
     addListOption(
         app, "--size", "N",
@@ -158,7 +163,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
             std::ranges::transform(shapes, std::back_inserter(options.shapes), parseShape);
         },
         "Matrices of row-sum, for example 3000x2048,2^22x128 [nearly square, of each size]");
-    CLI::Option* const operation = addListOption(
+    addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
         "Operations, or all: scan, scan-squares, compact, partition, sort, sort-pairs, row-sum, utf8-to-utf32, "
@@ -176,7 +181,7 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--hardware", "cpu|gpu", [&options](const std::string& name) { options.hardware = parseHardware(name); },
         "Only implementations that run on the CPU, or only those on the GPU");
     addFlag(app, "--list", options.list, "List the implementations and stop");
-    CLI::Option* const mode = addListOption(
+    addListOption(
         app, "--mode", "NAME",
         [&options](const std::vector<std::string>& names) { options.modes = parseEach(names, parseMode); },
         "Timing of the GPU: cold (caches emptied before each run), batched (runs back to "
@@ -188,20 +193,19 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addTextOption(
         app, "--max-noise", "PERCENT",
         [&options](const std::string& text) { options.plan.maxNoise = parsePercentage(text); },
-        "Keep adding trials until the median's 95 % interval is within ± this, e.g. 1%");
+        "Keep adding trials until the median's 95 % interval is within ± this, for example 1%");
     addTextOption(
         app, "--time-budget", "TIME",
         [&options](const std::string& text) { options.plan.budgetUs = parseDuration(text); },
         "Begin no trial after this time, for example 500ms [2s]");
-    CLI::Option* const seed =
-        addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
-                        simulated ? "Seed of the random inputs [42]; if given and not 0, also of the order in which "
-                                    "threads run and writes become visible"
-                                  : "Seed of the random inputs [42]");
+    addNumberOption(app, "--seed", options.seed, std::uint64_t{0}, std::numeric_limits<std::uint64_t>::max(),
+                    simulated ? "Seed of the random inputs [42]; if given and not 0, also of the order in which "
+                                "threads run and writes become visible"
+                              : "Seed of the random inputs [42]");
     addListOption(
         app, "--input", "PATTERN",
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
-        "One or more of uniform (any value), zeros, ones, ascending, descending, mod:K "
+        "Contents, one or more of: uniform (any value), zeros, ones, ascending, descending, mod:K "
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
         "(bitwise and of K uniform values) [scan and row-sum mod:50, compact and "
         "partition mod:4, sorts uniform]. scan and row-sum refuse uniform and and:K as "
@@ -215,13 +219,12 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         app, "--block-size", "N",
         [&options](const std::vector<std::string>& texts) { options.blockSizes = parseList(texts, parseBlockSize); },
         "Threads per block, one or more values, for the variants that have a choice");
-    CLI::Option* const device =
-        addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
-    CLI::Option* const card = addTextOption(
+    addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
+    addTextOption(
         app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
         "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2; "
         "with order=any, blocks begin in any order [capability=9.0,multiprocessors=4]");
-    CLI::Option* const trace = addTextOption(
+    addTextOption(
         app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
         "Write each step of the kernels to this file, one line of JSON per step");
     addFileOption(app, "--csv", options.csv, "Append one row per measurement to this file; - is standard output");
@@ -233,11 +236,10 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
     addFlag(app, "--resume", options.resume,
             "Skip measurements already in the CSV (same GPU, processor and commit, no fewer "
-            "trials; the seed is ignored); the closing table, --json and --markdown have them");
-    CLI::Option* const profile =
-        addFlag(app, "--profile", options.profile,
-                "For profilers (ncu --profile-from-start off): collect one run of each variant, in "
-                "an NVTX range OPERATION/VARIANT/N");
+            "trials; the seed is ignored); --json and --markdown have them");
+    addFlag(app, "--profile", options.profile,
+            "For profilers (ncu --profile-from-start off): collect one run of each variant, in "
+            "an NVTX range OPERATION/VARIANT/N");
     addFlag(app, "--classic", options.classic,
             "The report of the course's program, byte for byte: two lines and the arrays for "
             "each of its variants, or of those named by --variant");
@@ -249,27 +251,60 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
             app.get_option(option)->group(group);
         }
     }
-    const std::vector<CLI::Option*> refused = simulated ? std::vector{mode, device, profile} : std::vector{card, trace};
-    for (CLI::Option* option : refused) {
-        option->group("");  // hides it in --help
+    for (const std::string& option : refusedOptions(simulated)) {
+        app.get_option(option)->group("");  // hides it in --help
     }
+}
+
+void addCompareOptions(CLI::App& app, CompareOptions& options) {
+    app.name("stream_compaction_test compare");
+    app.description(
+        "Compares what two runs have measured, by a rank test over their trials. Says faster, slower or cannot tell.\n"
+        "The exit status is 1 if something got slower or wrong, 2 if the files have nothing in common. Files of "
+        "--samples and --json have all trials; of a CSV only changes of the whole range count.\n");
+    app.add_option("OLD", options.before, "What --samples, --json or --csv wrote before")->type_name("")->required();
+    app.add_option("NEW", options.after, "And after")->type_name("")->required();
+    addTextOption(
+        app, "--threshold", "PERCENT",
+        [&options](const std::string& text) { options.threshold = parsePercentage(text); },
+        "Changes that are smaller do not count [5%]");
+    addFileOption(app, "--markdown", options.markdown, "Write the table to this file, or -");
+}
+
+}  // namespace
+
+bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(a, b, ignored) || std::filesystem::absolute(a, ignored).lexically_normal() ==
+                                                             std::filesystem::absolute(b, ignored).lexically_normal();
+}
+
+bool writesFiles(const Options& options) { return options.csv || options.samples || options.json || options.markdown; }
+
+Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes, bool simulated) {
+    Readings readings;
+    readings.options.sizes = std::move(defaultSizes);
+    Options& options = readings.options;
+    std::vector<std::string>& settings = readings.settings;
+    CLI::App app;
+    addRunOptions(app, readings, simulated);
     options.information = parseCommandLine(app, arguments);
-    if (version) {
+    if (readings.version) {
         options.information = versionText();
     }
-    for (const CLI::Option* option : refused) {
-        if (!option->empty()) {
-            throw UsageError(fmt::format("--{}: {}", option->get_single_name(),
+    for (const std::string& option : refusedOptions(simulated)) {
+        if (app.count(option) > 0) {
+            throw UsageError(fmt::format("{}: {}", option,
                                          simulated ? "needs a card: scripts/run.sh --cuda builds for one"
                                                    : "needs the simulator: scripts/run.sh --simulate runs it"));
         }
     }
-    if (options.list && operation->empty()) {
+    if (options.list && app.count("--op") == 0) {
         options.operations.assign(allOperations.begin(), allOperations.end());
     }
     if (simulated) {
         options.modes = {Mode::Untimed};
-        if (!seed->empty()) {
+        if (app.count("--seed") > 0) {
             settings.push_back(fmt::format("seed={}", options.seed));
         }
     }
@@ -280,24 +315,14 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
         options.plan.trials = 1;
         options.plan.maxNoise = std::numeric_limits<double>::infinity();
     }
-    options.color = !noColor;
+    options.color = !readings.noColor;
     return options;
 }
 
 CompareOptions parseCompareOptions(std::span<const char* const> arguments) {
     CompareOptions options;
-    CLI::App app(
-        "Compares what two runs have measured, by a rank test over their trials. Says faster, slower or cannot tell.\n"
-        "The exit status is 1 if something got slower or wrong, 2 if the files have nothing in common. Files of "
-        "--samples and --json have all trials; of a CSV only changes of the whole range count.\n",
-        "stream_compaction_test compare");
-    app.add_option("OLD", options.before, "What --samples, --json or --csv wrote before")->type_name("")->required();
-    app.add_option("NEW", options.after, "And after")->type_name("")->required();
-    addTextOption(
-        app, "--threshold", "PERCENT",
-        [&options](const std::string& text) { options.threshold = parsePercentage(text); },
-        "Changes that are smaller do not count [5%]");
-    addFileOption(app, "--markdown", options.markdown, "Write the table to this file, or -");
+    CLI::App app;
+    addCompareOptions(app, options);
     options.information = parseCommandLine(app, arguments);
     for (const auto& compared : {options.before, options.after}) {
         if (options.markdown && isSameFile(compared, *options.markdown)) {
@@ -305,6 +330,21 @@ CompareOptions parseCompareOptions(std::span<const char* const> arguments) {
         }
     }
     return options;
+}
+
+CommandDescription describeRun(std::vector<std::size_t> defaultSizes, bool simulated) {
+    Readings readings;
+    readings.options.sizes = std::move(defaultSizes);
+    CLI::App app;
+    addRunOptions(app, readings, simulated);
+    return describe(app);
+}
+
+CommandDescription describeComparison() {
+    CompareOptions options;
+    CLI::App app;
+    addCompareOptions(app, options);
+    return describe(app);
 }
 
 }  // namespace Bench

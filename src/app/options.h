@@ -6,8 +6,10 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "cli/description.h"
 #include "cli/values.h"
 #include "measure/measure.h"
 #include "problems/inputs.h"
@@ -19,6 +21,9 @@ namespace Bench {
 
 /// The name of an output file that means standard output.
 inline const std::filesystem::path standardOutput = "-";
+
+/// What `--op` takes in place of the names of all operations.
+inline constexpr std::string_view everyOperation = "all";
 
 /// Whether both names refer to the same file. The file need not exist.
 [[nodiscard]] bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b);
@@ -74,5 +79,9 @@ struct CompareOptions {
 
 /// `arguments` are those behind `compare`. Throws UsageError for what it does not understand.
 [[nodiscard]] CompareOptions parseCompareOptions(std::span<const char* const> arguments);
+
+/// What --help says of a run and of `compare`.
+[[nodiscard]] CommandDescription describeRun(std::vector<std::size_t> defaultSizes, bool simulated);
+[[nodiscard]] CommandDescription describeComparison();
 
 }  // namespace Bench

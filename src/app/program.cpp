@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "app/compare.h"
+#include "app/documentation.h"
 #include "app/options.h"
 #include "app/output_file.h"
 #include "app/plan.h"
@@ -107,6 +108,20 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     return runTests(options, machine, console);
 }
 
+[[nodiscard]] int runCommand(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
+                             const Machine& machine, Console console) {
+    const std::string_view command = arguments.empty() ? "" : arguments.front();
+    if (command == comparisonCommand) {
+        return runComparison(arguments.subspan(1), console.out);
+    }
+    if (command == completionsCommand || command == manPageCommand) {
+        const auto commands = describeProgram(machine.variants, defaultSizes, machine.simulated);
+        console.out << (command == manPageCommand ? manPage(commands) : completions(arguments.subspan(1), commands));
+        return success;
+    }
+    return runRequest(parseOptions(arguments, defaultSizes, machine.simulated), machine, console);
+}
+
 }  // namespace
 
 Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory(), isSimulated}; }
@@ -117,10 +132,7 @@ int runProgram(std::span<const char* const> arguments, const std::vector<std::si
         console.err << "stream_compaction_test: " << what << '\n';
     };
     try {
-        const bool compares = !arguments.empty() && arguments.front() == comparisonCommand;
-        const int status = compares
-                               ? runComparison(arguments.subspan(1), console.out)
-                               : runRequest(parseOptions(arguments, defaultSizes, machine.simulated), machine, console);
+        const int status = runCommand(arguments, defaultSizes, machine, console);
         flush(console.out, "standard output");
         return status;
     } catch (const UsageError& error) {

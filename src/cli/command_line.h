@@ -5,15 +5,16 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
+#include "cli/description.h"
 #include "cli/nearest_names.h"
 #include "cli/values.h"
 
@@ -23,22 +24,6 @@ namespace Bench {
 /// The first column of --help, and the lines beside it. Both fit in 80 columns.
 inline constexpr std::size_t nameColumns = 22;
 inline constexpr std::size_t descriptionColumns = 80 - nameColumns;
-
-/// `text` in lines of at most `columns` characters, unless a word is longer. Its own line breaks count as blanks.
-[[nodiscard]] inline std::string wrapped(const std::string& text, std::size_t columns) {
-    std::istringstream words(text);
-    std::string lines;
-    std::size_t used = 0;
-    for (std::string word; words >> word; used += word.size()) {
-        if (!lines.empty()) {
-            const bool fits = used + 1 + word.size() <= columns;
-            lines += fits ? ' ' : '\n';
-            used = fits ? used + 1 : 0;
-        }
-        lines += word;
-    }
-    return lines;
-}
 
 /// Adds an option. `read` parses its value, or throws UsageError.
 template <typename Value, typename Read>
@@ -97,6 +82,27 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
         description);
 }
 
+inline void addHelp(CLI::App& app) { app.set_help_flag("-h,--help", "Print this and stop"); }
+
+/// What --help says of the app and of its options.
+[[nodiscard]] inline CommandDescription describe(CLI::App& app) {
+    constexpr std::size_t oneLine = std::numeric_limits<std::size_t>::max();
+    addHelp(app);
+    CommandDescription command{app.get_name(), wrapped(app.get_description(), oneLine)};
+    for (const CLI::Option* option : app.get_options()) {
+        if (option->get_group().empty()) {
+            continue;  // hidden
+        }
+        (option->get_positional() ? command.arguments : command.options)
+            .push_back({.name = option->get_name(option->get_positional()),
+                        .placeholder = option->get_type_name(),
+                        .description = wrapped(option->get_description(), oneLine),
+                        .group = option->get_group(),
+                        .takesList = option->get_delimiter() == ','});
+    }
+    return command;
+}
+
 /// `did you mean --size? ` if an argument that the app did not take is similar to one of its options; else empty.
 [[nodiscard]] inline std::string nearestOption(const CLI::App& app) {
     std::vector<std::string> names;
@@ -121,7 +127,7 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
                                                                  std::span<const char* const> arguments) {
     app.get_formatter()->column_width(nameColumns);
     app.description(wrapped(app.get_description(), 80) + "\n");
-    app.set_help_flag("-h,--help", "Print this and stop");
+    addHelp(app);
     try {
         // CLI11 expects the arguments in reverse order.
         app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));

@@ -57,7 +57,7 @@ std::string_view name(Mode mode) {
     return {};
 }
 
-Mode parseMode(std::string_view text) { return parseName("mode", text, std::array{Mode::Cold, Mode::Batched}); }
+Mode parseMode(std::string_view text) { return parseName("mode", text, timedModes); }
 
 Trial CpuStopwatch::time(const Work& work) {
     work();

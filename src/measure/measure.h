@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -49,6 +50,9 @@ enum class Mode {
     Warm,     ///< one run on the CPU, with the caches as the previous trial left them
     Untimed,  ///< one run in the simulator, which has no times
 };
+
+/// The modes of the GPU with times.
+inline constexpr std::array timedModes{Mode::Cold, Mode::Batched};
 
 /// The name in the report and the CSV.
 [[nodiscard]] std::string_view name(Mode mode);

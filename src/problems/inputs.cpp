@@ -11,6 +11,7 @@
 #include <concepts>
 #include <cstdint>
 #include <fstream>
+#include <iterator>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
@@ -131,6 +132,12 @@ std::string toString(InputPattern pattern) {
     }
     return spelling.parameter == "K" ? fmt::format("{}{}", spelling.text, pattern.k)
                                      : fmt::format("{}{}", spelling.text, pattern.p);
+}
+
+std::vector<std::string_view> inputPatternNames() {
+    std::vector<std::string_view> names;
+    std::ranges::transform(spellings, std::back_inserter(names), &Spelling::text);
+    return names;
 }
 
 template <typename T>

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "problems/elements.h"
 
@@ -44,6 +45,8 @@ struct InputPattern {
 /// From `uniform`, `mod:50` and so on. Throws UsageError for other texts.
 [[nodiscard]] InputPattern parseInputPattern(std::string_view text);
 [[nodiscard]] std::string toString(InputPattern pattern);
+/// `uniform`, `mod:` and so on, without their parameters.
+[[nodiscard]] std::vector<std::string_view> inputPatternNames();
 
 /// A random number that depends only on the seed and the index, so it is the same on every platform and for every n. It
 /// is element i of the sequence of the generator SplitMix64.

@@ -190,16 +190,6 @@ void requireListed(const Implementation& implementation) {
     return types;
 }
 
-[[nodiscard]] std::vector<std::string_view> distinctNames(std::span<const Variant> variants) {
-    std::vector<std::string_view> names;
-    for (const Variant& variant : variants) {
-        if (std::ranges::find(names, variant.name) == names.end()) {
-            names.push_back(variant.name);
-        }
-    }
-    return names;
-}
-
 /// What to say about a name that none of the operations has.
 [[nodiscard]] std::string whyNot(std::string_view wanted, std::span<const Operation> operations,
                                  std::span<const Variant> ofOperations, std::span<const Variant> variants) {
@@ -258,9 +248,7 @@ template <typename Value>
 
 std::string_view name(Hardware hardware) { return hardware == Hardware::Cpu ? "cpu" : "gpu"; }
 
-Hardware parseHardware(std::string_view text) {
-    return parseName("hardware", text, std::array{Hardware::Cpu, Hardware::Gpu});
-}
+Hardware parseHardware(std::string_view text) { return parseName("hardware", text, allHardware); }
 
 Implementation absent(Operation operation, ElementType type, std::string_view variant, std::string_view reason) {
     return {operation, type, variant, {.reasonToSkip = [reason](const Problem&) {
@@ -301,6 +289,16 @@ std::vector<Variant> allVariants() {
         }
     }
     return variants;
+}
+
+std::vector<std::string_view> distinctNames(std::span<const Variant> variants) {
+    std::vector<std::string_view> names;
+    for (const Variant& variant : variants) {
+        if (std::ranges::find(names, variant.name) == names.end()) {
+            names.push_back(variant.name);
+        }
+    }
+    return names;
 }
 
 std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span<const Operation> operations,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -12,6 +13,8 @@
 namespace Bench {
 
 enum class Hardware { Cpu, Gpu };
+
+inline constexpr std::array allHardware{Hardware::Cpu, Hardware::Gpu};
 
 /// The name in `--hardware`.
 [[nodiscard]] std::string_view name(Hardware hardware);
@@ -44,6 +47,9 @@ inline constexpr std::string_view classicOneSizeVariant = "cpu-scan";
 
 /// All variants, in the report's order.
 [[nodiscard]] std::vector<Variant> allVariants();
+
+/// The names of the variants, each once, in their order.
+[[nodiscard]] std::vector<std::string_view> distinctNames(std::span<const Variant> variants);
 
 /// The variants of the given operations, types and names. A name with a leading ^ is excluded; if no other name is
 /// given, all others are chosen. The variants are ordered by type, then by operation, then as in `variants`. Throws
