@@ -4,7 +4,8 @@
 #   scripts/measure.sh [--resume] FOLDER PROGRAM [TOPIC...]
 # A topic replaces its files when all of it has been measured; until then the new ones are in FOLDER/unfinished. With
 # --resume it keeps the program's rows of this card and commit, those of an unfinished topic too, and measures the rest.
-# tune must be beside the program. scripts/reproduce.sh runs all topics and also draws the charts.
+# tune must be beside the program, and the newest peers are measured if the program has them (--all-peers of
+# scripts/run.sh). scripts/reproduce.sh runs all topics and also draws the charts.
 set -euo pipefail
 scripts=$(cd "$(dirname "$0")" && pwd)
 
@@ -42,46 +43,52 @@ measure() {
     ${cores:+taskset -c "$cores"} "$program" --no-color --csv "$folder/$file" "${resume[@]}" "$@" | tail -n 1 >&2
 }
 
+# The peers from CCCL: those of the toolkit and, if the program has them, of the newest release.
+peers() {
+    local name=$1
+    echo "$name$("$program" --list --op scan | sed -n "s/^scan  *\($name-latest\) .*/,\1/p")"
+}
+
 # All variants, at sizes from launch latency to DRAM bandwidth. CPU sorts only at sizes where they take seconds at most.
 sweep() {
     local gpu=naive,efficient,efficient-optimized,shared-conflicts,shared,single-pass,single-pass-tickets
-    gpu+=,single-pass-reproducible,radix-split,radix,thrust,cub
+    gpu+=,single-pass-reproducible,radix-split,radix,$thrust,$cub
     measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact --variant cpu,cpu-scan,cpu-parallel --trials 5
     measure sweep.csv --sweep 2^8:2^24,npot --op sort --variant cpu,cpu-parallel --trials 5
     measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact,sort --variant "$gpu"
 }
 
 types() {
-    measure types.csv --size 2^28 --op scan --variant single-pass,cub --type int8,int64,float,double
-    measure types.csv --size 2^28 --op compact --variant single-pass,cub --type int8,int64
+    measure types.csv --size 2^28 --op scan --variant single-pass,"$cub" --type int8,int64,float,double
+    measure types.csv --size 2^28 --op compact --variant single-pass,"$cub" --type int8,int64
 }
 
 kept_fractions() {
-    measure kept_fractions.csv --size 2^28 --op compact --variant single-pass,cub \
+    measure kept_fractions.csv --size 2^28 --op compact --variant single-pass,"$cub" \
         --input kept:0,kept:0.001,kept:0.25,kept:0.5,kept:0.75,kept:1
-    measure kept_fractions.csv --size 2^24 --op compact --variant single-pass,cub --input kept:0.5
+    measure kept_fractions.csv --size 2^24 --op compact --variant single-pass,"$cub" --input kept:0.5
 }
 
 partitions() {
-    measure partitions.csv --sweep 2^20,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,cub
+    measure partitions.csv --sweep 2^20,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,"$cub"
 }
 
 orders() {
     measure orders.csv --sweep 2^20,2^24,2^28,npot --op scan --type int32,float \
-        --variant single-pass,single-pass-tickets,single-pass-reproducible,cub
+        --variant single-pass,single-pass-tickets,single-pass-reproducible,"$cub"
 }
 
 sorts() {
-    measure sorts.csv --sweep 2^8:2^24,2^26,2^28,npot --op sort --variant radix,cub
-    measure sorts.csv --sweep 2^20,2^24,2^26,2^28,npot --op sort-pairs --variant radix,cub
-    measure sorts.csv --size 2^28 --op sort --variant radix,cub --input mod:100,and:3,ascending,zeros
-    measure sorts.csv --size 2^27 --op sort --variant radix,cub --type int64
-    measure sorts.csv --size 2^28 --op sort --variant radix,cub --type int8,float
-    measure sorts.csv --size 2^26 --op sort-pairs --variant radix,cub --type int64
+    measure sorts.csv --sweep 2^8:2^24,2^26,2^28,npot --op sort --variant radix,"$cub"
+    measure sorts.csv --sweep 2^20,2^24,2^26,2^28,npot --op sort-pairs --variant radix,"$cub"
+    measure sorts.csv --size 2^28 --op sort --variant radix,"$cub" --input mod:100,and:3,ascending,zeros
+    measure sorts.csv --size 2^27 --op sort --variant radix,"$cub" --type int64
+    measure sorts.csv --size 2^28 --op sort --variant radix,"$cub" --type int8,float
+    measure sorts.csv --size 2^26 --op sort-pairs --variant radix,"$cub" --type int64
 }
 
 distributions() {
-    measure distributions.csv --sweep 2^24,2^28 --op sort --variant radix,cub \
+    measure distributions.csv --sweep 2^24,2^28 --op sort --variant radix,"$cub" \
         --input uniform,and:2,and:3,and:4,and:5,and:6,mod:100,ascending,descending,ones
 }
 
@@ -91,12 +98,11 @@ block_sizes() {
 }
 
 row_sums() {
-    local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922
-    measure row_sums.csv --op row-sum --type float --shape "$shapes" --variant adaptive,cub,cublas
-    # For a single row CUB adds too many elements in sequence to pass the check.
-    measure row_sums.csv --op row-sum --type float --shape 1x2^28 --variant adaptive,cublas
+    local shapes=3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,2^22x128,2^24x32,2^26x7,2^28x1,64x2^22
+    shapes+=,7x38347922,1x2^28
+    measure row_sums.csv --op row-sum --type float --shape "$shapes" --variant adaptive,"$cub",cublas
     measure row_sum_types.csv --op row-sum --type int8,int32,int64,double --shape 3000x2048,2^18x1024,2^24x7,64x2^21 \
-        --variant adaptive,cub,cublas
+        --variant adaptive,"$cub",cublas
 }
 
 row_sum_study() {
@@ -204,6 +210,8 @@ topics=("${@:3}")
 for topic in "${topics[@]}"; do
     [ -n "${files[$topic]:-}" ] || { echo "measure.sh: there is no topic '$topic'; --list names them" >&2; exit 2; }
 done
+cub=$(peers cub)
+thrust=$(peers thrust)
 trap '[ $? -eq 0 ] || echo "measure.sh: $topic is not finished; what was measured of it is in $folder" >&2' EXIT
 mkdir -p "$folder"
 for topic in "${topics[@]}"; do

@@ -88,7 +88,7 @@ find_nvcc() {
 add_peers() {
     pip_install --upgrade nvidia-cuda-cccl || die "could not fetch the newest CCCL"
     local headers
-    headers=$(echo "$venv"/lib/python3*/site-packages/nvidia/cu*/include/cccl)
+    headers=$(echo "$PWD/$venv"/lib/python3*/site-packages/nvidia/cu*/include/cccl)
     [ -d "$headers" ] || die "the newest CCCL has no headers where they were expected: $headers"
     STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_SIMDUTF=ON -DSTREAM_COMPACTION_LATEST_CCCL=$headers"
 }

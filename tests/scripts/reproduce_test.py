@@ -14,6 +14,7 @@ import unittest
 from sample_data import ROOT
 
 PROGRAM = """#!/bin/sh
+[ "$1" = --list ] && { cat "$(dirname "$0")/variants" 2>/dev/null; exit 0; }
 echo "GPU       none: no card in the test"
 echo "$*" >>"$(dirname "$0")/calls"
 while [ $# -gt 0 ]; do
@@ -48,6 +49,13 @@ class MeasureTest(unittest.TestCase):
             self.assertEqual(self.measure().returncode, 0)
         self.assertEqual((self.folder / "types.csv").read_text(), "row\nrow\n")
         self.assertFalse([call for call in self.calls() if "--resume" in call])
+
+    def test_the_newest_peers_are_measured_if_the_program_has_them(self):
+        self.assertEqual(self.measure().returncode, 0)
+        self.assertIn("--variant single-pass,cub --type", self.calls()[0])
+        (self.folder / "variants").write_text("scan       cub-latest    GPU      latest cub scan     -\n")
+        self.assertEqual(self.measure().returncode, 0)
+        self.assertIn("--variant single-pass,cub,cub-latest --type", self.calls()[-1])
 
     def test_resuming_keeps_what_is_there(self):
         for _ in range(2):
