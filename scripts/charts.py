@@ -35,7 +35,9 @@ STYLES = {
     "radix": ("blue", "solid"),
     "adaptive": ("blue", "solid"),
     "thrust": ("red", "dashed"),
+    "thrust-latest": ("red", "dotted"),
     "cub": ("red", "solid"),
+    "cub-latest": ("red", "dashdot"),
     "cublas": ("orange", "solid"),
 }
 HUES = ("purple", "green", "orange", "blue", "red", "grey")

@@ -6,7 +6,8 @@ import json
 import pathlib
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DATA = ROOT / "data"
+CARDS = ("h200", "h100")  # folders in data/, the card of the charts and of most tables first
+DATA = ROOT / "data" / CARDS[0]
 
 TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
                    "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
@@ -63,6 +64,11 @@ def is_verified(row):
 def read(*names, folder=DATA, columns=()):
     """The verified measurements of files in a folder, in order. Raises Unusable if a file lacks columns."""
     return [row for name in names for row in filter(is_verified, read_all(name, folder, columns))]
+
+
+def fastest(rows):
+    """The fastest of the rows that are there; None if there is none."""
+    return min(filter(None, rows), key=lambda row: float(row["median_us"]), default=None)
 
 
 def is_power(n):

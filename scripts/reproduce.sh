@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes every CSV in data/, every image in img/ and every table in README.md and docs/ anew, on a machine with a GPU.
+# Makes the CSVs of this machine's card anew, in data/CARD (data/h200 for an H200), and from the CSVs of all cards every
+# image in img/ and every table in README.md and docs/.
 # Without a GPU it makes only the measurements of the CPU, in build/reproduced or the folder in REPRODUCED, and lists
 # the rest.
 #   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE]
@@ -19,13 +20,14 @@ list() {
 
 # Steps that need all the files.
 pages() {
-    if [ "$folder" = data ]; then
+    if [ -z "$no_gpu" ]; then
         scripts/update_figures.py
         scripts/illustrate.py
         scripts/plot.py
     else
         scripts/plot.py --data "$folder" --out "$folder"
     fi
+    [ -d "$folder" ] || folder=data/h200 # nothing has been measured on this card
     scripts/plot.py --data "$folder" --html build/report.html
 }
 
@@ -52,6 +54,7 @@ if [ -z "$program" ]; then
     source scripts/setup.sh
     install_packages python3-matplotlib
     target=stream_compaction_test
+    add_peers
     build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
     if command -v nvcc >/dev/null; then
         cmake --build --preset release --target tune >>build/release.log 2>&1 ||
@@ -60,8 +63,11 @@ if [ -z "$program" ]; then
     program=$PWD/build/release/bin/stream_compaction_test
 fi
 
-folder=data
-no_gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU  *none: //p')
+gpu=$("$program" --no-color --size 1 --op scan --variant cpu | sed -n 's/^GPU  *//p')
+no_gpu=$(sed -n 's/^none: //p' <<<"$gpu")
+# `h100` for `NVIDIA H100 80GB HBM3, compute capability 9.0, ...`
+card=$(sed 's/,.*//; s/^NVIDIA //; s/^GeForce //; s/ [0-9]*GB.*//; s/ /-/g' <<<"$gpu" | tr '[:upper:]' '[:lower:]')
+folder=data/$card
 if [ -n "$no_gpu" ]; then
     folder=${REPRODUCED:-build/reproduced}
     echo "No GPU, $no_gpu: data/, img/, README.md and docs/ stay as they are; what the CPU can do is in $folder." >&2

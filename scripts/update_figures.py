@@ -14,18 +14,35 @@ import statistics
 import sys
 
 from charts import CHARTS, measurements_of
-from measurements import DATA, ROOT, TEXT_OPERATIONS, format_time, of_powers, power, power_shape, read
+from measurements import CARDS, DATA, ROOT, TEXT_OPERATIONS, fastest, format_time, of_powers, power, power_shape, read
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort"}
 FRONT_PAGE = [1 << k for k in (20, 24, 28)]
 SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
 LEVELS = [1 << k for k in (8, 16, 20, 28)]
+# CUB of the toolkit, and of the newest release of CCCL. Ratios are to the faster of the two.
+CUBS = ("cub", "cub-latest")
 
 
 @functools.cache
-def read_ladder():
+def read_ladder(folder=DATA):
     """The measurements of ints for the tables of variants: the newest of each (operation, variant, n)."""
-    return {(row["operation"], row["variant"], int(row["n"])): row for row in read("sweep.csv")}
+    return {(row["operation"], row["variant"], int(row["n"])): row for row in read("sweep.csv", folder=folder)}
+
+
+def fastest_cub(measured, operation, n):
+    return fastest(measured.get((operation, cub, n)) for cub in CUBS)
+
+
+def versions_of(rows):
+    """`CUB 3.0.1 and CUB 3.5.0`, as far as the rows know."""
+    libraries = dict.fromkeys(row.get("library", "") for row in rows if row["variant"] in CUBS)
+    return " and ".join(filter(None, libraries))
+
+
+def about_cub(rows):
+    versions = versions_of(rows)
+    return f"CUB is the faster of {versions}. " if " and " in versions else f"CUB is {versions}. " if versions else ""
 
 
 def format_cell(row):
@@ -35,13 +52,14 @@ def format_cell(row):
     return format_time(row) + (f" ({float(percent):.3g} %)" if percent else "")
 
 
-def link(name):
+def link(name, folder=DATA):
     """A link from the root of the repository; `generate` makes it one from the page."""
-    return f"[`data/{name}`](data/{name})"
+    path = (folder / name).relative_to(ROOT).as_posix()
+    return f"[`{path}`]({path})"
 
 
-def source(rows):
-    files = ", ".join(link(name) for name in dict.fromkeys(row["file"] for row in rows))
+def source(rows, folder=DATA):
+    files = ", ".join(link(name, folder) for name in dict.fromkeys(row["file"] for row in rows))
     return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times, GPU cold and CPU warm. From {files}."
 
 
@@ -84,51 +102,53 @@ def ladder(operations, sizes):
 
 
 def against_cub(sizes):
-    """Ours and CUB, measured in the same run on the same input."""
-    measured = read_ladder()
+    """Ours and CUB, measured in the same run on the same input, a table per card."""
     ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
-    lines = []
-    for n in sizes:
-        cells = []
-        for operation, variant in ours_of.items():
-            ours, cub = measured[operation, variant, n], measured[operation, "cub", n]
-            cells += [format_time(ours), format_time(cub), times(cub, ours)]
-        lines.append([power(n), *cells])
     titles = ["n"]
     for title in ("Scan", "Compaction", "Sort"):
         titles += [f"{title}: ours", "CUB", "ratio"]
-    return "\n".join([*table(titles, lines, 0), "", "int32; " + source(list(measured.values()))])
+    lines = []
+    for folder in (ROOT / "data" / card for card in CARDS):
+        measured = read_ladder(folder)
+        rows = []
+        for n in sizes:
+            cells = []
+            for operation, variant in ours_of.items():
+                ours, cub = measured[operation, variant, n], fastest_cub(measured, operation, n)
+                cells += [format_time(ours), format_time(cub), times(cub, ours)]
+            rows.append([power(n), *cells])
+        used = list(measured.values())
+        lines += [*table(titles, rows, 0), "", "int32; " + about_cub(used) + source(used, folder), ""]
+    return "\n".join(lines[:-1])
 
 
-def comparison(rows, peer="cub"):
-    """One line per variant other than the peer, beside the peer in the same run."""
+def comparison(rows):
+    """One line per variant other than CUB, beside the faster CUB in the same run."""
     def case(row):
         return row["file"], row["operation"], row["type"], row["n"], row["input"]
 
-    peers = {case(row): row for row in rows if row["variant"] == peer}
     lines = ["| operation | variant | type | input | n | time | of a copy | CUB | ratio |",
              "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"]
     for row in of_powers(rows):
-        if row["variant"] == peer:
+        if row["variant"] in CUBS:
             continue
-        cub = peers[case(row)]
+        cub = fastest(peer for peer in rows if peer["variant"] in CUBS and case(peer) == case(row))
         lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | "
                      f"{power(int(row['n']))} | {format_time(row)} | {float(row['percent_of_copy']):.1f} % | "
                      f"{format_time(cub)} | {times(cub, row)} |")
-    return lines
+    return [*lines, "", about_cub(rows) + source(rows)]
 
 
 def single_pass_results():
     rows = [row for row in read("sweep.csv") if row["operation"] in ("scan", "compact")
-            and row["variant"] in ("single-pass", "cub") and int(row["n"]) in (1 << 20, 1 << 24, 1 << 28)]
+            and row["variant"] in ("single-pass", *CUBS) and int(row["n"]) in (1 << 20, 1 << 24, 1 << 28)]
     rows += read("kept_fractions.csv", "types.csv", "partitions.csv")
     rows += [row for row in read("orders.csv") if row["variant"] != "single-pass" and int(row["n"]) >= 1 << 24]
-    return "\n".join([*comparison(rows), "", source(rows)])
+    return "\n".join(comparison(rows))
 
 
 def radix_results():
-    rows = read("sorts.csv")
-    return "\n".join([*comparison(rows), "", source(rows)])
+    return "\n".join(comparison(read("sorts.csv")))
 
 
 def long_kernels(name):
@@ -229,7 +249,7 @@ def single_pass_designs():
 def best(rows, **wanted):
     """The fastest of the rows with these values; None if there are none."""
     found = [row for row in rows if all(row[column] == str(value) for column, value in wanted.items())]
-    return min(found, key=lambda row: float(row["median_us"]), default=None)
+    return fastest(found)
 
 
 def beside(cub, row):
@@ -299,7 +319,7 @@ def radix_designs():
                  for kind, n in cases]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", "In brackets, the ratio to CUB in the same run. "
-                      f"From {link('tune_sorts.csv')} and `data/designs/sort_*.csv`."])
+                      f"From {link('tune_sorts.csv')} and `data/h200/designs/sort_*.csv`."])
 
 
 def row_sum_rows(name):
@@ -316,13 +336,12 @@ def row_sum_comparison(name, with_type):
         if variant != "adaptive":
             continue
         ours = rows[kind, shape, variant]
-        peers = [rows.get((kind, shape, peer)) for peer in ("cub", "cublas")]
-        fastest = min(float(peer["median_us"]) for peer in peers if peer)
+        peers = [fastest(rows.get((kind, shape, cub)) for cub in CUBS), rows.get((kind, shape, "cublas"))]
         lines.append("| " + (f"{kind} | " if with_type else "") + f"{power_shape(shape)} | {format_time(ours)} | "
                      f"{float(ours['gbps']):.0f} | {float(ours['percent_of_copy']):.1f} % | "
                      + " | ".join(format_time(peer) if peer else "" for peer in peers)
-                     + f" | {float(ours['median_us']) / fastest:.3f} |")
-    return [*lines, "", source(list(rows.values()))]
+                     + f" | {float(ours['median_us']) / float(fastest(peers)['median_us']):.3f} |")
+    return [*lines, "", about_cub(list(rows.values())) + source(list(rows.values()))]
 
 
 def row_sum_results():
@@ -536,16 +555,21 @@ def odd_sizes():
 
 
 def sample():
-    """The head, the first tests, the table of the first operation and the verdict."""
+    """The report up to the end of the first operation, and its end."""
     lines = (DATA / "report_2pow20.txt").read_text(encoding="utf-8").splitlines()
-    start = next(i for i, line in enumerate(lines) if line.startswith("operation "))
-    end = lines.index("", start)
-    return "\n".join(["```", *lines[:21], "...", "", *lines[start:end], "...", "", lines[-1], "```"])
+    sections = [i for i, line in enumerate(lines) if re.match(r"(scan|compact|sort), ", line)]
+    verdicts = next(i for i, line in enumerate(lines) if line.startswith("fastest "))
+    return "\n".join(["```", *lines[:sections[1]], "...", "", *lines[verdicts:], "```"])
 
 
 def faster(slow, fast, operation="scan", n=1 << 28):
     """How many times as fast one variant is as another."""
     return lambda: times(*(read_ladder()[operation, variant, n] for variant in (slow, fast)))
+
+
+def scan_over_cub():
+    n = 1 << 28
+    return times(fastest_cub(read_ladder(), "scan", n), read_ladder()["scan", "single-pass", n])
 
 
 def crossing(operation):
@@ -570,7 +594,7 @@ def thrust_more():
 # The numbers in sentences.
 FACTS = {
     "scan-percent": scan_percent,
-    "scan-over-cub": faster("cub", "single-pass"),
+    "scan-over-cub": scan_over_cub,
     "remapping": faster("efficient", "efficient-optimized"),
     "shared-memory": faster("efficient-optimized", "shared-conflicts"),
     "padding": faster("shared-conflicts", "shared"),
@@ -581,9 +605,12 @@ FACTS = {
 }
 
 
+HOUSE = ROOT / "data" / "house"
+
+
 def build_costs(name):
     """The measurements of scripts/build_times.py, by (what, name)."""
-    with open(DATA / "house" / name, newline="", encoding="utf-8") as file:
+    with open(HOUSE / name, newline="", encoding="utf-8") as file:
         return {(row["what"], row["name"]): row for row in csv.DictReader(file)}
 
 
@@ -599,7 +626,7 @@ def build_objects(name):
     lines.append([f"{len(rest)} more files", f"{sum(seconds[file] for file in rest):.0f}",
                   megabytes(sum(sizes[file] for file in rest))])
     lines.append(["all, and the program", f"{sum(seconds.values()):.0f}", megabytes(int(program["bytes"]))])
-    return "\n".join([*table(["file", "CPU s", "MB"], lines), "", f"From {link('house/' + name)}."])
+    return "\n".join([*table(["file", "CPU s", "MB"], lines), "", f"From {link(name, HOUSE)}."])
 
 
 SLOW_TO_COMPILE = 5  # CPU seconds
@@ -618,7 +645,7 @@ def build_headers():
             earlier = before.get((what, name))
             lines.append([f"`{name}`", f"{float(earlier['cpu_s']):.1f}" if earlier else "", f"{float(row['cpu_s']):.1f}"])
     return "\n".join([*table(["header", "CPU s before", "CPU s now"], lines), "",
-                      f"From {link('house/build_before.csv')} and {link('house/build_after.csv')}."])
+                      f"From {link('build_before.csv', HOUSE)} and {link('build_after.csv', HOUSE)}."])
 
 
 BLOCKS = {

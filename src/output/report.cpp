@@ -138,17 +138,26 @@ constexpr std::array figures{
     return lines;
 }
 
-/// Whether both did the same to the same input. CPU variants have one mode and match any.
+/// Whether both did the same to the same kind of input. CPU variants have one mode and match any.
 [[nodiscard]] bool isSameTask(const Outcome& a, const Outcome& b) {
     const bool isSameMode =
         a.mode == b.mode || a.variant.hardware == Hardware::Cpu || b.variant.hardware == Hardware::Cpu;
-    return isSameMode && a.variant.operation == b.variant.operation && a.variant.type == b.variant.type && a.n == b.n &&
-           a.shape == b.shape && a.input == b.input;
+    return isSameMode && a.variant.operation == b.variant.operation && a.variant.type == b.variant.type &&
+           a.input == b.input;
 }
+
+[[nodiscard]] bool isSameSize(const Outcome& a, const Outcome& b) { return a.n == b.n && a.shape == b.shape; }
 
 /// Whether its time is that of a right result.
 [[nodiscard]] bool isContestant(const Outcome& outcome) {
     return outcome.status == Status::Passed && outcome.isTimed();
+}
+
+/// Whether it was not done at a larger size, too.
+[[nodiscard]] bool isLargest(const Outcome& outcome, std::span<const Outcome> outcomes) {
+    return std::ranges::none_of(outcomes, [&outcome](const Outcome& other) {
+        return isContestant(other) && other.n > outcome.n && isSameTask(other, outcome);
+    });
 }
 
 /// Such as `fastest scan of 1048576, mod:50: single-pass, 8.610 us ± 0.5 %, 69 % of a copy, 1.24 x cub`.
@@ -167,7 +176,7 @@ constexpr std::array figures{
         for (const Outcome& other : outcomes) {
             const bool isPeer = std::ranges::find(peers, other.variant.name) != peers.end();
             if (isPeer && isContestant(other) && &other != &best && isSameTask(other, best) &&
-                (fastest == nullptr || other.time.us.median < fastest->time.us.median)) {
+                isSameSize(other, best) && (fastest == nullptr || other.time.us.median < fastest->time.us.median)) {
                 fastest = &other;
             }
         }
@@ -308,11 +317,12 @@ void Report::verdicts(std::span<const Outcome> outcomes) {
     };
     std::vector<Contest> contests;
     for (const Outcome& outcome : outcomes) {
-        if (!isContestant(outcome)) {
+        if (!isContestant(outcome) || !isLargest(outcome, outcomes)) {
             continue;
         }
-        const auto found = std::ranges::find_if(
-            contests, [&outcome](const Contest& contest) { return isSameTask(*contest.best, outcome); });
+        const auto found = std::ranges::find_if(contests, [&outcome](const Contest& contest) {
+            return isSameTask(*contest.best, outcome) && isSameSize(*contest.best, outcome);
+        });
         if (found == contests.end()) {
             contests.push_back({&outcome});
             continue;

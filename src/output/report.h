@@ -34,7 +34,8 @@ class Report {
     void outcome(const Outcome& outcome);
     /// One line per reason for which variants of a section were skipped.
     void skipped(std::span<const Outcome> outcomes);
-    /// The fastest variant of each operation on each input, and how many times faster than the peers it is.
+    /// For each operation on each input the fastest variant at the largest size, and how many times faster than the
+    /// peers it is.
     void verdicts(std::span<const Outcome> outcomes);
     /// Warnings about the times: noise that stayed too high, a clock that fell.
     void notes(std::span<const Outcome> outcomes, const RunContext& context);

@@ -218,6 +218,9 @@ TEST(Report, NamesTheFastest) {
         batched,
         withoutNoise(passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 20)),
         passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 1000, 50),
+        // Smaller ones have no verdict of their own.
+        passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 997, 60),
+        passed(Operation::Sort, Hardware::Cpu, "cpu", "cpu sort", 997, 50),
     };
     EXPECT_EQ(written([&](Report& report) { report.verdicts(outcomes); }),
               "\n"
