@@ -187,8 +187,9 @@ TEST_F(TesterTest, CallsAPeerInexactThatRoundsLikeSomeOrderOfTheAdditions) {
     const std::vector<float> large(10'000, 1 << 20);
     const auto run = [&](double factor, const char* library) {
         Variant variant;
-        variant.hardware = Hardware::Cpu;
+        variant.hardware = Hardware::Gpu;
         variant.library = library;
+        variant.deviceBytes = [](const Problem&, int) { return std::size_t{8}; };
         variant.prepare = [factor](Problem& problem, int) {
             return std::make_unique<RoundingScan>(dynamic_cast<FloatScan&>(problem), factor);
         };
