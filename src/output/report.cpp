@@ -160,6 +160,13 @@ constexpr std::array figures{
     });
 }
 
+/// Three digits, or all that stand before the point.
+[[nodiscard]] std::string formatRatio(double ratio) {
+    constexpr double nearlyTen = 9.995;  // more is rounded to it
+    constexpr double nearlyHundred = 99.95;
+    return fmt::format("{:.{}f}", ratio, ratio < nearlyTen ? 2 : ratio < nearlyHundred ? 1 : 0);
+}
+
 /// Such as `fastest scan of 1048576, mod:50: single-pass, 8.610 us ± 0.5 %, 69 % of a copy, 1.24 x cub`.
 [[nodiscard]] std::string verdictOn(const Outcome& best, std::span<const Outcome> outcomes) {
     std::string text =
@@ -181,7 +188,8 @@ constexpr std::array figures{
             }
         }
         if (fastest != nullptr) {
-            text += fmt::format(", {:.2f} x {}", fastest->time.us.median / best.time.us.median, fastest->variant.name);
+            const double ratio = fastest->time.us.median / best.time.us.median;
+            text += fmt::format(", {} x {}", formatRatio(ratio), fastest->variant.name);
         }
     }
     return text;
