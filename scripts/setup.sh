@@ -60,6 +60,18 @@ pip_install() {
     "$venv/bin/pip" install --quiet "$@"
 }
 
+# find_python: sets `python` to one that has matplotlib. Debian's packages are for Debian's Python, which need not be the
+# first on the PATH.
+find_python() {
+    install_packages python3-matplotlib
+    local candidate
+    for candidate in /usr/bin/python3 python3; do
+        python=$(command -v "$candidate") || continue
+        ! "$python" -c 'import matplotlib' 2>/dev/null || return 0
+    done
+    die "please install matplotlib"
+}
+
 # If the distribution's CMake is too old, a newer one is installed in the build folder.
 ensure_cmake() {
     local version

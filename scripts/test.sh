@@ -5,16 +5,10 @@
 # browser in which the pages are tested; otherwise those tests are skipped if there is none.
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
-install_packages libgtest-dev libgmock-dev python3-matplotlib doxygen zsh fish man-db mandoc \
+install_packages libgtest-dev libgmock-dev doxygen zsh fish man-db mandoc \
     ${STREAM_COMPACTION_BROWSER:+chromium chromium-driver python3-selenium}
-# The first Python on the PATH need not be the one that has matplotlib.
-python=python3
-for candidate in /usr/bin/python3 python3; do
-    if "$candidate" -c 'import matplotlib' 2>/dev/null; then
-        python=$candidate
-    fi
-done
-build "$preset" -DPython3_EXECUTABLE="$(command -v "$python")" \
+find_python
+build "$preset" -DPython3_EXECUTABLE="$python" \
     -DSTREAM_COMPACTION_TESTS=ON -DSTREAM_COMPACTION_EXAMPLES=ON
 # Tests on a card run one at a time.
 jobs=1
