@@ -55,6 +55,7 @@ TEST(AllVariants, AreThereButForPeers) {
     const std::set<std::string_view> peers{"thrust", "cub", "cublas"};
     for (const Variant& variant : allVariants()) {
         EXPECT_TRUE(!isAbsent(variant) || peers.contains(variant.name)) << variant.title;
+        EXPECT_TRUE(!isAbsent(variant) || variant.library.empty()) << variant.title << ": " << variant.library;
     }
 }
 
