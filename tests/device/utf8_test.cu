@@ -120,7 +120,7 @@ class Utf8Test : public DeviceTest {};
 // If there are few tiles, they are smaller.
 constexpr std::size_t tileOfFew = DecodeShape<TextGridChain>::bytes;
 constexpr std::size_t tileOfMany = DecodeShape<TextLookBackChain>::bytes;
-constexpr std::size_t fewBytes = ChainTiles::mostTogether * tileOfFew;
+constexpr std::size_t fewBytes = std::begin(cards)->mostTogether * tileOfFew;
 
 TEST_F(Utf8Test, EverySizeAndAlignment) {
     for (const std::size_t n : smallSizes()) {
