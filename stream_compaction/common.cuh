@@ -188,5 +188,18 @@ __global__ void kernScatter(std::size_t n, T* odata, const T* idata, const Bool*
     }
 }
 
+/// Scratch of an operation that scans one flag per element: the flags, their prefix sums, and the scratch of the scan.
+/// Throws std::invalid_argument for a block size that is not allowed and for more elements than a grid has threads for.
+template <ScanOperation Scan>
+[[nodiscard]] std::size_t flagScratchBytes(const Scan& scan, std::size_t n) {
+    requireGrid(n, blockSizeOf(scan));
+    std::size_t bytes = 0;
+    withIndexType(n, [&]<typename Index>(Index) {
+        bytes = scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
+                scan.scratchBytes(noArray<std::uint8_t>, noArray<Index>, n);
+    });
+    return bytes;
+}
+
 }  // namespace Common
 }  // namespace StreamCompaction
