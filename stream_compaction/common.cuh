@@ -23,10 +23,10 @@
 /// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so
 /// `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
 ///
-/// n == 0 is valid. std::invalid_argument is thrown, before anything is enqueued, for scratch that is too small or not
-/// aligned, for a null array, for arrays that overlap where they may not, for more elements than memory or a grid has
-/// room for, and for a block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for
-/// sizes that the call would refuse.
+/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
+/// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
+/// block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call
+/// would refuse.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
