@@ -74,6 +74,14 @@ TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
                             "Processor", "1.000", "", "", "", "150.000", "151.000", "", ""));
 }
 
+TEST(CsvRow, GivesBackWhatTheTableShows) {
+    const Outcome outcome = scanOutcome();
+    const Outcome again = outcomeOf(outcome, rowOf(context, "t", outcome));
+    EXPECT_EQ(again.time.us.median, outcome.time.us.median);
+    EXPECT_EQ(again.time.enqueueUs, outcome.time.enqueueUs);
+    EXPECT_EQ(again.throttled, outcome.throttled);
+}
+
 TEST(CsvRow, HasNoNoiseOfTooFewTrials) {
     Outcome outcome = scanOutcome();
     outcome.time.us.noise = std::numeric_limits<double>::infinity();

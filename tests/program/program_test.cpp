@@ -774,7 +774,7 @@ TEST(Program, WritesEarlierMeasurementsAfterAResumption) {
         machine);
     EXPECT_THAT(result.out,
                 AllOf(HasSubstr("\ncpu "), Not(HasSubstr("\nnaive ")), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 | 0.0 | 0.102 | 0.82 | 50.0 |"));
+    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 | 0.0 | 2.00 | 0.102 | 0.82 | 50.0 |"));
     const auto rows = nlohmann::json::parse(json.contents()).at("rows");
     EXPECT_EQ(rows.size(), 6u);
     EXPECT_EQ(rows.at(0).at("variant"), "naive");
