@@ -518,6 +518,23 @@ TEST(Program, ShowsItsProgressOnATerminalOnly) {
     EXPECT_THAT(err.str(), AllOf(StartsWith("[1/4] scan cpu 16"), HasSubstr("[4/4] scan naive 13, "), EndsWith(" \r")));
 }
 
+TEST(Program, FitsEachStreamIntoItsOwnTerminal) {
+    std::ostringstream out;
+    std::ostringstream err;
+    EXPECT_EQ(runProgram(std::vector<const char*>{"--op", "scan", "--csv", "-"}, {16, 13},
+                         machineWithGpu(workingVariants()), {out, err, false, 160, true, 40}),
+              0);
+    std::istringstream lines(err.str());
+    for (std::string line; std::getline(lines, line);) {
+        // The progress is taken away by spaces between carriage returns.
+        std::istringstream parts(line);
+        for (std::string part; std::getline(parts, part, '\r');) {
+            EXPECT_LE(part.size(), 40u) << part;
+        }
+    }
+    EXPECT_THAT(err.str(), AllOf(HasSubstr("[1/4] scan cpu 16"), HasSubstr("10.00 us"), Not(HasSubstr("% of copy"))));
+}
+
 TEST(Program, PaintsWhatItWritesToATerminalUnlessToldNotTo) {
     const auto written = [](const std::vector<const char*>& arguments, bool isTerminal) {
         std::ostringstream out;
