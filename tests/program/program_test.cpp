@@ -446,6 +446,12 @@ TEST(Program, RefusesBadInputInOneLineWithStatusTwo) {
     }
 }
 
+TEST(Program, SuggestsTheNearestCommand) {
+    const Result result = run({"compar", "a", "b"}, machineWithGpu({}));
+    EXPECT_EQ(result.status, 2);
+    EXPECT_EQ(result.err, "stream_compaction_test: unknown command 'compar': did you mean compare?\n");
+}
+
 TEST(Program, RefusesASizeThatDoesNotFitInDeviceMemory) {
     const Result result = run({"--size", "2^20"}, machineWithGpu(workingVariants(), std::size_t{7} << 20));
     EXPECT_EQ(result.status, 2);
