@@ -242,6 +242,23 @@ TEST_F(CsvFileTest, IsReadWithoutTheColumnsThatEarlyFilesDoNotHave) {
     EXPECT_THROW((void)readCsv(path_), UsageError);
 }
 
+TEST_F(CsvFileTest, CallsTheModeOfTheCpuWarmInEarlyFilesToo) {
+    Outcome onCpu = passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 500);
+    Outcome onCard = scanOutcome();
+    onCpu.mode = onCard.mode = Mode::Batched;
+    std::string text;
+    for (std::string line : {csvHeader(), csvLine(rowOf(context, "t", onCpu)), csvLine(rowOf(context, "t", onCard))}) {
+        auto fields = csvFields(line);
+        fields.resize(21);  // up to `verified`
+        text += csvLine(fields) + '\n';
+    }
+    fill(text);
+    const CsvContents read = readCsv(path_);
+    ASSERT_EQ(read.rows.size(), 2u);
+    EXPECT_EQ(read.rows[0].mode, "warm");
+    EXPECT_EQ(read.rows[1].mode, "batched");
+}
+
 TEST_F(CsvFileTest, NamesTheLinesThatAreBroken) {
     const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
     std::string wrongNumber = line;
