@@ -147,6 +147,8 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
         change.ratio = *after.medianUs / *before.medianUs;
         change.noise = std::hypot(noiseOf(before), noiseOf(after));
         judge(change, threshold, calmProbeUs);
+    } else if (before.isInexact() || after.isInexact()) {
+        change.reason = "inexact";
     } else if (before.verified != after.verified) {
         change.verdict = before.verified ? Verdict::Slower : Verdict::Faster;
         change.reason = before.verified ? "wrong now" : "right now";
@@ -223,7 +225,7 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
 }
 
 [[nodiscard]] std::string timeCell(const Row& row) {
-    return row.isTimed() ? fmt::format("{:.2f}", *row.medianUs) : "WRONG";
+    return row.isTimed() || row.isInexact() ? fmt::format("{:.2f}", *row.medianUs) : "WRONG";
 }
 
 [[nodiscard]] Table tableOf(const Comparison& comparison) {

@@ -152,6 +152,16 @@ TEST(Compare, TakesAWrongResultForTheWorst) {
     EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).ratio, std::nullopt);
 }
 
+TEST(Compare, DoesNotBlameAPeerThatRoundsTooMuch) {
+    Row inexact = row("cub", 200);
+    inexact.verified = false;
+    for (const Change& change : {changeOf(row("cub", 100), inexact), changeOf(inexact, inexact)}) {
+        EXPECT_EQ(change.verdict, Verdict::CannotTell);
+        EXPECT_EQ(change.reason, "inexact");
+        EXPECT_EQ(change.ratio, std::nullopt);
+    }
+}
+
 TEST(Compare, PairsWhatIsTheSameInEverything) {
     const Row before = row("a", 100);
     std::vector<Row> others(9, before);
