@@ -261,6 +261,17 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
     return table;
 }
 
+/// Why the first row without a partner has none.
+[[nodiscard]] std::string firstReason(const Comparison& comparison) {
+    for (const auto* rows : {&comparison.onlyBefore, &comparison.onlyAfter}) {
+        if (!rows->empty()) {
+            const auto& [row, reason] = rows->front();
+            return fmt::format("; of {} {}, {}", row.operation, row.variant, reason);
+        }
+    }
+    return "";
+}
+
 /// What --csv, --samples or --json wrote.
 [[nodiscard]] std::vector<Row> readRows(const std::filesystem::path& path) {
     if (std::ifstream(path).peek() == '{') {
@@ -322,10 +333,8 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     }
     const Comparison comparison = compare(readRows(options.before), readRows(options.after), options.threshold);
     if (comparison.changes.empty()) {
-        throw UsageError(
-            fmt::format("nothing to compare: no row of {} and {} agrees in operation, variant, type, size, input, "
-                        "block size, mode, shape, card and processor",
-                        options.before.string(), options.after.string()));
+        throw UsageError(fmt::format("nothing to compare: {} and {} have no row in common{}", options.before.string(),
+                                     options.after.string(), firstReason(comparison)));
     }
     const Table table = tableOf(comparison);
     if (options.markdown) {

@@ -345,7 +345,15 @@ TEST_F(CompareFiles, RefuseTimesThatNothingCanHaveTaken) {
 
 TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
     const std::string some = file("some.csv", {row("a", 100)});
-    EXPECT_THROW((void)run({some, file("others.csv", {row("b", 100)})}), UsageError);
+    Row onOtherCard = row("a", 100);
+    onOtherCard.gpu = "Other Card";
+    EXPECT_THAT(
+        [&] {
+            (void)run({some, file("other.csv", {onOtherCard})});
+        },
+        testing::ThrowsMessage<UsageError>(
+            HasSubstr("have no row in common; of scan a, the other file has gpu Other")));
+    EXPECT_THROW((void)run({some, file("b.csv", {row("b", 100)})}), UsageError);
     EXPECT_THROW((void)run({some, file("none.csv", {})}), UsageError);
 }
 
