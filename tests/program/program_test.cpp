@@ -250,10 +250,8 @@ TEST(Program, TellsTheSimulatorWhatToBe) {
               "stream_compaction_test: --card: needs the simulator: scripts/run.sh --simulate runs it\n");
 }
 
+#ifdef STREAM_COMPACTION_SIMULATED
 TEST(Program, RunsInItsOwnSimulator) {
-    if (!isSimulated) {
-        GTEST_SKIP() << "is for a simulated build";
-    }
     const TemporaryFile trace("program_test_trace.jsonl");
     const auto runWith = [](const std::vector<const char*>& more) {
         std::vector<const char*> arguments{"--size", "2^8,253", "--op", "scan", "--variant"};
@@ -276,6 +274,7 @@ TEST(Program, RunsInItsOwnSimulator) {
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("colour"));
 }
+#endif
 
 TEST(Program, RunsTheChosenOnly) {
     const Result result = run({"--op", "scan", "--variant", "naive"}, machineWithGpu(workingVariants()));
@@ -316,6 +315,16 @@ TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
                               machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, EndsWith("\n72 passed, 0 failed, 0 skipped\n"));
+}
+
+TEST(Program, FitsInto80Columns) {
+    const Result result =
+        run({"--op", "all", "--size", "1000000,999997", "--trials", "1"}, machineWithoutGpu(allVariants()));
+    std::istringstream lines(result.out);
+    for (std::string line; std::getline(lines, line);) {
+        const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; };  // in UTF-8
+        EXPECT_LE(line.size() - static_cast<std::size_t>(std::ranges::count_if(line, continues)), 80u) << line;
+    }
 }
 
 TEST(Program, LeavesOutASectionWithoutVariants) {
