@@ -191,9 +191,6 @@ void drainThose(const IsWanted& isWanted) {
 void drain(const SimulatedStream& stream) {
     drainThose([&stream](const SimulatedStream& other) { return &other == &stream; });
 }
-void drainDevice(int device) {
-    drainThose([device](const SimulatedStream& stream) { return stream.device == device; });
-}
 
 /// Waits for the work that other streams have now.
 class Behind : public Joint {
@@ -267,7 +264,7 @@ cudaError_t allocateIn(void** memory, std::size_t bytes) {
 }
 cudaError_t freeFrom(void* memory) {
     const Guard guard;
-    drainDevice(Simulator::deviceOf(memory));
+    Simulator::drainDevice(Simulator::deviceOf(memory));
     return memory == nullptr || Simulator::release(memory) ? cudaSuccess : failed(cudaErrorInvalidValue);
 }
 
@@ -291,6 +288,9 @@ SimulatedStream* streamOf(SimulatedStream* stream, int device) {
 }
 int deviceOf(const SimulatedStream* stream) { return stream->device; }
 void enqueueJoint(SimulatedStream* stream, const Join& join) { enqueue(*stream, join); }
+void drainDevice(int device) {
+    drainThose([device](const SimulatedStream& stream) { return stream.device == device; });
+}
 
 void await(const std::function<bool()>& isTrue, const std::function<std::string()>& description) {
     while (!isTrue()) {
@@ -578,7 +578,7 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 
 cudaError_t cudaDeviceSynchronize() {
     const Guard guard;
-    drainDevice(currentDevice);
+    Simulator::drainDevice(currentDevice);
     return cudaSuccess;
 }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }

@@ -48,6 +48,8 @@ using Join = std::function<std::shared_ptr<Joint>(SimulatedStream*)>;
 [[nodiscard]] SimulatedStream* streamOf(SimulatedStream* stream, int device);
 [[nodiscard]] int deviceOf(const SimulatedStream* stream);
 void enqueueJoint(SimulatedStream* stream, const Join& join);
+/// Does all work of the device's streams.
+void drainDevice(int device);
 
 /// Lets other host threads into the simulator until isTrue(). Ends the program with description() if nothing happens
 /// for as long as the setting `patience` says.
