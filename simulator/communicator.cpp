@@ -157,22 +157,19 @@ bool Transfer::isReady() const {
 }
 
 std::string Transfer::description() const {
-    const Part& part = parts.front();
-    std::string text = part.call.description() + ": ";
-    if (!part.call.isCollective()) {
-        const bool isMet = parts.size() == parties;
-        return text + "rank " + std::to_string(part.rank) +
-               (isMet ? " has met rank " : " waits for the call of rank ") + std::to_string(part.call.peer);
-    }
+    const Call& call = parts.front().call;
     std::vector<int> here;
     std::ranges::transform(parts, std::back_inserter(here), &Part::rank);
     std::vector<int> missing;
-    for (int rank = 0; rank < static_cast<int>(parties); ++rank) {
+    for (int rank = 0; rank < static_cast<int>(parties) && call.isCollective(); ++rank) {
         if (std::ranges::find(here, rank) == here.end()) {
             missing.push_back(rank);
         }
     }
-    return text + list(here) + (missing.empty() ? " have met" : " waits for the call of " + list(missing));
+    if (!call.isCollective() && parts.size() < parties) {
+        missing.push_back(call.peer);
+    }
+    return call.description() + ", called by " + list(here) + (missing.empty() ? "" : " but not by " + list(missing));
 }
 
 void Transfer::carryOut() {

@@ -54,6 +54,10 @@ std::set<const void*>& allocations() {
     static auto& all = *new std::set<const void*>;
     return all;
 }
+std::set<const ncclWindow_vidmem*>& windows() {
+    static auto& all = *new std::set<const ncclWindow_vidmem*>;
+    return all;
+}
 /// Cliques that miss ranks, by their unique id.
 std::vector<std::pair<std::string, std::shared_ptr<Clique>>>& incomplete() {
     static auto& all = *new std::vector<std::pair<std::string, std::shared_ptr<Clique>>>;
@@ -215,6 +219,7 @@ ncclResult_t makeWindow(const Group::Registration& registration) {
         }
     }
     *to = clique.isLinked ? new ncclWindow_vidmem{*memory, rank} : new ncclWindow_vidmem{{(*memory)[rank]}, 0};
+    windows().insert(*to);
     return ncclSuccess;
 }
 
@@ -386,19 +391,28 @@ ncclResult_t checkWindow(const void* memory, std::size_t bytes) {
                : failed(cudaErrorInvalidValue);
 }
 
-/// Whether the device has the memory.
-void* pointerInto(const ncclWindow_vidmem& window, std::size_t rank, std::size_t offset, const char* call) {
-    const bool isInKernel = Simulator::dynamicSharedMemory() != nullptr;
-    if (isInKernel && rank < window.memory.size() && offset <= window.memory[rank].bytes) {
-        return window.memory[rank].memory + offset;
+/// Why a kernel must not use the offset in the memory of a rank; empty if it may.
+std::string objection(const ncclWindow_vidmem* window, std::size_t rank, std::size_t offset) {
+    if (Simulator::dynamicSharedMemory() == nullptr) {
+        return "only kernels may call it";
     }
-    std::fprintf(stderr, "simulator: %s: %s\n", call,
-                 !isInKernel ? "only kernels may call it"
-                             : ("no offset " + std::to_string(offset) + " of rank " + std::to_string(rank) +
-                                " in a window of " + std::to_string(window.memory.size()) + " ranks and " +
-                                std::to_string(window.memory.front().bytes) + " bytes")
-                                   .c_str());
-    Simulator::giveUp();
+    if (!windows().contains(window)) {
+        return "the window does not exist";
+    }
+    if (rank >= window->memory.size() || offset > window->memory[rank].bytes) {
+        return "no offset " + std::to_string(offset) + " of rank " + std::to_string(rank) + " in a window of " +
+               std::to_string(window->memory.size()) + " ranks and " + std::to_string(window->memory[0].bytes) +
+               " bytes";
+    }
+    return "";
+}
+
+void* pointerInto(const ncclWindow_vidmem* window, std::size_t rank, std::size_t offset, const char* call) {
+    if (const std::string text = objection(window, rank, offset); !text.empty()) {
+        std::fprintf(stderr, "simulator: %s: %s\n", call, text.c_str());
+        Simulator::giveUp();
+    }
+    return window->memory[rank].memory + offset;
 }
 
 }  // namespace
@@ -576,15 +590,25 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* buff, size_t size, nc
     });
 }
 ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win) {
-    return ask(comm, win, "CommWindowDeregister", "win", [&] { delete win; });
+    const Guard guard;
+    const ncclResult_t result = checkCommunicator(comm, "CommWindowDeregister");
+    if (result != ncclSuccess) {
+        return result;
+    }
+    if (windows().erase(win) == 0) {
+        return failed(ncclInvalidArgument, "CommWindowDeregister : the window does not exist");
+    }
+    delete win;
+    return ncclSuccess;
 }
 
 ncclTeam_t ncclTeamWorld(ncclComm_t comm) { return {comm->clique->ranks, comm->rank, 1}; }
 ncclTeam_t ncclTeamLsa(ncclComm_t comm) { return comm->clique->isLinked ? ncclTeamWorld(comm) : ncclTeam_t{1, 0, 1}; }
 
 void* ncclGetLocalPointer(ncclWindow_t w, size_t offset) {
-    return pointerInto(*w, w->rank, offset, "ncclGetLocalPointer");
+    const std::size_t self = windows().contains(w) ? w->rank : 0;
+    return pointerInto(w, self, offset, "ncclGetLocalPointer");
 }
 void* ncclGetLsaPointer(ncclWindow_t w, size_t offset, int peer) {
-    return pointerInto(*w, static_cast<std::size_t>(peer), offset, "ncclGetLsaPointer");
+    return pointerInto(w, static_cast<std::size_t>(peer), offset, "ncclGetLsaPointer");
 }
