@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -63,7 +64,16 @@ std::vector<std::pair<std::string, std::shared_ptr<Clique>>>& incomplete() {
     static auto& all = *new std::vector<std::pair<std::string, std::shared_ptr<Clique>>>;
     return all;
 }
-bool nextCallFails = false;
+std::optional<unsigned> callsBeforeFailure;
+
+/// Whether a test wants this call to fail.
+bool isToFail() {
+    if (!callsBeforeFailure || (*callsBeforeFailure)-- > 0) {
+        return false;
+    }
+    callsBeforeFailure.reset();
+    return true;
+}
 
 ncclResult_t checkPointer(const void* pointer, const char* call, const char* name) {
     return pointer != nullptr ? ncclSuccess
@@ -78,8 +88,8 @@ ncclResult_t checkCommunicator(const ncclComm* comm, const char* call) {
     return communicators().contains(comm) ? ncclSuccess
                                           : failed(ncclInvalidArgument, "Error: corrupted comm object detected");
 }
-ncclResult_t checkNotAborted(const ncclComm& comm) {
-    return comm.clique->isAborted ? failed(ncclRemoteError, "another rank has aborted the communicator") : ncclSuccess;
+ncclResult_t checkNotAborted(const Clique& clique) {
+    return clique.isAborted ? failed(ncclRemoteError, "another rank has aborted the communicator") : ncclSuccess;
 }
 
 // Groups.
@@ -90,7 +100,8 @@ struct Group {
         ncclComm* comm;
     };
     struct Registration {
-        ncclComm* comm;
+        std::shared_ptr<Clique> clique;
+        std::size_t rank;
         ncclWindow_t* to;
         std::shared_ptr<std::vector<Registered>> memory;
     };
@@ -188,39 +199,45 @@ void discard(const Group& group) {
     }
 }
 
-ncclResult_t makeWindow(const Group::Registration& registration) {
-    const auto& [comm, to, memory] = registration;
-    const auto rank = static_cast<std::size_t>(comm->rank);
-    Clique& clique = *comm->clique;
-    if (clique.processes) {
-        Simulator::drainDevice(
-            comm->device);  // another process may be waiting for work here before it gets to its registration
-        static_cast<void>(clique.processes->allGather({}));
-    } else {
-        Simulator::await(
-            [&] {
-                return clique.isAborted ||
-                       std::ranges::all_of(*memory, [](const Registered& part) { return part.memory != nullptr; });
-            },
-            [&] {
-                return "ncclCommWindowRegister of rank " + std::to_string(comm->rank) +
-                       " waits for ever for other ranks; in one thread it needs a group";
-            });
+void awaitRegistrations(const Group::Registration& registration) {
+    const auto& [clique, rank, to, memory] = registration;
+    if (clique->processes) {
+        // Another process may have to wait for work here before it gets to its registration.
+        Simulator::drainDevice(clique->devices[rank]);
+        static_cast<void>(clique->processes->allGather({}));
+        return;
     }
-    if (const ncclResult_t result = checkNotAborted(*comm); result != ncclSuccess) {
-        return result;
-    }
-    for (std::size_t other = 0; other < memory->size() && !clique.processes; ++other) {
-        if ((*memory)[other].bytes != (*memory)[rank].bytes) {
-            return failed(ncclInvalidArgument, "ncclCommWindowRegister : rank " + std::to_string(comm->rank) +
-                                                   " registers " + std::to_string((*memory)[rank].bytes) +
-                                                   " bytes, rank " + std::to_string(other) + " " +
-                                                   std::to_string((*memory)[other].bytes));
+    const auto isThere = [](const Registered& part) { return part.memory != nullptr; };
+    Simulator::await([&] { return clique->isAborted || std::ranges::all_of(*memory, isThere); },
+                     [&] {
+                         return "ncclCommWindowRegister of rank " + std::to_string(rank) +
+                                " waits for ever for other ranks; in one thread it needs a group";
+                     });
+}
+
+ncclResult_t checkSizes(const std::vector<Registered>& memory, std::size_t rank) {
+    for (std::size_t other = 0; other < memory.size(); ++other) {
+        if (memory[other].bytes != memory[rank].bytes) {
+            return failed(ncclInvalidArgument, "CommWindowRegister : rank " + std::to_string(rank) + " registers " +
+                                                   std::to_string(memory[rank].bytes) + " bytes, rank " +
+                                                   std::to_string(other) + " " + std::to_string(memory[other].bytes));
         }
     }
-    *to = clique.isLinked ? new ncclWindow_vidmem{*memory, rank} : new ncclWindow_vidmem{{(*memory)[rank]}, 0};
-    windows().insert(*to);
     return ncclSuccess;
+}
+
+ncclResult_t makeWindow(const Group::Registration& registration) {
+    awaitRegistrations(registration);
+    const auto& [clique, rank, to, memory] = registration;
+    ncclResult_t result = checkNotAborted(*clique);
+    if (result == ncclSuccess && !clique->processes) {
+        result = checkSizes(*memory, rank);
+    }
+    if (result == ncclSuccess) {
+        *to = clique->isLinked ? new ncclWindow_vidmem{*memory, rank} : new ncclWindow_vidmem{{(*memory)[rank]}, 0};
+        windows().insert(*to);
+    }
+    return result;
 }
 
 void enqueue(const Group::Calls& work) {
@@ -359,10 +376,10 @@ ncclResult_t add(const Call& call, ncclComm* comm, SimulatedStream* stream) {
 
 ncclResult_t checkAndAdd(const Call& call, ncclComm* comm, cudaStream_t stream, const char* name) {
     ncclResult_t result = checkCommunicator(comm, name);
-    if (result == ncclSuccess && std::exchange(nextCallFails, false)) {
+    if (result == ncclSuccess && isToFail()) {
         result = failed(ncclSystemError, std::string(name) + " : fails because a test has asked for it");
     }
-    result = result != ncclSuccess ? result : checkNotAborted(*comm);
+    result = result != ncclSuccess ? result : checkNotAborted(*comm->clique);
     result = result != ncclSuccess ? result : checkCall(call, *comm, name);
     if (result != ncclSuccess || (call.isCollective() && call.count == 0)) {
         return result;
@@ -417,9 +434,9 @@ void* pointerInto(const ncclWindow_vidmem* window, std::size_t rank, std::size_t
 
 }  // namespace
 
-void Simulator::failNextCollective() {
+void Simulator::failNextCollective(unsigned skipped) {
     const Guard guard;
-    nextCallFails = true;
+    callsBeforeFailure = skipped;
 }
 
 ncclResult_t ncclGetVersion(int* version) {
@@ -578,12 +595,13 @@ ncclResult_t ncclCommWindowRegister(ncclComm_t comm, void* buff, size_t size, nc
         if (result == ncclSuccess && winFlags != NCCL_WIN_DEFAULT && winFlags != NCCL_WIN_COLL_SYMMETRIC) {
             result = failed(ncclInvalidArgument, "CommWindowRegister : invalid flags " + std::to_string(winFlags));
         }
-        result = result != ncclSuccess ? result : checkNotAborted(*comm);
+        result = result != ncclSuccess ? result : checkNotAborted(*comm->clique);
         result = result != ncclSuccess ? result : checkWindow(buff, size);
         if (result == ncclSuccess) {
+            const auto rank = static_cast<std::size_t>(comm->rank);
             const auto memory = comm->clique->registrationOf(comm->rank);
-            (*memory)[static_cast<std::size_t>(comm->rank)] = {static_cast<std::byte*>(buff), size};
-            group.registrations.push_back({comm, win, memory});
+            (*memory)[rank] = {static_cast<std::byte*>(buff), size};
+            group.registrations.push_back({comm->clique, rank, win, memory});
             Simulator::noteChange();
         }
         return result;

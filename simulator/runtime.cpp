@@ -56,6 +56,7 @@ struct SimulatedStream {
 struct SimulatedEvent {
     int device = 0;
     SimulatedStream* stream = nullptr;
+    unsigned long long ticket = 0;  ///< of its latest record
     std::chrono::steady_clock::time_point time;
 };
 
@@ -172,6 +173,10 @@ std::string describeWait(SimulatedStream& wanted) {
     return text;
 }
 
+bool hasWorkUpTo(const SimulatedStream& stream, unsigned long long ticket) {
+    return !stream.queue.empty() && stream.queue.front().ticket <= ticket;
+}
+
 /// Does all work of the streams for which isWanted(stream) is true. Other threads may add and remove streams meanwhile.
 template <typename IsWanted>
 void drainThose(const IsWanted& isWanted) {
@@ -192,19 +197,16 @@ void drain(const SimulatedStream& stream) {
     drainThose([&stream](const SimulatedStream& other) { return &other == &stream; });
 }
 
-/// Waits for the work that other streams have now.
+/// Waits for the work of other streams up to a ticket.
 class Behind : public Joint {
   public:
-    explicit Behind(std::vector<SimulatedStream*> streams) : streams_(std::move(streams)) {
-        for (const SimulatedStream* const stream : streams_) {
-            last_ = std::max(last_, stream->queue.back().ticket);
-        }
-    }
+    Behind(std::vector<SimulatedStream*> streams, unsigned long long last)
+        : streams_(std::move(streams)), last_(last) {}
+
     [[nodiscard]] std::vector<SimulatedStream*> awaited() const override {
         std::vector<SimulatedStream*> busy;
         for (SimulatedStream& stream : streams()) {
-            if (std::ranges::find(streams_, &stream) != streams_.end() && !stream.queue.empty() &&
-                stream.queue.front().ticket <= last_) {
+            if (std::ranges::find(streams_, &stream) != streams_.end() && hasWorkUpTo(stream, last_)) {
                 busy.push_back(&stream);
             }
         }
@@ -216,14 +218,14 @@ class Behind : public Joint {
 
   private:
     std::vector<SimulatedStream*> streams_;  // some may have been destroyed; they have no work then
-    unsigned long long last_ = 0;
+    unsigned long long last_;
 };
 
+unsigned long long lastTicket = 0;
 void push(SimulatedStream& to, Work work) {
-    static unsigned long long tickets = 0;
     const Join* const join = std::get_if<Join>(&work);
     std::shared_ptr<Joint> joint = join != nullptr ? (*join)(&to) : nullptr;
-    to.queue.push_back({++tickets, std::move(work), std::move(joint)});
+    to.queue.push_back({++lastTicket, std::move(work), std::move(joint)});
     Simulator::noteChange();
 }
 
@@ -244,7 +246,7 @@ void enqueue(SimulatedStream& to, Work work) {
         }
     }
     if (!earlier.empty()) {
-        push(to, Join([&earlier](SimulatedStream*) { return std::make_shared<Behind>(earlier); }));
+        push(to, Join([&earlier](SimulatedStream*) { return std::make_shared<Behind>(earlier, lastTicket); }));
     }
     push(to, std::move(work));
 }
@@ -698,10 +700,15 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
     }
     event->stream = &at(stream);
     enqueue(*event->stream, [event] { event->time = std::chrono::steady_clock::now(); });
+    event->ticket = lastTicket;
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    return event->stream == nullptr ? cudaSuccess : cudaStreamSynchronize(event->stream);
+    const Guard guard;
+    drainThose([event](const SimulatedStream& stream) {
+        return &stream == event->stream && hasWorkUpTo(stream, event->ticket);
+    });
+    return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
     *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();

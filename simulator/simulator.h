@@ -56,8 +56,9 @@ void configure(std::string_view settings);
 [[nodiscard]] inline const Card& card() { return settings().card; }
 [[nodiscard]] inline std::uint64_t seed() { return settings().seed; }
 
-/// Lets the next call of NCCL that moves data return ncclSystemError, to test how errors are handled.
-void failNextCollective();
+/// Lets the next call of NCCL that moves data return ncclSystemError, to test how errors are handled. `skipped` calls
+/// succeed before it.
+void failNextCollective(unsigned skipped = 0);
 
 /// Whether the card has the features of compute capability `capability` (10 major + minor).
 [[nodiscard]] inline bool isAtLeast(int capability) { return card().capability >= capability; }

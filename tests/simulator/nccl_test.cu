@@ -745,7 +745,7 @@ TEST_F(CommunicatorTest, NeedsEqualWindows) {
     EXPECT_NCCL(ncclCommWindowRegister(all.comm(0), data[0].data(), 32, &windows[0], NCCL_WIN_COLL_SYMMETRIC));
     EXPECT_NCCL(ncclCommWindowRegister(all.comm(1), data[1].data(), 16, &windows[1], NCCL_WIN_COLL_SYMMETRIC));
     EXPECT_EQ(ncclGroupEnd(), ncclInvalidArgument);
-    EXPECT_STREQ(ncclGetLastError(nullptr), "ncclCommWindowRegister : rank 0 registers 32 bytes, rank 1 16");
+    EXPECT_STREQ(ncclGetLastError(nullptr), "CommWindowRegister : rank 0 registers 32 bytes, rank 1 16");
 }
 
 TEST_F(CommunicatorTest, GroupsFailAsAWhole) {
@@ -775,7 +775,9 @@ TEST_F(CommunicatorTest, FailsWhenATestAsksForIt) {
     Simulator::failNextCollective();
     EXPECT_EQ(reduce(0), ncclSystemError);
     EXPECT_NCCL(reduce(0));
+    Simulator::failNextCollective(1);
     EXPECT_NCCL(reduce(1));
+    EXPECT_EQ(reduce(1), ncclSystemError);
     all.synchronize();
 }
 
@@ -821,6 +823,41 @@ TEST_F(MeetingTest, TheLegacyStreamIsThatOfTheCommunicatorsDevice) {
     EXPECT_NCCL(ncclGroupEnd());
     cudaDeviceSynchronize();
     EXPECT_EQ(*data[1].data(), 6U);
+}
+
+TEST_F(MeetingTest, AnEventDoesNotWaitForLaterCalls) {
+    const Ranks all(3);
+    const auto data = arrays<unsigned>(3, 32);
+    const auto reduce = [&](int rank) {
+        unsigned* const array = data[static_cast<std::size_t>(rank)].data();
+        EXPECT_NCCL(ncclAllReduce(array, array, 32, ncclUint32, ncclSum, all.comm(rank), all.stream(rank)));
+    };
+    cudaSetDevice(0);
+    cudaEvent_t event = nullptr;
+    cudaEventCreate(&event);
+    kernAdd<<<1, 32, 0, all.stream(0)>>>(data[0].data(), 5);
+    cudaEventRecord(event, all.stream(0));
+    reduce(0);
+    cudaEventSynchronize(event);
+    EXPECT_EQ(*data[0].data(), 5U);
+    reduce(1);
+    reduce(2);
+    all.synchronize();
+    EXPECT_EQ(*data[1].data(), 5U);
+    cudaEventDestroy(event);
+}
+
+TEST_F(MeetingTest, AnAbortEndsARegistration) {
+    Ranks all(3);
+    const auto data = arrays<int>(3, 8);
+    std::thread waiting([&] {
+        ncclWindow_t window = nullptr;
+        EXPECT_EQ(ncclCommWindowRegister(all.comm(0), data[0].data(), 32, &window, NCCL_WIN_COLL_SYMMETRIC),
+                  ncclRemoteError);
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    EXPECT_NCCL(ncclCommAbort(std::exchange(all.comms[0], nullptr)));
+    waiting.join();
 }
 
 TEST_F(MeetingTest, ACallThatNobodyMakesIsNamed) {
