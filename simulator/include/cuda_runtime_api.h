@@ -57,6 +57,8 @@ enum cudaError_t {
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
     cudaErrorCooperativeLaunchTooLarge = 82,
+    cudaErrorInvalidDevice = 101,
+    cudaErrorInvalidResourceHandle = 400,
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
