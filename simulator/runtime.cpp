@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <ranges>
@@ -38,9 +39,14 @@ struct SimulatedStream {
     std::deque<Work> queue;
     std::unique_ptr<SimulatedGraph> capture;
 };
-struct SimulatedEvent {
-    cudaStream_t stream = nullptr;
+/// A place in a stream. Each record of an event makes a new one.
+struct Mark {
+    cudaStream_t stream;
+    bool isReached = false;
     std::chrono::steady_clock::time_point time;
+};
+struct SimulatedEvent {
+    std::shared_ptr<Mark> mark;
 };
 
 namespace {
@@ -58,25 +64,46 @@ std::list<SimulatedStream>& streams() {
 }
 SimulatedStream& at(cudaStream_t stream) { return stream == nullptr ? streams().front() : *stream; }
 
+/// Page-locked memory of the host: where each piece begins, and its bytes.
+std::map<const std::byte*, std::size_t>& pageLocked() {
+    static auto& known = *new std::map<const std::byte*, std::size_t>;
+    return known;
+}
+bool isPageLocked(const void* address) {
+    const auto* const byte = static_cast<const std::byte*>(address);
+    const auto behind = pageLocked().upper_bound(byte);
+    return behind != pageLocked().begin() && byte < std::prev(behind)->first + std::prev(behind)->second;
+}
+
 thread_local cudaError_t lastError = cudaSuccess;
 cudaError_t failed(cudaError_t error) { return lastError = error; }
 
+/// Does the next work of a stream: grids that run together, or one piece of other work.
+void advance(SimulatedStream& stream) {
+    std::vector<Grid> grids;
+    while (!stream.queue.empty() && std::holds_alternative<Grid>(stream.queue.front()) &&
+           (grids.empty() || std::get<Grid>(stream.queue.front()).isEarly)) {
+        grids.push_back(std::get<Grid>(std::move(stream.queue.front())));
+        stream.queue.pop_front();
+    }
+    if (!grids.empty()) {
+        Simulator::run(grids);
+    } else {
+        const auto work = std::get<HostWork>(std::move(stream.queue.front()));
+        stream.queue.pop_front();
+        work();
+    }
+}
 /// Does all work of a stream.
 void drain(SimulatedStream& stream) {
     while (!stream.queue.empty()) {
-        std::vector<Grid> grids;
-        while (!stream.queue.empty() && std::holds_alternative<Grid>(stream.queue.front()) &&
-               (grids.empty() || std::get<Grid>(stream.queue.front()).isEarly)) {
-            grids.push_back(std::get<Grid>(std::move(stream.queue.front())));
-            stream.queue.pop_front();
-        }
-        if (!grids.empty()) {
-            Simulator::run(grids);
-        } else {
-            const auto work = std::get<HostWork>(std::move(stream.queue.front()));
-            stream.queue.pop_front();
-            work();
-        }
+        advance(stream);
+    }
+}
+/// Does the work of a stream up to a mark.
+void reach(const std::shared_ptr<Mark>& mark) {
+    while (mark && !mark->isReached) {
+        advance(at(mark->stream));
     }
 }
 void drainAll() { std::ranges::for_each(streams(), drain); }
@@ -353,8 +380,37 @@ cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocateIn(memory, bytes); }
 cudaError_t cudaFree(void* memory) { return freeFrom(memory); }
-cudaError_t cudaMallocHost(void** memory, std::size_t bytes) { return allocateIn(memory, bytes); }
-cudaError_t cudaFreeHost(void* memory) { return freeFrom(memory); }
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+    const Guard guard(card());
+    const cudaError_t status = allocateIn(memory, bytes);
+    return *memory == nullptr ? status : cudaHostRegister(*memory, bytes, cudaHostRegisterDefault);
+}
+cudaError_t cudaFreeHost(void* memory) {
+    const Guard guard(card());
+    drainAll();
+    pageLocked().erase(static_cast<const std::byte*>(memory));
+    return freeFrom(memory);
+}
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
+    const Guard guard(card());
+    if (memory == nullptr || bytes == 0) {
+        return failed(cudaErrorInvalidValue);
+    }
+    pageLocked()[static_cast<const std::byte*>(memory)] = bytes;
+    return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* memory) {
+    const Guard guard(card());
+    drainAll();
+    return pageLocked().erase(static_cast<const std::byte*>(memory)) != 0 ? cudaSuccess : failed(cudaErrorInvalidValue);
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    const Guard guard(card());
+    attributes->type = isPageLocked(pointer)             ? cudaMemoryTypeHost
+                       : Simulator::isAllocated(pointer) ? cudaMemoryTypeDevice
+                                                         : cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+}
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     const Guard guard(card());
     *total = Simulator::card().memory;
@@ -377,8 +433,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
         std::memmove(to, from, bytes);
     });
     const void* const host = kind == cudaMemcpyHostToDevice ? from : kind == cudaMemcpyDeviceToHost ? to : nullptr;
-    if (host != nullptr &&
-        !Simulator::isAllocated(host)) {  // the caller may free pageable memory when the call returns
+    if (host != nullptr && !isPageLocked(host)) {  // the caller may free pageable memory when the call returns
         drain(at(stream));
     }
     return cudaSuccess;
@@ -453,23 +508,38 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
     return cudaGraphDestroy(graph);
 }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     *event = std::make_unique<SimulatedEvent>().release();
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    const Guard guard(card());
-    drain(at(event->stream));
     const std::unique_ptr<SimulatedEvent> owned(event);
     return cudaSuccess;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    event->stream = stream;
-    enqueue(stream, [event] { event->time = std::chrono::steady_clock::now(); });
+    const Guard guard(card());
+    event->mark = std::make_shared<Mark>(stream);
+    enqueue(stream, [mark = event->mark] {
+        mark->isReached = true;
+        mark->time = std::chrono::steady_clock::now();
+    });
     return cudaSuccess;
 }
-cudaError_t cudaEventSynchronize(cudaEvent_t event) { return cudaStreamSynchronize(event->stream); }
+cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    const Guard guard(card());
+    reach(event->mark);
+    return cudaSuccess;
+}
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-    *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
+    const Guard guard(card());
+    reach(from->mark);
+    reach(to->mark);
+    *milliseconds = std::chrono::duration<float, std::milli>(to->mark->time - from->mark->time).count();
+    return cudaSuccess;
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    const Guard guard(card());
+    enqueue(stream, [mark = event->mark] { reach(mark); });
     return cudaSuccess;
 }

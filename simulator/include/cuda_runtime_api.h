@@ -65,6 +65,11 @@ enum cudaMemcpyKind {
     cudaMemcpyDeviceToDevice,
     cudaMemcpyDefault,
 };
+enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemoryTypeDevice, cudaMemoryTypeManaged };
+struct cudaPointerAttributes {
+    cudaMemoryType type;
+};
+enum { cudaHostRegisterDefault = 0 };
 enum cudaDeviceAttr {
     cudaDevAttrClockRate,
     cudaDevAttrMultiProcessorCount,
@@ -97,6 +102,7 @@ using cudaGraph_t = struct SimulatedGraph*;
 using cudaGraphExec_t = struct SimulatedGraph*;
 inline constexpr cudaStream_t cudaStreamLegacy = nullptr;
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
+enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
 enum cudaStreamCaptureMode {
     cudaStreamCaptureModeGlobal,
     cudaStreamCaptureModeThreadLocal,
@@ -120,6 +126,9 @@ cudaError_t cudaMalloc(void** memory, std::size_t bytes);
 cudaError_t cudaFree(void* memory);
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes);
 cudaError_t cudaFreeHost(void* memory);
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned flags);
+cudaError_t cudaHostUnregister(void* memory);
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer);
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind,
                             cudaStream_t stream = nullptr);
@@ -135,7 +144,9 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph);
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags = 0);
 cudaError_t cudaEventCreate(cudaEvent_t* event);
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream = nullptr);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
