@@ -150,9 +150,9 @@ Pipeline::Pipeline(Options options) : options_(std::move(options)) {
 
 Pipeline::~Pipeline() = default;
 
-Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) const {
+std::optional<Plan> Pipeline::planIfItFits(const Job& job, std::size_t n, std::size_t elementBytes) const {
     if (n == 0) {
-        return {};
+        return Plan{};
     }
     // A chunk of this size takes about a millisecond on the bus, beside which launches and events are short. A
     // hundredth of the array is waited for at each end.
@@ -160,30 +160,38 @@ Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) con
     constexpr std::size_t mostChunks = 100;
     const std::size_t most =
         std::min(n, std::max(Common::divideRoundUp(leastBytes, elementBytes), Common::divideRoundUp(n, mostChunks)));
-    const auto bytesFor = [&job](std::size_t elements) { return job.footprint(elements).total(chunksPerCard); };
-    const std::size_t elements = largest(most, [&](std::size_t chunk) { return bytesFor(chunk) <= deviceBytes_; });
+    const std::size_t elements =
+        largest(most, [&](std::size_t chunk) { return job.footprint(chunk).total(mostChunksPerCard) <= deviceBytes_; });
     if (elements == 0) {
-        throw std::invalid_argument("deviceBytes: expected at least " + std::to_string(bytesFor(1)) + ", got " +
-                                    std::to_string(deviceBytes_));
+        return std::nullopt;
     }
-    return {n, Common::divideRoundUp(n, elements), chunksPerCard};
+    const std::size_t count = Common::divideRoundUp(n, elements);
+    return Plan{n, count, std::min(mostChunksPerCard, Common::divideRoundUp(count, cards()))};
 }
 
-std::optional<Plan> Pipeline::planForOneChunk(const Job& job, std::size_t n) const {
-    return n > 0 && job.footprint(n).total(1) <= deviceBytes_ ? std::optional(Plan{n, 1, 1}) : std::nullopt;
+Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) const {
+    if (const auto plan = planIfItFits(job, n, elementBytes)) {
+        return *plan;
+    }
+    throw std::invalid_argument("deviceBytes: expected at least " +
+                                std::to_string(job.footprint(1).total(mostChunksPerCard)) + ", got " +
+                                std::to_string(deviceBytes_));
 }
 
 std::vector<Pipeline::Slot> Pipeline::slotsFor(const Job& job, const Plan& plan) {
     const Footprint footprint = job.footprint(plan.chunk(0).size);
+    const std::size_t bytes = footprint.total(plan.chunksPerCard);
     const std::size_t chunkBytes = scratchBytesFor<std::byte>(footprint.chunkBytes);
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < plan.chunksPerCard; ++i) {
         for (const auto& card : cards_) {
             const DeviceScope scope(card->device());
-            const Scratch memory = card->reserve(footprint.total(plan.chunksPerCard));
-            slots.push_back({*card,
-                             {slots.size(), memory.subspan(i * chunkBytes, chunkBytes)},
-                             memory.subspan(plan.chunksPerCard * chunkBytes, footprint.scratchBytes)});
+            ScratchArena arena(card->reserve(bytes), bytes);
+            const Scratch resident(arena.take<std::byte>(footprint.residentBytes), footprint.residentBytes);
+            const Scratch chunks(arena.take<std::byte>(plan.chunksPerCard * chunkBytes),
+                                 plan.chunksPerCard * chunkBytes);
+            slots.push_back(
+                {*card, {slots.size(), chunks.subspan(i * chunkBytes, chunkBytes), resident}, arena.rest()});
         }
     }
     return slots;
@@ -191,7 +199,7 @@ std::vector<Pipeline::Slot> Pipeline::slotsFor(const Job& job, const Plan& plan)
 
 void Pipeline::begin(Job& job, const Chunk& chunk, const std::vector<Slot>& slots) {
     // The work on the chunk that had this place before has been waited for. Its results may still be on their way.
-    const Slot& slot = slots[chunk.index % slots.size()];
+    const Slot& slot = slots[chunk.step % slots.size()];
     const CudaStream& work = slot.card.work();
     const DeviceScope scope(slot.card.device());
     for (const Copy& copy : job.up(chunk, slot.place)) {
@@ -200,21 +208,21 @@ void Pipeline::begin(Job& job, const Chunk& chunk, const std::vector<Slot>& slot
     slot.arrived->record(slot.card.in().stream());
     slot.arrived->holdBack(work);
     slot.left->holdBack(work);
-    if (job.isChained() && chunk.index > 0) {
-        slots[(chunk.index - 1) % slots.size()].worked->holdBack(work);
+    if (job.isChained() && chunk.step > 0) {
+        slots[(chunk.step - 1) % slots.size()].worked->holdBack(work);
     }
     job.work(chunk, slot.place, slot.scratch, work);
     slot.worked->record(work);
 }
 
 void Pipeline::finish(Job& job, const Chunk& chunk, const std::vector<Slot>& slots) {
-    const Slot& slot = slots[chunk.index % slots.size()];
+    const Slot& slot = slots[chunk.step % slots.size()];
     slot.worked->synchronize();
     slot.card.deliver(job.down(chunk, slot.place), *slot.left);
 }
 
 void Pipeline::run(Job& job, const Plan& plan, Tally& tally) {
-    if (plan.count == 0) {
+    if (plan.steps() == 0) {
         return;
     }
     const std::vector<Slot> slots = slotsFor(job, plan);
@@ -230,8 +238,8 @@ void Pipeline::run(Job& job, const Plan& plan, Tally& tally) {
     const WaitAtTheEnd waitAtTheEnd{cards_};
 
     const std::size_t ahead = cards_.size();  // chunks that are on the cards when the work on one is waited for
-    for (std::size_t i = 0; i < plan.count + ahead; ++i) {
-        if (i < plan.count) {
+    for (std::size_t i = 0; i < plan.steps() + ahead; ++i) {
+        if (i < plan.steps()) {
             begin(job, plan.chunk(i), slots);
         }
         if (i >= ahead) {

@@ -14,41 +14,50 @@ namespace StreamCompaction::OutOfCore {
 
 /// A chunk of an array: the elements [begin, begin + size).
 struct Chunk {
-    std::size_t index;  ///< of the chunk
-    std::size_t begin;
-    std::size_t size;
+    std::size_t step;   ///< of the plan
+    std::size_t begin;  ///< index of the first element
+    std::size_t size;   ///< elements
+
+    [[nodiscard]] constexpr std::size_t end() const { return begin + size; }
 };
 
-/// How an array of n elements is processed: `count` chunks, whose sizes differ by at most one, and the number of chunks
-/// that a card holds at a time.
+/// How an array of n elements is processed: it is cut into `count` chunks, whose sizes differ by at most one.
 struct Plan {
     std::size_t n = 0;
-    std::size_t count = 0;
-    std::size_t chunksPerCard = 0;
+    std::size_t count = 0;          ///< chunks
+    std::size_t chunksPerCard = 0;  ///< that a card holds at a time
+    std::size_t trips = 1;          ///< how often each chunk is processed
 
-    [[nodiscard]] Chunk chunk(std::size_t index) const {
-        return {index, n / count * index + std::min(index, n % count), n / count + (index < n % count ? 1 : 0)};
+    /// The number of times that a chunk is processed.
+    [[nodiscard]] constexpr std::size_t steps() const { return trips * count; }
+
+    [[nodiscard]] constexpr Chunk chunk(std::size_t step) const {
+        const std::size_t index = step % count;
+        return {step, n / count * index + std::min(index, n % count), n / count + (index < n % count ? 1 : 0)};
     }
 };
 
 /// The device memory of a job.
 struct Footprint {
-    std::size_t chunkBytes;    ///< for each chunk on the card
-    std::size_t scratchBytes;  ///< for the work on one chunk
+    std::size_t chunkBytes;         ///< for each chunk on the card
+    std::size_t scratchBytes;       ///< for the work on one chunk
+    std::size_t residentBytes = 0;  ///< for the whole job
 
-    /// The bytes for all chunks on a card.
+    /// The bytes for all of it.
     [[nodiscard]] std::size_t total(std::size_t chunksPerCard) const {
-        return chunksPerCard * scratchBytesFor<std::byte>(chunkBytes) + scratchBytes;
+        return scratchBytesFor<std::byte>(residentBytes) + chunksPerCard * scratchBytesFor<std::byte>(chunkBytes) +
+               scratchBytes;
     }
 };
 
 /// The place of a chunk on a card.
 struct Place {
     std::size_t slot;  ///< the number of the place, below Pipeline::slots()
-    Scratch memory;
+    Scratch memory;    ///< of the chunk
+    Scratch resident;  ///< of the job; its contents stay from chunk to chunk
 };
 
-/// What is done with the chunks of an array. Each function is called for the chunks in their order.
+/// What is done with the chunks of an array. Each function is called once per step, in the order of the steps.
 class Job {
   public:
     virtual ~Job() = default;
@@ -77,7 +86,8 @@ class Job {
 /// both busy.
 class Pipeline {
   public:
-    static constexpr std::size_t chunksPerCard = 3;
+    /// One that is copied up, one that is worked on and one that is copied down.
+    static constexpr std::size_t mostChunksPerCard = 3;
 
     /// Throws std::invalid_argument for a device that does not exist, and CudaError.
     explicit Pipeline(Options options);
@@ -90,12 +100,12 @@ class Pipeline {
     /// of one element fit.
     [[nodiscard]] Plan plan(const Job& job, std::size_t n, std::size_t elementBytes) const;
 
-    /// A plan with a single chunk, if that fits into the memory of a card.
-    [[nodiscard]] std::optional<Plan> planForOneChunk(const Job& job, std::size_t n) const;
+    /// The same, but no plan in place of the exception.
+    [[nodiscard]] std::optional<Plan> planIfItFits(const Job& job, std::size_t n, std::size_t elementBytes) const;
 
     [[nodiscard]] std::size_t cards() const { return cards_.size(); }
     /// The most chunks that are in device memory at a time.
-    [[nodiscard]] std::size_t slots() const { return cards() * chunksPerCard; }
+    [[nodiscard]] std::size_t slots() const { return cards() * mostChunksPerCard; }
     [[nodiscard]] const Progress& progress() const { return options_.progress; }
 
     /// Carries out a job. Returns or throws only when no copy to or from the caller's memory is in flight. Allocates

@@ -150,6 +150,218 @@ TEST_F(OutOfCoreTest, CompactsRegisteredMemoryInPlaceByIndex) {
     EXPECT_TRUE(sameBits(array, expected));
 }
 
+/// The bits of a key that a sort compares, as Radix::Sort defines them.
+template <typename K>
+[[nodiscard]] std::uint64_t comparedBits(const Radix::Sort& sort, K key) {
+    const auto [begin, end] = sort.digitRange(8 * sizeof(K));
+    const std::uint64_t bits = (orderedBits(key) >> begin) & (~std::uint64_t{0} >> (64 - (end - begin)));
+    return sort.descending ? ~bits : bits;
+}
+
+/// The indices of the keys in sorted order, by the standard library.
+template <typename K>
+[[nodiscard]] std::vector<std::size_t> sortedPlaces(const Radix::Sort& sort, const std::vector<K>& keys) {
+    std::vector<std::size_t> places(keys.size());
+    std::iota(places.begin(), places.end(), std::size_t{0});
+    std::ranges::stable_sort(places, {}, [&](std::size_t place) { return comparedBits(sort, keys[place]); });
+    return places;
+}
+
+template <typename T>
+[[nodiscard]] std::vector<T> gathered(const std::vector<T>& array, const std::vector<std::size_t>& places) {
+    std::vector<T> result;
+    std::ranges::transform(places, std::back_inserter(result), [&](std::size_t place) { return array[place]; });
+    return result;
+}
+
+/// Limits of device memory under which a sort of arrays of `bytes` bytes takes each of its ways, in some ten chunks:
+/// two trips through host memory on one device and on two, and two trips on the card.
+[[nodiscard]] std::vector<Options> limitsOfEveryWay(std::size_t bytes) {
+    constexpr std::size_t fixed = 45'000;  // scratch that does not grow with the chunks
+    std::vector<Options> all = tightOptions(fixed + bytes / 4 * 3);
+    all.push_back({.deviceBytes = fixed + bytes / 4 * 7});
+    return all;
+}
+
+class OutOfCoreSortTest : public DeviceTest {
+  protected:
+    template <typename K>
+    static void expectSorted(OutOfCore::Sort& sort, const Radix::Sort& order, const std::vector<K>& keys) {
+        std::vector<K> out(keys.size());
+        sort(keys, out);
+        ASSERT_TRUE(sameBits(out, gathered(keys, sortedPlaces(order, keys)))) << "n = " << keys.size();
+    }
+
+    template <typename K, typename V>
+    static void expectPairsSorted(OutOfCore::Sort& sort, const Radix::Sort& order, const std::vector<K>& keys) {
+        const auto values = hostArray(keys.size(), RandomValue<V>{81});
+        const auto places = sortedPlaces(order, keys);
+        std::vector<K> keysOut(keys.size());
+        std::vector<V> valuesOut(keys.size());
+        sort(keys, keysOut, values, valuesOut);
+        ASSERT_TRUE(sameBits(keysOut, gathered(keys, places))) << "n = " << keys.size();
+        ASSERT_TRUE(sameBits(valuesOut, gathered(values, places))) << "values, n = " << keys.size();
+    }
+
+    template <typename K>
+    static void expectKeyTypeSorted() {
+        const Radix::Sort order{.descending = std::is_signed_v<K>};
+        const std::size_t n = 20011 / sizeof(K);
+        for (const Options& options : limitsOfEveryWay(n * sizeof(K))) {
+            OutOfCore::Sort sort(options, order);
+            expectSorted(sort, order, hostArray(n, AnyBits<K>{82}));
+        }
+    }
+};
+
+TEST_F(OutOfCoreSortTest, SortsEveryKeyType) {
+    expectKeyTypeSorted<std::int8_t>();
+    expectKeyTypeSorted<std::uint8_t>();
+    expectKeyTypeSorted<std::int16_t>();
+    expectKeyTypeSorted<std::uint16_t>();
+    expectKeyTypeSorted<std::int32_t>();
+    expectKeyTypeSorted<std::uint32_t>();
+    expectKeyTypeSorted<std::int64_t>();
+    expectKeyTypeSorted<std::uint64_t>();
+    expectKeyTypeSorted<float>();
+    expectKeyTypeSorted<double>();
+}
+
+TEST_F(OutOfCoreSortTest, SortsSkewedPairsStably) {
+    const std::size_t n = 5003;
+    const std::vector<std::uint32_t (*)(std::size_t i)> shapes{
+        [](std::size_t) -> std::uint32_t { return 0xC0FFEE; },
+        [](std::size_t i) -> std::uint32_t { return randomBits(83, i) % 2 == 0 ? 0x01020304 : 0xF1020304; },
+        [](std::size_t i) -> std::uint32_t { return 1000000 / (1 + randomBits(84, i) % 1000000); },  // like Zipf
+        [](std::size_t i) -> std::uint32_t { return static_cast<std::uint32_t>(i / 3); },
+        [](std::size_t i) -> std::uint32_t { return static_cast<std::uint32_t>(n - i) << 8; },
+        [](std::size_t i) -> std::uint32_t { return i + 1 == n ? 0 : ~0U; }};
+    for (const Options& options : limitsOfEveryWay(n * 8)) {
+        OutOfCore::Sort sort(options);
+        for (const auto shape : shapes) {
+            expectPairsSorted<std::uint32_t, std::uint32_t>(sort, {}, hostArray(n, shape));
+        }
+    }
+}
+
+TEST_F(OutOfCoreSortTest, SortsByRangesOfBits) {
+    const std::size_t n = 5003;
+    for (const bool descending : {false, true}) {
+        const Radix::Sort order{.descending = descending, .beginBit = 5, .endBit = 13};
+        for (const Options& options : limitsOfEveryWay(n * 8)) {
+            OutOfCore::Sort sort(options, order);
+            expectPairsSorted<std::uint32_t, std::uint32_t>(sort, order, hostArray(n, AnyBits<std::uint32_t>{85}));
+        }
+        for (const Options& options : limitsOfEveryWay(n * 16)) {
+            OutOfCore::Sort sort(options, order);
+            expectPairsSorted<double, AffineMap>(sort, order, hostArray(n, AnyBits<double>{86}));
+        }
+    }
+}
+
+TEST_F(OutOfCoreSortTest, SortsAnySizeWithTheSameObject) {
+    for (const Options& options : limitsOfEveryWay(20'000)) {
+        OutOfCore::Sort sort(options);
+        for (const std::size_t n : {1000, 0, 1, 2, 9000, 12, 5000}) {
+            expectSorted(sort, {}, hostArray(n, AnyBits<int>{87}));
+        }
+    }
+}
+
+template <typename T>
+[[nodiscard]] std::vector<T> copyOf(std::span<const T> elements) {
+    return {elements.begin(), elements.end()};
+}
+
+TEST_F(OutOfCoreSortTest, SortsPageLockedMemoryInPlaceAndWithASpare) {
+    const std::size_t n = 5003;
+    const auto keys = hostArray(n, AnyBits<int>{88});
+    const auto expected = gathered(keys, sortedPlaces({}, keys));
+    for (const Options& options : limitsOfEveryWay(n * sizeof(int))) {
+        OutOfCore::Sort sort(options);
+        const PinnedArray<int> array(n);
+        const PinnedArray<int> other(n);
+        std::ranges::copy(keys, array.elements().begin());
+        sort(array.elements(), other.elements(), array.elements());
+        EXPECT_TRUE(sameBits(copyOf<int>(other.elements()), expected)) << "the input is the spare";
+        std::ranges::copy(keys, array.elements().begin());
+        sort(array.elements(), array.elements(), other.elements());
+        EXPECT_TRUE(sameBits(copyOf<int>(array.elements()), expected)) << "in place";
+    }
+}
+
+TEST_F(OutOfCoreSortTest, SortsRecordsAtAnyAddress) {
+    const std::size_t n = 3001;
+    for (const std::size_t recordBytes : {4, 7, 12}) {
+        auto bytes = hostArray(1 + n * recordBytes, [](std::size_t i) { return std::byte(randomBits(89, i) & 3); });
+        const auto in = std::span(bytes).subspan(1);
+        const auto keys = hostArray(n, [&](std::size_t i) {
+            float key;
+            std::memcpy(&key, &in[i * recordBytes], sizeof(key));
+            return key;
+        });
+        std::vector<std::byte> expected;
+        for (const std::size_t place : sortedPlaces({}, keys)) {
+            const auto record = in.subspan(place * recordBytes, recordBytes);
+            expected.insert(expected.end(), record.begin(), record.end());
+        }
+        for (const Options& options : limitsOfEveryWay(in.size() * 2)) {
+            OutOfCore::Sort sort(options);
+            std::vector<std::byte> out(1 + in.size());
+            sort.records<float>(in, std::span(out).subspan(1), recordBytes);
+            out.erase(out.begin());
+            EXPECT_TRUE(out == expected) << recordBytes << " bytes";
+        }
+    }
+}
+
+TEST_F(OutOfCoreSortTest, ReportsProgressOfBothTripsAndCancels) {
+    const auto keys = hostArray(5003, AnyBits<int>{90});
+    for (Options options : limitsOfEveryWay(keys.size() * sizeof(int))) {
+        std::vector<std::size_t> reports;
+        std::size_t most = 1'000'000;
+        options.progress = [&](std::size_t done, std::size_t all) {
+            EXPECT_EQ(all, 2 * keys.size());
+            reports.push_back(done);
+            return done < most;
+        };
+        OutOfCore::Sort sort(options);
+        expectSorted(sort, {}, keys);
+        EXPECT_GT(reports.size(), 8U);
+        EXPECT_TRUE(std::ranges::is_sorted(reports));
+        EXPECT_EQ(reports.back(), 2 * keys.size());
+        std::vector<int> out(keys.size());
+        for (const std::size_t limit : {1, 5004}) {
+            most = limit;
+            EXPECT_THROW(sort(keys, out), Cancelled);
+        }
+        most = 1'000'000;
+        expectSorted(sort, {}, keys);
+    }
+}
+
+TEST_F(OutOfCoreSortTest, RefusesBadArguments) {
+    std::vector<int> a(1000);
+    std::vector<int> b(1000);
+    std::vector<int> c(1000);
+    OutOfCore::Sort sort;
+    const auto expectMessage = [](const auto& call, const std::string& message) {
+        EXPECT_EQ(messageOf<std::invalid_argument>(call), message);
+    };
+    expectMessage([&] { sort(a, std::span(b).first(999)); }, "out: expected 1000 elements, got 999");
+    expectMessage([&] { sort(a, b, std::span(c).first(999)); }, "spare: expected 1000 elements, got 999");
+    expectMessage([&] { sort(a, b, std::span(a).first(2), c); }, "valuesIn: expected 1000 elements, got 2");
+    expectMessage([&] { sort.records<int>(std::as_bytes(std::span(a)), std::as_writable_bytes(std::span(b)), 3); },
+                  "recordBytes: expected at least 4 and a divisor of 4000, got 3");
+    expectMessage([&] { OutOfCore::Sort({}, {.endBit = 33})(a, b); },
+                  "bits: expected a range within 0 to 32, got 0 to 33");
+    EXPECT_THROW(sort(a, b, b), std::invalid_argument);
+    EXPECT_THROW(sort(a, b, a, b), std::invalid_argument);
+    EXPECT_THROW(sort(std::span(a).first(500), std::span(a).subspan(1, 500)), std::invalid_argument);
+    OutOfCore::Sort tight({.deviceBytes = 100});
+    EXPECT_THROW(tight(a, b), std::invalid_argument);
+}
+
 TEST_F(OutOfCoreTest, ReportsProgressAndCancels) {
     std::vector<std::size_t> reports;
     std::size_t most = 30011;
