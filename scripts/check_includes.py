@@ -10,7 +10,7 @@ import pathlib
 import re
 import sys
 
-FOUNDATION = "common.h common.cuh timer.h device_buffer.h pinned_array.h cuda_stream.h".split()
+FOUNDATION = "common.h common.cuh timer.h device_buffer.h pinned_array.h cuda_stream.h cuda_event.h".split()
 
 # Each folder ("room"), and the rooms whose files it may include. A room may include itself. The headers at the top of
 # stream_compaction/ are the room "api", and those of FOUNDATION belong to "runtime". `cpu.h` is that header alone.
@@ -22,7 +22,8 @@ LIBRARY = {
     "row_sum": "primitives runtime",
     "utf8": "primitives runtime",
     "cpu": "cpu.h utf8 runtime",
-    "api": "cpu single_pass radix_sort row_sum utf8 primitives runtime",
+    "out_of_core": "primitives runtime api",
+    "api": "out_of_core cpu single_pass radix_sort row_sum utf8 primitives runtime",
 }
 PROGRAM = {
     "src/cli": "runtime",

@@ -14,6 +14,7 @@
 #include <deque>
 #include <functional>
 #include <list>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <random>
@@ -88,6 +89,17 @@ std::list<SimulatedStream>& streams() {
     return all;
 }
 SimulatedStream& at(cudaStream_t stream) { return *Simulator::streamOf(stream, currentDevice); }
+
+/// Page-locked memory of the host: where each piece begins, and its bytes.
+std::map<const std::byte*, std::size_t>& pageLocked() {
+    static auto& known = *new std::map<const std::byte*, std::size_t>;
+    return known;
+}
+bool isPageLocked(const void* address) {
+    const auto* const byte = static_cast<const std::byte*>(address);
+    const auto behind = pageLocked().upper_bound(byte);
+    return behind != pageLocked().begin() && byte < std::prev(behind)->first + std::prev(behind)->second;
+}
 
 thread_local cudaError_t lastError = cudaSuccess;
 cudaError_t failed(cudaError_t error) { return lastError = error; }
@@ -503,6 +515,8 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorInvalidDevice";
         case cudaErrorInvalidResourceHandle:
             return "cudaErrorInvalidResourceHandle";
+        case cudaErrorNotReady:
+            return "cudaErrorNotReady";
     }
     return "an unknown error";
 }
@@ -522,6 +536,8 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "invalid device ordinal";
         case cudaErrorInvalidResourceHandle:
             return "invalid resource handle";
+        case cudaErrorNotReady:
+            return "device not ready";
     }
     return "an unknown error";
 }
@@ -587,8 +603,37 @@ cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocateIn(memory, bytes); }
 cudaError_t cudaFree(void* memory) { return freeFrom(memory); }
-cudaError_t cudaMallocHost(void** memory, std::size_t bytes) { return allocateIn(memory, bytes); }
-cudaError_t cudaFreeHost(void* memory) { return freeFrom(memory); }
+cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
+    const Guard guard;
+    const cudaError_t status = allocateIn(memory, bytes);
+    return *memory == nullptr ? status : cudaHostRegister(*memory, bytes, cudaHostRegisterDefault);
+}
+cudaError_t cudaFreeHost(void* memory) {
+    const Guard guard;
+    const cudaError_t status = freeFrom(memory);
+    pageLocked().erase(static_cast<const std::byte*>(memory));
+    return status;
+}
+cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
+    const Guard guard;
+    if (memory == nullptr || bytes == 0) {
+        return failed(cudaErrorInvalidValue);
+    }
+    pageLocked()[static_cast<const std::byte*>(memory)] = bytes;
+    return cudaSuccess;
+}
+cudaError_t cudaHostUnregister(void* memory) {
+    const Guard guard;
+    Simulator::drainDevice(currentDevice);
+    return pageLocked().erase(static_cast<const std::byte*>(memory)) != 0 ? cudaSuccess : failed(cudaErrorInvalidValue);
+}
+cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    const Guard guard;
+    attributes->type = isPageLocked(pointer)             ? cudaMemoryTypeHost
+                       : Simulator::isAllocated(pointer) ? cudaMemoryTypeDevice
+                                                         : cudaMemoryTypeUnregistered;
+    return cudaSuccess;
+}
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     const Guard guard;
     *total = Simulator::card().memory;
@@ -611,8 +656,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
         std::memmove(to, from, bytes);
     });
     const void* const host = kind == cudaMemcpyHostToDevice ? from : kind == cudaMemcpyDeviceToHost ? to : nullptr;
-    if (host != nullptr &&
-        !Simulator::isAllocated(host)) {  // the caller may free pageable memory when the call returns
+    if (host != nullptr && !isPageLocked(host)) {  // the caller may free pageable memory when the call returns
         drain(at(stream));
     }
     return cudaSuccess;
@@ -657,6 +701,27 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     return cudaSuccess;
 }
 
+/// Nothing runs in the background, so a host that asks lets a part of the work be done.
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    const Guard guard;
+    if (at(stream).queue.empty()) {
+        return cudaSuccess;
+    }
+    if (SimulatedStream* const able = chooseAble(at(stream))) {
+        goOn(*able);
+    }
+    return failed(cudaErrorNotReady);
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    const Guard guard;
+    if (event->stream != nullptr) {
+        enqueue(at(stream), Join([streams = std::vector{event->stream}, ticket = event->ticket](SimulatedStream*) {
+                    return std::make_shared<Behind>(streams, ticket);
+                }));
+    }
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
     const Guard guard;
     at(stream).capture = std::make_unique<SimulatedGraph>();
@@ -684,7 +749,8 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
 
-cudaError_t cudaEventCreate(cudaEvent_t* event) {
+cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
     *event = std::make_unique<SimulatedEvent>(currentDevice).release();
     return cudaSuccess;
 }

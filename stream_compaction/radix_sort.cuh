@@ -155,6 +155,16 @@ struct Sort {
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
+    /// The bits to sort by, of keys of `keyBits` bits. Throws std::invalid_argument if the keys do not have them.
+    [[nodiscard]] DigitRange digitRange(int keyBits) const {
+        const int end = endBit == 0 ? keyBits : endBit;
+        if (beginBit < 0 || beginBit >= end || end > keyBits) {
+            throw std::invalid_argument("bits: expected a range within 0 to " + std::to_string(keyBits) + ", got " +
+                                        std::to_string(beginBit) + " to " + std::to_string(end));
+        }
+        return {beginBit, end};
+    }
+
   private:
     friend struct ArgSort;
 
@@ -200,15 +210,6 @@ struct Sort {
         if (!Ways<Bits, Value>::launch(call)) {
             throw CudaError("radix sort: the device has too little shared memory");
         }
-    }
-
-    [[nodiscard]] DigitRange digitRange(int keyBits) const {
-        const int end = endBit == 0 ? keyBits : endBit;
-        if (beginBit < 0 || beginBit >= end || end > keyBits) {
-            throw std::invalid_argument("bits: expected a range within 0 to " + std::to_string(keyBits) + ", got " +
-                                        std::to_string(beginBit) + " to " + std::to_string(end));
-        }
-        return {beginBit, end};
     }
 };
 

@@ -136,7 +136,13 @@ class RegisterTile {
         }
     }
 
-    [[nodiscard]] __device__ auto row(int row) const { return valuesOf<Shape>(source_, vectors_[row], tile_, row, n_); }
+    [[nodiscard]] __device__ auto row(int row) const {
+        if constexpr (readsArray<Source>) {
+            return valuesOf<Shape>(source_, vectors_[row], tile_, row, n_);
+        } else {
+            return valuesOf<Shape>(source_, {}, tile_, row, n_);
+        }
+    }
 
   private:
     const Source& source_;

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/device_scope.h"
 
 namespace StreamCompaction {
 
@@ -16,12 +17,6 @@ template <typename Question, typename Answer, typename Ask>
 [[nodiscard]] Answer remembered(std::map<Question, Answer>& answers, const Question& question, const Ask& ask) {
     const auto known = answers.find(question);
     return known != answers.end() ? known->second : answers.emplace(question, ask()).first->second;
-}
-
-int currentDeviceIndex() {
-    int device = 0;
-    Common::checkCUDAError(cudaGetDevice(&device), "cudaGetDevice");
-    return device;
 }
 
 DeviceProperties askDevice(int device) {

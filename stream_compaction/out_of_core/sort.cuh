@@ -1,0 +1,278 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <future>
+
+#include "stream_compaction/out_of_core/pipeline.h"
+#include "stream_compaction/out_of_core/runs.cuh"
+#include "stream_compaction/out_of_core/sorters.cuh"
+#include "stream_compaction/pinned_array.h"
+
+/// Sorting by two trips over the bus.
+///
+/// The first trip sorts the chunks of the array: each becomes a run. The second trip goes through the parts of the
+/// sorted array. Each consists of a piece of each run. The pieces are brought together on the card, sorted and copied
+/// to their place. As the runs are sorted, they can be cut exactly where a part ends, so all parts have one size,
+/// whatever the keys. A merge would do less work than a second sort. But it would not be faster, because sorting takes
+/// less time than the bus.
+namespace StreamCompaction::OutOfCore {
+
+/// Neighbouring elements of an array.
+struct Piece {
+    std::size_t begin;
+    std::size_t size;
+};
+
+/// The arrays of a chunk on the card.
+template <std::size_t count>
+struct ChunkColumns {
+    Columns<count> in;
+    Columns<count> out;
+};
+
+/// What all trips of a sort share. `Sorter` is one of those in sorters.cuh.
+template <typename Sorter>
+class SortJob : public Job {
+  protected:
+    static constexpr std::size_t columns = Sorter::columns;
+
+    explicit SortJob(const Sorter& sorter) : sorter_(sorter), elementBytes_(sorter.elementBytes()) {}
+
+    [[nodiscard]] const Sorter& sorter() const { return sorter_; }
+    [[nodiscard]] std::size_t elementBytes(std::size_t column) const { return elementBytes_[column]; }
+
+    /// The bytes of all columns of n elements on the card.
+    [[nodiscard]] std::size_t columnBytes(std::size_t n) const {
+        std::size_t bytes = 0;
+        for (const std::size_t size : elementBytes_) {
+            bytes += scratchBytesFor<std::byte>(n * size);
+        }
+        return bytes;
+    }
+    [[nodiscard]] Columns<columns> takeColumns(ScratchArena& arena, std::size_t n) const {
+        Columns<columns> taken{};
+        for (std::size_t c = 0; c < columns; ++c) {
+            taken[c] = arena.take<std::byte>(n * elementBytes_[c]);
+        }
+        return taken;
+    }
+    [[nodiscard]] ChunkColumns<columns> columnsOf(const Chunk& chunk, const Place& place) const {
+        ScratchArena arena(place.memory, 0);
+        const Columns<columns> in = takeColumns(arena, chunk.size);
+        return {in, takeColumns(arena, chunk.size)};
+    }
+
+    /// Element `index` of each column.
+    template <typename Byte>
+    [[nodiscard]] std::array<Byte*, columns> at(std::size_t index, std::array<Byte*, columns> elements) const {
+        for (std::size_t c = 0; c < columns; ++c) {
+            elements[c] += index * elementBytes_[c];
+        }
+        return elements;
+    }
+
+    /// The copies that put pieces of arrays side by side.
+    [[nodiscard]] std::vector<Copy> gather(const std::vector<Piece>& pieces, const ConstColumns<columns>& from,
+                                           const Columns<columns>& to) const {
+        std::vector<Copy> copies;
+        std::size_t done = 0;
+        for (const Piece& piece : pieces) {
+            for (std::size_t c = 0; c < columns; ++c) {
+                copies.push_back({at(done, to)[c], at(piece.begin, from)[c], piece.size * elementBytes_[c]});
+            }
+            done += piece.size;
+        }
+        return copies;
+    }
+
+    /// The copies that take a sorted chunk to its place in arrays in host memory.
+    [[nodiscard]] std::vector<Copy> deliver(const Chunk& chunk, const Place& place, const Columns<columns>& to) const {
+        const Columns<columns> out = columnsOf(chunk, place).out;
+        ConstColumns<columns> from;
+        std::ranges::copy(out, from.begin());
+        return gather({{0, chunk.size}}, from, at(chunk.begin, to));
+    }
+
+  private:
+    Sorter sorter_;
+    std::array<std::size_t, columns> elementBytes_;
+};
+
+/// A trip from host memory to host memory: gathers the pieces of a chunk, sorts them, and copies them to the chunk's
+/// place.
+template <typename Sorter>
+class SortTrip : public SortJob<Sorter> {
+  protected:
+    using Base = SortJob<Sorter>;
+    using Base::columns;
+
+    SortTrip(const Sorter& sorter, const ConstColumns<columns>& from, const Columns<columns>& to)
+        : Base(sorter), from_(from), to_(to) {}
+
+    /// The pieces that make up a chunk.
+    [[nodiscard]] virtual std::vector<Piece> piecesOf(const Chunk& chunk) = 0;
+
+  public:
+    [[nodiscard]] Footprint footprint(std::size_t elements) const final {
+        return {2 * this->columnBytes(elements), this->sorter().scratchBytes(elements)};
+    }
+    [[nodiscard]] std::vector<Copy> up(const Chunk& chunk, const Place& place) final {
+        return this->gather(piecesOf(chunk), from_, this->columnsOf(chunk, place).in);
+    }
+    void work(const Chunk& chunk, const Place& place, Scratch scratch, cudaStream_t stream) final {
+        const auto on = this->columnsOf(chunk, place);
+        this->sorter()(on.in, on.out, chunk.size, scratch, stream);
+    }
+    [[nodiscard]] std::vector<Copy> down(const Chunk& chunk, const Place& place) final {
+        return this->deliver(chunk, place, to_);
+    }
+
+  private:
+    ConstColumns<columns> from_;
+    Columns<columns> to_;
+};
+
+/// The first trip: makes a run of each chunk.
+template <typename Sorter>
+class MakeRuns final : public SortTrip<Sorter> {
+    using Base = SortTrip<Sorter>;
+
+  public:
+    MakeRuns(const Sorter& sorter, const ConstColumns<Base::columns>& from, const Columns<Base::columns>& to)
+        : Base(sorter, from, to) {}
+
+  private:
+    [[nodiscard]] std::vector<Piece> piecesOf(const Chunk& chunk) override { return {{chunk.begin, chunk.size}}; }
+};
+
+/// The pieces of runs between two cuts of each.
+[[nodiscard]] inline std::vector<Piece> piecesBetween(std::span<const std::size_t> cuts,
+                                                      std::span<const std::size_t> nextCuts) {
+    std::vector<Piece> pieces;
+    for (std::size_t run = 0; run < cuts.size(); ++run) {
+        if (cuts[run] < nextCuts[run]) {
+            pieces.push_back({cuts[run], nextCuts[run] - cuts[run]});
+        }
+    }
+    return pieces;
+}
+
+/// The second trip: sorts each part of the array. A part is as large as a run.
+template <typename Sorter>
+class SortParts final : public SortTrip<Sorter> {
+    using Base = SortTrip<Sorter>;
+    using Key = typename Sorter::Key;
+
+  public:
+    SortParts(const Sorter& sorter, const ConstColumns<Base::columns>& from, const Columns<Base::columns>& to,
+              const Plan& runs)
+        : Base(sorter, from, to),
+          codes_(sorter.sort, from[0], this->elementBytes(0)),
+          runs_(runs),
+          cuts_(cutRuns(0, runs, codes_)) {
+        findCutsBehind(runs.chunk(0));
+    }
+
+  private:
+    /// The cuts behind the next part are sought while this one is copied.
+    [[nodiscard]] std::vector<Piece> piecesOf(const Chunk& part) override {
+        const std::vector<std::size_t> cuts = std::exchange(cuts_, nextCuts_.get());
+        if (part.end() < runs_.n) {
+            findCutsBehind(runs_.chunk(part.step + 1));
+        }
+        return piecesBetween(cuts, cuts_);
+    }
+
+    void findCutsBehind(const Chunk& part) {
+        nextCuts_ = std::async(std::launch::async, [this, part] { return cutRuns(part.end(), runs_, codes_); });
+    }
+
+    Codes<Key> codes_;
+    Plan runs_;
+    std::vector<std::size_t> cuts_;
+    std::future<std::vector<std::size_t>> nextCuts_;
+};
+
+/// Both trips of an array that fits on the card: the runs stay there, so each element crosses the bus once in each
+/// direction. The copies down begin when the last chunk has arrived and the first part is sorted.
+template <typename Sorter>
+class SortOnCard final : public SortJob<Sorter> {
+    using Base = SortJob<Sorter>;
+    using Base::columns;
+    using Key = typename Sorter::Key;
+
+  public:
+    SortOnCard(const Sorter& sorter, const ConstColumns<columns>& from, const Columns<columns>& to, std::size_t n)
+        : Base(sorter), from_(from), to_(to), n_(n) {}
+
+    /// Call before the job is run.
+    void setRuns(const Plan& runs) {
+        runs_ = runs;
+        cuts_ = std::make_unique<PinnedArray<std::size_t>>((runs.count + 1) * runs.count);
+    }
+
+    [[nodiscard]] Footprint footprint(std::size_t elements) const override {
+        return {2 * this->columnBytes(elements), this->sorter().scratchBytes(elements), this->columnBytes(n_)};
+    }
+
+    [[nodiscard]] std::vector<Copy> up(const Chunk& chunk, const Place& place) override {
+        return isFirstTrip(chunk) ? this->gather({{chunk.begin, chunk.size}}, from_, this->columnsOf(chunk, place).in)
+                                  : std::vector<Copy>{};
+    }
+
+    void work(const Chunk& chunk, const Place& place, Scratch scratch, cudaStream_t stream) override {
+        const auto on = this->columnsOf(chunk, place);
+        const Columns<columns> resident = residentColumns(place);
+        if (isFirstTrip(chunk)) {
+            this->sorter()(on.in, this->at(chunk.begin, resident), chunk.size, scratch, stream);
+            return;
+        }
+        if (chunk.begin == 0) {
+            cutAll(resident, stream);
+        }
+        gatherPart(chunk.step - runs_.count, resident, on.in, stream);
+        this->sorter()(on.in, on.out, chunk.size, scratch, stream);
+    }
+
+    [[nodiscard]] std::vector<Copy> down(const Chunk& chunk, const Place& place) override {
+        return isFirstTrip(chunk) ? std::vector<Copy>{} : this->deliver(chunk, place, to_);
+    }
+
+  private:
+    [[nodiscard]] bool isFirstTrip(const Chunk& chunk) const { return chunk.step < runs_.count; }
+
+    [[nodiscard]] Columns<columns> residentColumns(const Place& place) const {
+        ScratchArena arena(place.resident, 0);
+        return this->takeColumns(arena, n_);
+    }
+
+    /// Cuts the runs at all borders of parts, and waits for the cuts.
+    void cutAll(const Columns<columns>& resident, cudaStream_t stream) {
+        const Codes<Key> codes(this->sorter().sort, resident[0], this->elementBytes(0));
+        const auto blocks = static_cast<unsigned>(runs_.count + 1);
+        kernCutRuns<<<blocks, Warp::lanes, 0, stream>>>(runs_, codes, cuts_->elements().data());
+        Common::checkCUDAError("kernCutRuns");
+        Common::checkCUDAError(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
+    }
+
+    void gatherPart(std::size_t part, const Columns<columns>& resident, const Columns<columns>& to,
+                    cudaStream_t stream) const {
+        const auto cuts = cuts_->elements().subspan(part * runs_.count, 2 * runs_.count);
+        ConstColumns<columns> from;
+        std::ranges::copy(resident, from.begin());
+        for (const Copy& copy :
+             this->gather(piecesBetween(cuts.first(runs_.count), cuts.last(runs_.count)), from, to)) {
+            Common::checkCUDAError(cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, stream),
+                                   "cudaMemcpyAsync on the device");
+        }
+    }
+
+    ConstColumns<columns> from_;
+    Columns<columns> to_;
+    std::size_t n_;
+    Plan runs_;
+    std::unique_ptr<PinnedArray<std::size_t>> cuts_;  ///< of part p: those from element p * runs on
+};
+
+}  // namespace StreamCompaction::OutOfCore
