@@ -57,6 +57,22 @@ concept SortOperation = requires(const Op sort, std::size_t n, const int* in, in
     sort(in, out, n, scratch, stream);
 };
 
+/// A value of an operation, such as the initial value of a scan, that an earlier kernel of the stream writes.
+template <typename T>
+struct InDeviceMemory {
+    const T* value;  ///< in memory that the device can read
+};
+
+/// The value itself, wherever it is.
+template <typename T>
+[[nodiscard]] __device__ const T& valueOf(const T& value) {
+    return value;
+}
+template <typename T>
+[[nodiscard]] __device__ const T& valueOf(const InDeviceMemory<T>& value) {
+    return *value.value;
+}
+
 /// The default predicate of compaction.
 struct IsNonzero {
     /// Whether x is kept.

@@ -10,22 +10,6 @@
 
 namespace StreamCompaction::OutOfCore {
 
-/// The elements whose inclusive scan is the scan of a chunk, when `carry` is the sum of all elements before the chunk.
-template <typename In, typename T, typename Op>
-struct WithCarry {
-    const In* in;
-    const T* carry;  ///< is read once
-    bool isInclusive;
-    Op op;
-
-    __device__ T operator()(std::size_t i) const {
-        if (isInclusive) {
-            return i == 0 ? op(*carry, static_cast<T>(in[0])) : static_cast<T>(in[i]);
-        }
-        return i == 0 ? *carry : static_cast<T>(in[i - 1]);
-    }
-};
-
 /// Makes `carry` the sum of all elements up to the end of a chunk, whose scan is `out`.
 template <typename In, typename T, typename Op>
 __global__ void kernAdvanceCarry(const In* in, const T* out, std::size_t n, T* carry, bool isInclusive, Op op) {
@@ -33,23 +17,16 @@ __global__ void kernAdvanceCarry(const In* in, const T* out, std::size_t n, T* c
 }
 
 /// Scans the chunks one after the other. The sum that is carried from chunk to chunk lies in page-locked memory, which
-/// every card can read and write. One thread reads it and one writes it, so its latency is paid once per chunk.
+/// every card can read and write.
 template <typename In, typename T, typename Op>
 class ScanJob final : public Job {
   public:
     ScanJob(const SinglePass::Scan& scan, const In* in, T* out, Op op, T* carry)
-        : inclusive_(scan),
-          isInclusive_(scan.kind == SinglePass::ScanKind::Inclusive),
-          in_(in),
-          out_(out),
-          op_(op),
-          carry_(carry) {
-        inclusive_.kind = SinglePass::ScanKind::Inclusive;
-    }
+        : scan_(scan), in_(in), out_(out), op_(op), carry_(carry) {}
 
     [[nodiscard]] Footprint footprint(std::size_t elements) const override {
         return {scratchBytesFor<In>(elements) + scratchBytesFor<T>(elements),
-                inclusive_.scratchBytes(source(noArray<In>), noArray<T>, elements)};
+                scan_.scratchBytes(noArray<In>, noArray<T>, elements)};
     }
 
     [[nodiscard]] std::vector<Copy> up(const Chunk& chunk, const Place& place) override {
@@ -58,9 +35,9 @@ class ScanJob final : public Job {
 
     void work(const Chunk& chunk, const Place& place, Scratch scratch, cudaStream_t stream) override {
         const Arrays on = arrays(chunk, place);
-        inclusive_(source(on.in), on.out, chunk.size, op_, scratch, stream);
+        scan_(static_cast<const In*>(on.in), on.out, chunk.size, op_, InDeviceMemory<T>{carry_}, scratch, stream);
         kernAdvanceCarry<<<1, 1, 0, stream>>>(static_cast<const In*>(on.in), static_cast<const T*>(on.out), chunk.size,
-                                              carry_, isInclusive_, op_);
+                                              carry_, scan_.kind == SinglePass::ScanKind::Inclusive, op_);
         Common::checkCUDAError("kernAdvanceCarry");
     }
 
@@ -81,12 +58,7 @@ class ScanJob final : public Job {
         return {in, arena.take<T>(chunk.size)};
     }
 
-    [[nodiscard]] auto source(const In* in) const {
-        return generated(WithCarry<In, T, Op>{in, carry_, isInclusive_, op_});
-    }
-
-    SinglePass::Scan inclusive_;
-    bool isInclusive_;
+    SinglePass::Scan scan_;
     const In* in_;
     T* out_;
     Op op_;

@@ -32,9 +32,10 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 ///
 /// Work O(n + blocks^2 / 32), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
 /// size: launch, load, barrier, store.
-template <typename Shape, typename Source, typename T, typename Op>
+template <typename Shape, typename Source, typename T, typename Op, typename Initial>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
-    kernScanResident(std::size_t n, T* odata, GridChain<T> chain, Source source, T initial, bool inclusive, Op op) {
+    kernScanResident(std::size_t n, T* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive,
+                     Op op) {
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     const int tile = static_cast<int>(blockIdx.x);
     const TileOf<T> out = Shape::tileOf(odata, tile, n);
@@ -56,7 +57,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         chain.publish(place.all);
         before = op(chain.before(op), before);
     }
-    before = op(initial, before);
+    before = op(valueOf(initial), before);
 
     // Store.
 #pragma unroll
@@ -75,12 +76,12 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// the look-back: a multiprocessor has room for six tiles of 32 KiB.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per int. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename T, typename Op>
+template <typename Shape, typename Source, typename T, typename Op, typename Initial>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
                                                           24 + Shape::rows * sizeof(T) / 4))
-    kernScanLookBack(std::size_t n, T* odata, ReproducibleChain<T> chain, Source source, T initial, bool inclusive,
-                     bool reproducible, TileOrder order, Op op) {
+    kernScanLookBack(std::size_t n, T* odata, ReproducibleChain<T> chain, Source source, Initial initial,
+                     bool inclusive, bool reproducible, TileOrder order, Op op) {
     using Loader = SourceLoader<Source, Shape>;
     __shared__ typename Loader::Storage storage;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
@@ -108,7 +109,7 @@ __global__ void __launch_bounds__(Shape::threads,
     if (Warp::index() == 0) {
         const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
         if (threadIdx.x == 0) {
-            *tilePrefix.data() = op(initial, prefix);
+            *tilePrefix.data() = op(valueOf(initial), prefix);
         }
     }
     __syncthreads();
@@ -121,7 +122,8 @@ __global__ void __launch_bounds__(Shape::threads,
 /// Prefix sums: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array of n elements in device memory,
 /// or a function of such elements or of the index (primitives/source.cuh). `op` is any associative operator with an
 /// identity (primitives/operators.cuh), by default Sum. `initial`, by default the identity, comes before the first
-/// element. Sums are accumulated in the type of `out`, which may be wider than that of `in`.
+/// element. It is a T, or InDeviceMemory<T> if an earlier kernel writes it. Sums are accumulated in the type of `out`,
+/// which may be wider than that of `in`.
 ///
 /// Elements and sums are trivially copyable, have 1 to 16 bytes, and lie at any address that their type allows. `out`
 /// may be `in`. Integer sums wrap. The scratch may hold anything and keeps nothing from call to call. Neither allocates
@@ -162,6 +164,49 @@ struct Scan {
     template <typename In, typename T, OperatorOn<T> Op>
     void operator()(const In& in, T* out, std::size_t n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
+        scanFrom(in, out, n, op, initial, scratch, stream);
+    }
+
+    template <typename In, typename T, OperatorOn<T> Op>
+    void operator()(const In& in, T* out, std::size_t n, Op op, InDeviceMemory<T> initial, Scratch scratch,
+                    cudaStream_t stream) const {
+        Arguments::requireArray("initial", initial.value, 1);
+        scanFrom(in, out, n, op, initial, scratch, stream);
+    }
+
+    /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
+    /// registers.
+    template <typename Block, typename Source, typename T, typename Op, typename Initial>
+    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, std::size_t n, Op op, Initial initial,
+                                    ScratchArena arena, cudaStream_t stream) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        constexpr auto kernel = kernScanResident<Tile, Source, T, Op, Initial>;
+        const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
+        if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
+            return false;
+        }
+        launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
+                       GridChain<T>{arena.take<T>(blocks)}, source, initial, kind == ScanKind::Inclusive, op);
+        return true;
+    }
+
+    /// By look-back over tiles of the given shape.
+    template <typename Block, typename Source, typename T, typename Op, typename Initial>
+    void scanByLookBack(Block, const Source& source, T* out, std::size_t n, Op op, Initial initial, ScratchArena arena,
+                        cudaStream_t stream) const {
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op, Initial>;
+        const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
+        const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
+        clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
+        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
+                       kind == ScanKind::Inclusive, reproducible, order, op);
+    }
+
+  private:
+    template <typename In, typename T, typename Op, typename Initial>
+    void scanFrom(const In& in, T* out, std::size_t n, Op op, Initial initial, Scratch scratch,
+                  cudaStream_t stream) const {
         using Element = Stored<SourceOf<In>>;
         static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<T>);
         static_assert(sizeof(Element) <= 16 && sizeof(T) <= 16, "elements of up to 16 bytes");
@@ -177,35 +222,6 @@ struct Scan {
         if (!isDone) {
             scanByLookBack(ScanBlock{}, source, out, n, op, initial, arena, stream);
         }
-    }
-
-    /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
-    /// registers.
-    template <typename Block, typename Source, typename T, typename Op>
-    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, std::size_t n, Op op, T initial,
-                                    ScratchArena arena, cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanResident<Tile, Source, T, Op>;
-        const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
-        if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
-            return false;
-        }
-        launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                       GridChain<T>{arena.take<T>(blocks)}, source, initial, kind == ScanKind::Inclusive, op);
-        return true;
-    }
-
-    /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename T, typename Op>
-    void scanByLookBack(Block, const Source& source, T* out, std::size_t n, Op op, T initial, ScratchArena arena,
-                        cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op>;
-        const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
-        const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
-        clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
-        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
-                       kind == ScanKind::Inclusive, reproducible, order, op);
     }
 };
 

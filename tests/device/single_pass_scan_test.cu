@@ -95,6 +95,11 @@ void expectSumsOf(const In& in, const std::vector<T>& values, const T& initial) 
         auto scratch = usedScratch(scan.scratchBytes(in, out.data(), n, Sum{}, initial));
         scan(in, out.data(), n, Sum{}, initial, scratch.bytes(), nullptr);
         ASSERT_TRUE(sameBits(out.read(n), sums)) << "n = " << n;
+
+        const DeviceBuffer<T> deviceInitial{std::span(&initial, 1)};
+        out.poison(n, nullptr);
+        scan(in, out.data(), n, Sum{}, InDeviceMemory<T>{deviceInitial.data()}, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(out.read(n), sums)) << "n = " << n << ", the initial value in device memory";
     }
 }
 
