@@ -4,9 +4,9 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
-#include "stream_compaction/radix_sort/tile.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
 
 /// Radix sort of arrays of any size, with one pass over memory per digit ("Onesweep", Adinets and Merrill, "Onesweep: A

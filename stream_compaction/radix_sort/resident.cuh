@@ -3,7 +3,7 @@
 #include <cooperative_groups.h>
 
 #include "stream_compaction/primitives/block.cuh"
-#include "stream_compaction/radix_sort/tile.cuh"
+#include "stream_compaction/primitives/sort_tile.cuh"
 
 /// Radix sort of arrays that fit into the blocks of one launch.
 namespace StreamCompaction::Radix {

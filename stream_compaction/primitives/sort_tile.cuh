@@ -12,8 +12,8 @@
 #include "stream_compaction/primitives/target.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
-/// What one pass of a radix sort does with a tile: load it, rank it by a digit, pack it in order in shared memory,
-/// store it.
+/// What one pass of a radix sort, or another stable partition, does with a tile: load it, rank it by a digit, pack it
+/// in order in shared memory, store it. The digit of a key is what `digit.of(key)` returns, less than `digitValues`.
 namespace StreamCompaction::Radix {
 
 /// The value type of a sort of keys alone.
@@ -122,7 +122,8 @@ class TileKeys {
         }
     }
 
-    __device__ void count(DigitRank<Shape::threads>& ranks, Digit digit) const {
+    template <typename DigitOf>
+    __device__ void count(DigitRank<Shape::threads>& ranks, DigitOf digit) const {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             ranks.count(digit.of(keys_[row]));
@@ -130,9 +131,9 @@ class TileKeys {
     }
 
     /// Puts every key in its place in shared memory and remembers the place. Calls `also(row, place)` for each row.
-    template <typename Value, typename Also>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage,
-                         Also&& also) {
+    template <typename DigitOf, typename Value, typename Also>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit,
+                         TileStorage<Shape, Bits, Value>& storage, Also&& also) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             places_[row] = ranks.next(digit.of(keys_[row]));
@@ -140,8 +141,9 @@ class TileKeys {
             also(row, places_[row]);
         }
     }
-    template <typename Value>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, Digit digit, TileStorage<Shape, Bits, Value>& storage) {
+    template <typename DigitOf, typename Value>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit,
+                         TileStorage<Shape, Bits, Value>& storage) {
         pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 
