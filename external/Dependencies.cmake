@@ -22,6 +22,17 @@ else()
     set(STREAM_COMPACTION_HAS_HIGHWAY OFF)
 endif()
 
+# NCCL, for arrays that are spread over several GPUs. The simulator has its own.
+set(STREAM_COMPACTION_HAS_NCCL ${STREAM_COMPACTION_SIMULATED})
+if(STREAM_COMPACTION_HAS_CUDA AND NOT STREAM_COMPACTION_SIMULATED)
+    list(APPEND CMAKE_MODULE_PATH ${CMAKE_CURRENT_LIST_DIR})
+    find_package(NCCL 2.28 QUIET)
+    set(STREAM_COMPACTION_HAS_NCCL ${NCCL_FOUND})
+    if(NOT NCCL_FOUND)
+        message(STATUS "Several GPUs are not supported: NCCL 2.28 or newer was not found (NCCL_ROOT may name its folder)")
+    endif()
+endif()
+
 if(STREAM_COMPACTION_PROGRAM OR STREAM_COMPACTION_EXAMPLES)
     stream_compaction_dependency(CLI11 v2.4.2 https://github.com/CLIUtils/CLI11.git FIND_PACKAGE_ARGS 2)
     FetchContent_MakeAvailable(CLI11)

@@ -23,7 +23,8 @@ LIBRARY = {
     "utf8": "primitives runtime",
     "cpu": "cpu.h utf8 runtime",
     "out_of_core": "primitives runtime api",
-    "api": "out_of_core cpu single_pass radix_sort row_sum utf8 primitives runtime",
+    "distributed": "primitives runtime api",
+    "api": "distributed out_of_core cpu single_pass radix_sort row_sum utf8 primitives runtime",
 }
 PROGRAM = {
     "src/cli": "runtime",

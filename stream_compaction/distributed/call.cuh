@@ -1,0 +1,122 @@
+#pragma once
+
+#include <exception>
+#include <vector>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/distributed/rank.h"
+#include "stream_compaction/runtime/launch.cuh"
+
+namespace StreamCompaction::Distributed {
+
+/// What a rank tells the others: one value.
+template <typename T>
+struct Told {
+    Header header;
+    T value;
+};
+
+/// Remembers a rank that failed, if there is one. `headerOf(rank)` is what it told. Called by one thread.
+template <typename HeaderOf>
+__device__ void noteFailure(int ranks, std::uint32_t* failure, HeaderOf headerOf) {
+    for (int rank = 0; rank < ranks; ++rank) {
+        if (headerOf(rank).failed != 0) {
+            *failure = static_cast<std::uint32_t>(rank) + 1;
+        }
+    }
+}
+template <typename T>
+__device__ void noteFailure(const Told<T>* told, int ranks, std::uint32_t* failure) {
+    noteFailure(ranks, failure, [told](int rank) { return told[rank].header; });
+}
+
+/// A call of an operation for the ranks of this process. An operation is a sequence of steps, and each step is carried
+/// out for all ranks before the next, so that one thread can serve them all.
+///
+/// A `Part` is one rank's share of the arguments. It has a `rank`, a `stream`, a `scratch`, and `n`, the number of its
+/// elements. If its arguments are invalid, the rank takes part with no elements and tells the others that it failed.
+/// Otherwise they would wait for it for ever.
+template <typename Part>
+class Call {
+  public:
+    /// Checks the arguments of at least one rank. `check(part)` throws for invalid ones.
+    template <typename Check>
+    Call(const std::vector<Part>& parts, const Check& check) {
+        if (parts.empty()) {
+            throw std::invalid_argument("parts: expected at least one rank");
+        }
+        for (const Part& part : parts) {
+            Member& member = members_.emplace_back(part);
+            try {
+                check(part);
+            } catch (...) {
+                failure_ = failure_ == nullptr ? std::current_exception() : failure_;
+                member.isValid = false;
+                member.part.n = 0;
+                member.part.scratch = {};
+                const DeviceScope here(part.rank->device());
+                tellFailure(member.part, 1);
+            }
+        }
+    }
+
+    /// Whether kernels of these ranks can write to the windows of all ranks.
+    [[nodiscard]] bool reachesAllRanks() const { return members_.front().part.rank->reachesAllRanks(); }
+
+    /// Calls `work(part)` for each rank, on its device.
+    template <typename Work>
+    void forEach(const Work& work) const {
+        forEachIf([](const Member&) { return true; }, work);
+    }
+    /// The same for the ranks whose arguments are valid: for steps that need more than the number of elements.
+    template <typename Work>
+    void forEachValid(const Work& work) const {
+        forEachIf([](const Member& member) { return member.isValid; }, work);
+    }
+    /// The same for the others.
+    template <typename Work>
+    void forEachInvalid(const Work& work) const {
+        forEachIf([](const Member& member) { return !member.isValid; }, work);
+    }
+
+    /// Exchanges the first `bytes` bytes of the ranks' slots.
+    void exchange(std::size_t bytes) const {
+        inGroup([&] { forEach([&](const Part& part) { part.rank->exchange(bytes, part.stream); }); });
+    }
+
+    /// Ends the call. Throws what the check threw, if anything.
+    void finish() const {
+        forEachInvalid([](const Part& part) { tellFailure(part, 0); });
+        if (failure_ != nullptr) {
+            std::rethrow_exception(failure_);
+        }
+    }
+
+  private:
+    struct Member {
+        explicit Member(const Part& part) : part(part) {}
+
+        Part part;
+        bool isValid = true;
+    };
+
+    template <typename Condition, typename Work>
+    void forEachIf(const Condition& condition, const Work& work) const {
+        for (const Member& member : members_) {
+            if (condition(member)) {
+                const DeviceScope here(member.part.rank->device());
+                work(member.part);
+            }
+        }
+    }
+
+    static void tellFailure(const Part& part, int failed) {
+        Common::checkCUDAError(cudaMemsetAsync(part.rank->template mine<Header>(), failed, 1, part.stream),
+                               "cudaMemsetAsync");
+    }
+
+    std::vector<Member> members_;
+    std::exception_ptr failure_;
+};
+
+}  // namespace StreamCompaction::Distributed

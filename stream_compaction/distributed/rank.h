@@ -1,0 +1,132 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+#include <nccl.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "stream_compaction/device_buffer.h"
+#include "stream_compaction/distributed/nccl_check.h"
+#include "stream_compaction/runtime/device_scope.h"
+#include "stream_compaction/runtime/scratch.h"
+
+namespace StreamCompaction::Distributed {
+
+/// The most ranks that a communicator of this library has. The tables of a sort grow with the square of their number.
+inline constexpr int mostRanks = 64;
+
+/// The first part of what a rank tells all others in an exchange, of at most `slotBytes` bytes.
+struct alignas(16) Header {
+    std::uint32_t failed;  ///< 1 if the rank was called with invalid arguments, else 0
+};
+inline constexpr std::size_t slotBytes = std::size_t{72} << 10;
+inline constexpr std::size_t stateBytes = std::size_t{128} << 10;
+
+/// One rank of the caller's communicator, with the device memory by which ranks exchange small amounts.
+///
+/// The communicator and its device belong to the caller and outlive the rank. The calls of one rank go to one stream,
+/// or to streams that wait for one another, because they share the memory of the exchange.
+class Rank {
+  public:
+    /// Allocates, on the communicator's device, and synchronises it. Other ranks need not call. Throws NcclError,
+    /// CudaError, and std::invalid_argument for more than `mostRanks` ranks.
+    explicit Rank(ncclComm_t comm);
+
+    /// The caller's communicator.
+    [[nodiscard]] ncclComm_t comm() const { return comm_; }
+    /// This rank, from 0 on.
+    [[nodiscard]] int index() const { return index_; }
+    /// The number of ranks.
+    [[nodiscard]] int count() const { return count_; }
+    /// The device of this rank.
+    [[nodiscard]] int device() const { return device_; }
+
+    /// Whether kernels of this rank can write to the windows of all ranks, over NVLink or PCIe.
+    [[nodiscard]] bool reachesAllRanks() const { return reachesAllRanks_; }
+
+    /// What this rank tells the others, in device memory. Its header is zero.
+    template <typename Slot>
+    [[nodiscard]] Slot* mine() const {
+        static_assert(sizeof(Slot) <= slotBytes);
+        return reinterpret_cast<Slot*>(exchange_->mine.bytes().data());
+    }
+    /// What all ranks have told in the last exchange of such slots, in device memory and in the order of the ranks.
+    template <typename Slot>
+    [[nodiscard]] const Slot* all() const {
+        return reinterpret_cast<const Slot*>(exchange_->all.bytes().data());
+    }
+    /// Device memory of this rank, for what operations keep between their kernels.
+    template <typename State>
+    [[nodiscard]] State* state() const {
+        static_assert(sizeof(State) <= stateBytes);
+        return reinterpret_cast<State*>(exchange_->state.bytes().data());
+    }
+    /// The rank that was called with invalid arguments, plus 1; 0 if there was none. In device memory.
+    [[nodiscard]] std::uint32_t* failure() const { return exchange_->failure.data(); }
+
+    /// Enqueues the exchange of the first `bytes` bytes of the slots. All ranks must call. Throws NcclError, also if
+    /// the communicator was aborted.
+    void exchange(std::size_t bytes, cudaStream_t stream) const;
+
+    /// Waits for the work on the stream. Throws NcclError if the communicator is aborted or fails meanwhile, rather
+    /// than waiting for ever.
+    void waitFor(cudaStream_t stream) const;
+
+    /// The same. Also throws std::invalid_argument if a call since the last `synchronize` had invalid arguments on any
+    /// rank.
+    void synchronize(cudaStream_t stream) const;
+
+  private:
+    struct Exchange {
+        DeviceBuffer<std::byte> mine;
+        DeviceBuffer<std::byte> all;
+        DeviceBuffer<std::byte> state;
+        DeviceBuffer<std::uint32_t> failure;
+    };
+
+    void requireHealthy() const;
+
+    ncclComm_t comm_;
+    int index_ = 0;
+    int count_ = 0;
+    int device_ = 0;
+    bool reachesAllRanks_ = false;
+    std::unique_ptr<Exchange> exchange_;
+};
+
+/// Scratch that kernels of all ranks can write to, if `Rank::reachesAllRanks`.
+struct SharedScratch {
+    Scratch memory;       ///< of this rank
+    ncclWindow_t window;  ///< the memories of all ranks
+};
+
+/// Device memory of the same size on each rank, registered as a window.
+class SharedBuffer {
+  public:
+    /// The buffers of the ranks of this process, on their devices. `bytes` is the same on all ranks. All ranks must
+    /// call, and the calls wait for one another. Throws NcclError and CudaError.
+    [[nodiscard]] static std::vector<SharedBuffer> allocate(std::span<const Rank> ranks, std::size_t bytes);
+
+    /// Deregisters and frees the memory. Synchronises the device. The communicator must still be there.
+    ~SharedBuffer();
+    SharedBuffer(SharedBuffer&& other) noexcept;
+    SharedBuffer& operator=(SharedBuffer&& other) noexcept;
+
+    /// The memory, to be lent to an operation.
+    [[nodiscard]] SharedScratch scratch() const { return {{static_cast<std::byte*>(memory_), bytes_}, window_}; }
+
+  private:
+    SharedBuffer(const Rank& rank, std::size_t bytes);
+
+    ncclComm_t comm_ = nullptr;
+    int device_ = 0;
+    void* memory_ = nullptr;
+    std::size_t bytes_ = 0;
+    ncclWindow_t window_ = nullptr;
+};
+
+}  // namespace StreamCompaction::Distributed

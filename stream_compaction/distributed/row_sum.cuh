@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "stream_compaction/distributed/call.cuh"
+#include "stream_compaction/row_sum.cuh"
+
+namespace StreamCompaction::Distributed {
+
+/// NCCL's name of a type.
+template <typename T>
+[[nodiscard]] constexpr ncclDataType_t ncclTypeOf() {
+    if constexpr (std::is_same_v<T, float>) {
+        return ncclFloat32;
+    } else if constexpr (std::is_same_v<T, double>) {
+        return ncclFloat64;
+    } else {
+        static_assert(std::is_integral_v<T> && (sizeof(T) == 4 || sizeof(T) == 8), "NCCL does not add up this type");
+        return sizeof(T) == 8 ? (std::is_signed_v<T> ? ncclInt64 : ncclUint64)
+                              : (std::is_signed_v<T> ? ncclInt32 : ncclUint32);
+    }
+}
+
+/// One rank's share of row sums.
+template <typename In, typename Acc>
+struct RowSumPart {
+    const In* in;         ///< the rank's columns, in device memory: `rows` rows of `n` elements
+    Acc* out;             ///< the sums of all columns, in device memory; one per row, on each rank
+    std::size_t rows;     ///< the same on all ranks
+    std::size_t n;        ///< the rank's number of columns, 0 included
+    std::size_t pitch;    ///< elements from row to row
+    Scratch scratch;      ///< on the rank's device
+    const Rank* rank;     ///< of this process
+    cudaStream_t stream;  ///< of the rank's device
+};
+
+/// Remembers a rank that failed. One thread.
+static __global__ void kernNoteFailure(const Header* headers, int ranks, std::uint32_t* failure) {
+    noteFailure(ranks, failure, [headers](int rank) { return headers[rank]; });
+}
+
+/// Sums of the rows of a matrix whose columns are spread over the ranks: `rowSum(in, out, rows, cols, pitch, scratch,
+/// rank, stream)`. All ranks get all sums. If rows are spread instead, each rank has whole rows, and
+/// RowSum::Adaptive is all that it needs.
+///
+/// Each rank adds up its columns, then NCCL adds up the ranks' sums, which are float, double or integers of 4 or 8
+/// bytes. Its order of additions depends on the machine. A rank reads each of its elements once. 2 (ranks - 1) / ranks
+/// sums per row cross each link.
+///
+/// How a call enqueues and fails is as for Distributed::Scan. A failing call allocates memory to take part.
+struct RowSum {
+    /// The bytes of scratch that a rank needs. Needs no device.
+    template <typename In, typename Acc>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* out, std::size_t rows, std::size_t cols,
+                                           std::size_t pitch) const {
+        return StreamCompaction::RowSum::Adaptive{}.scratchBytes(in, out, rows, cols, pitch);
+    }
+
+    /// For one rank of this process.
+    template <typename In, typename Acc>
+    void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
+                    const Rank& rank, cudaStream_t stream) const {
+        (*this)(std::vector<RowSumPart<In, Acc>>{{in, out, rows, cols, pitch, scratch, &rank, stream}});
+    }
+
+    /// For several ranks of this process, by one thread.
+    template <typename In, typename Acc>
+    void operator()(const std::vector<RowSumPart<In, Acc>>& parts) const {
+        using Part = RowSumPart<In, Acc>;
+        const StreamCompaction::RowSum::Adaptive local;
+        const Call<Part> call(parts, [&](const Part& part) {
+            requireMatrix(StreamCompaction::RowSum::Matrix<In>{part.in, part.rows, part.n, part.pitch}, part.out);
+            (void)ScratchArena(part.scratch, local.scratchBytes(part.in, part.out, part.rows, part.n, part.pitch));
+        });
+        call.forEachValid([&](const Part& part) {
+            local(part.in, part.out, part.rows, part.n, part.pitch, part.scratch, part.stream);
+        });
+        std::vector<DeviceBuffer<Acc>> ofFailing;
+        inGroup([&] {
+            call.exchange(sizeof(Header));
+            call.forEachValid([&](const Part& part) { addUpRanks(part, part.out); });
+            call.forEachInvalid([&](const Part& part) {
+                DeviceBuffer<Acc>& zeros = ofFailing.emplace_back(part.rows);
+                Common::checkCUDAError(cudaMemsetAsync(zeros.data(), 0, zeros.byteCount(), part.stream),
+                                       "cudaMemsetAsync");
+                addUpRanks(part, zeros.data());
+            });
+        });
+        call.forEachValid([](const Part& part) {
+            launch<kernNoteFailure>({1, 1}, part.stream, part.rank->template all<Header>(), part.rank->count(),
+                                    part.rank->failure());
+        });
+        call.forEachInvalid([](const Part& part) { part.rank->waitFor(part.stream); });
+        call.finish();
+    }
+
+  private:
+    template <typename In, typename Acc>
+    static void addUpRanks(const RowSumPart<In, Acc>& part, Acc* sums) {
+        checkNccl(ncclAllReduce(sums, sums, part.rows, ncclTypeOf<Acc>(), ncclSum, part.rank->comm(), part.stream),
+                  "ncclAllReduce", part.rank->comm());
+    }
+};
+
+}  // namespace StreamCompaction::Distributed

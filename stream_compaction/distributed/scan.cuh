@@ -1,0 +1,98 @@
+#pragma once
+
+#include "stream_compaction/distributed/call.cuh"
+#include "stream_compaction/distributed/total.cuh"
+#include "stream_compaction/single_pass.cuh"
+
+namespace StreamCompaction::Distributed {
+
+/// One rank's share of a scan.
+template <typename In, typename T>
+struct ScanPart {
+    In in;                ///< the rank's elements: an array in device memory, or a function (primitives/source.cuh)
+    T* out;               ///< their prefix sums, in device memory; may be the same array
+    std::size_t n;        ///< the rank's number of elements, 0 included
+    Scratch scratch;      ///< on the rank's device
+    const Rank* rank;     ///< of this process
+    cudaStream_t stream;  ///< of the rank's device
+};
+
+/// The sum of `initial` and of the totals of all ranks before this one. Called by one warp. Work O(ranks).
+template <typename T, typename Op>
+__global__ void kernAddUpRanksBefore(T* sum, const Told<T>* totals, int rank, int ranks, T initial, Op op,
+                                     std::uint32_t* failure) {
+    const T identity = op.template identity<T>();
+    T before = initial;
+    for (int first = 0; first < rank; first += Warp::lanes) {
+        const int i = first + Warp::lane();
+        before = op(before, Warp::reduce(i < rank ? totals[i].value : identity, op));
+    }
+    if (threadIdx.x == 0) {
+        *sum = before;
+        noteFailure(totals, ranks, failure);
+    }
+}
+
+/// Prefix sums of an array that is spread over the ranks, in the order of the ranks: `scan(in, out, n, op, initial,
+/// scratch, rank, stream)`. Each rank has any number of elements. `op` is any associative operator; it need not
+/// commute. `initial` comes before the first element of the first rank and is the same on all ranks. Elements, sums and
+/// arrays are as for SinglePass::Scan.
+///
+/// Each rank adds up its elements, the ranks exchange their totals, and each scans its elements from the total of the
+/// ranks before. A rank cannot know what comes before its first element until the others have read theirs, so each
+/// element is read twice: 12 bytes per int. Small arrays stay in the second-level cache between the two. The totals are
+/// added up in the same order in every run. With `reproducible`, floating-point sums are bitwise the same for the same
+/// numbers of elements per rank.
+///
+/// All ranks call, in the same order. A call enqueues its work on the stream; it neither allocates device memory nor
+/// waits, and can be captured in a CUDA graph. A call with invalid arguments throws std::invalid_argument on its rank,
+/// which takes part with no elements, and `Rank::synchronize` throws on all ranks. NcclError is thrown for a failed or
+/// aborted communicator.
+struct Scan {
+    SinglePass::ScanKind kind = SinglePass::ScanKind::Exclusive;
+
+    bool reproducible = false;  ///< whether floating-point sums are bitwise the same in every run
+
+    /// The bytes of scratch that a rank needs. Needs no device.
+    template <typename In, typename T, OperatorOn<T> Op = Sum>
+    [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t n, Op = {},
+                                           std::type_identity_t<T> = {}) const {
+        return std::max(local().scratchBytes(in, out, n), Total<SourceOf<In>, T, Op>::scratchBytes(n));
+    }
+
+    /// For one rank of this process.
+    template <typename In, typename T, OperatorOn<T> Op>
+    void operator()(const In& in, T* out, std::size_t n, Op op, std::type_identity_t<T> initial, Scratch scratch,
+                    const Rank& rank, cudaStream_t stream) const {
+        (*this)(std::vector<ScanPart<In, T>>{{in, out, n, scratch, &rank, stream}}, op, initial);
+    }
+
+    /// For several ranks of this process, by one thread.
+    template <typename In, typename T, OperatorOn<T> Op>
+    void operator()(const std::vector<ScanPart<In, T>>& parts, Op op, std::type_identity_t<T> initial) const {
+        using Part = ScanPart<In, T>;
+        using Source = SourceOf<In>;
+        const Call<Part> call(parts, [&](const Part& part) {
+            requireSource<SinglePass::Scan::mayRunInPlace>(sourceOf(part.in), part.out, part.n);
+            (void)ScratchArena(part.scratch, scratchBytes(part.in, part.out, part.n, op));
+        });
+        call.forEach([&](const Part& part) {
+            Total<Source, T, Op>::enqueue(sourceOf(part.in), &part.rank->template mine<Told<T>>()->value, part.n, op,
+                                          ScratchArena(part.scratch, 0), part.stream);
+        });
+        call.exchange(sizeof(Told<T>));
+        call.forEachValid([&](const Part& part) {
+            const Rank& rank = *part.rank;
+            T* const before = rank.template state<T>();
+            launch<kernAddUpRanksBefore<T, Op>>({1, Warp::lanes}, part.stream, before, rank.template all<Told<T>>(),
+                                                rank.index(), rank.count(), initial, op, rank.failure());
+            local()(part.in, part.out, part.n, op, InDeviceMemory<T>{before}, part.scratch, part.stream);
+        });
+        call.finish();
+    }
+
+  private:
+    [[nodiscard]] SinglePass::Scan local() const { return {.kind = kind, .reproducible = reproducible}; }
+};
+
+}  // namespace StreamCompaction::Distributed

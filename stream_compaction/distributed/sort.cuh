@@ -1,0 +1,259 @@
+#pragma once
+
+#include <array>
+
+#include "stream_compaction/distributed/partition.cuh"
+#include "stream_compaction/radix_sort.cuh"
+
+namespace StreamCompaction::Distributed {
+
+/// One rank's share of a sort.
+template <typename K, typename V>
+struct SortPart {
+    const K* keysIn;        ///< in device memory, like all arrays
+    K* keysOut;             ///< the rank's part of the sorted keys, as many as it brings
+    const V* valuesIn;      ///< null for a sort of keys alone
+    V* valuesOut;           ///< null for a sort of keys alone
+    std::size_t n;          ///< the rank's number of keys, 0 included
+    SharedScratch scratch;  ///< of the same size on all ranks
+    const Rank* rank;       ///< of this process
+    cudaStream_t stream;    ///< of the rank's device
+};
+
+/// What a rank keeps in Rank::state.
+struct SortState {
+    Splitters splitters;
+    ExchangePlan plan;
+};
+
+/// The arrays of a rank in its scratch. What it receives comes first, where other ranks write it.
+template <typename K, typename V>
+struct SortMemory {
+    using Bits = BitsOf<K>;
+    using Value = Radix::Carried<V>;
+    using Shape = Radix::SortShape<512, Radix::passItems<Bits, Value>(512, 40 << 10)>;  ///< of the partition
+
+    Radix::Elements<Bits, Value> received;
+    std::uint64_t* statuses;
+    std::size_t statusWords;
+    SendBuffers<Bits, Value> send{};  ///< null if kernels reach all ranks
+    Scratch rest;
+
+    SortMemory(Scratch scratch, std::size_t n, const Rank& rank) : statusWords(wordsFor(n, rank)) {
+        ScratchArena arena(scratch, 0);
+        received = Radix::takeElements<Bits, Value>(arena, n);
+        statuses = arena.take<std::uint64_t>(statusWords);
+        if (!rank.reachesAllRanks()) {
+            send = Radix::takeElements<Bits, Value>(arena, n);
+        }
+        rest = arena.rest();
+    }
+
+    [[nodiscard]] static std::size_t bytes(std::size_t n, const Rank& rank) {
+        Arguments::requireSize<K, V>(n);
+        return Radix::elementBytes<Bits, Value>(n) * (rank.reachesAllRanks() ? 1 : 2) +
+               scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localBytes(n);
+    }
+
+    [[nodiscard]] static std::size_t tilesOf(std::size_t n) { return Common::blocksFor(n, Shape::elements); }
+
+  private:
+    [[nodiscard]] static std::size_t wordsFor(std::size_t n, const Rank& rank) {
+        return LookBack::Statuses<LookBack::Count>::wordsFor(tilesOf(n) * (2 * rank.count() - 1));
+    }
+    [[nodiscard]] static std::size_t localBytes(std::size_t n) {
+        const Radix::Consumed<K> keys{nullptr};
+        if constexpr (Radix::hasValues<V>) {
+            return Radix::Sort{}.scratchBytes(keys, noArray<K>, Radix::Consumed<V>{nullptr}, noArray<V>, n);
+        } else {
+            return Radix::Sort{}.scratchBytes(keys, noArray<K>, n);
+        }
+    }
+};
+
+/// Sorts keys, or keys and the values that go with them, that are spread over the ranks: `sort(keysIn, keysOut, n,
+/// scratch, rank, stream)` and `sort(keysIn, keysOut, valuesIn, valuesOut, n, scratch, rank, stream)`. Afterwards the
+/// arrays, one behind the other in the order of the ranks, are sorted. The sort is stable over the whole, and each rank
+/// keeps its number of elements, exactly, whatever the keys. Keys, values, directions and ranges of bits are as for
+/// Radix::Sort. No array may overlap another.
+///
+/// The ranks find the keys that divide the sorted order (splitters.cuh), 11 bits at a time or fewer with many ranks,
+/// with one exchange for each. A partition then writes each element straight into the memory of its rank, over NVLink
+/// or PCIe (partition.cuh), and each rank sorts what it has received. If a rank cannot reach the memory of another, the
+/// partition goes to a buffer, and NCCL sends it in one group. So there is no phase of merging, and each element
+/// crosses a link at most once.
+///
+/// Bytes moved per 4-byte key, besides those of Radix::Sort: 4 per splitter digit, 8 in the partition, and (ranks - 1)
+/// / ranks of 4 over the link.
+///
+/// Scratch is a SharedBuffer. How a call enqueues and fails is as for Distributed::Scan. Where ranks cannot reach each
+/// other's memory, the call waits for the stream once, because NCCL's host interface needs the numbers of elements to
+/// send, and it cannot be captured. Blocks rely on the card to begin them in the order of their index, as
+/// TileOrder::BlockIndex does.
+struct Sort {
+    bool descending = false;  ///< the exact reverse of ascending order
+    int beginBit = 0;         ///< as for Radix::Sort
+    int endBit = 0;           ///< as for Radix::Sort
+
+    /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most.
+    template <typename K>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, std::size_t n, const Rank& rank) const {
+        return SortMemory<K, Radix::NoValue>::bytes(n, rank);
+    }
+    /// The same for keys and values.
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
+                                           std::size_t n, const Rank& rank) const {
+        return SortMemory<K, V>::bytes(n, rank);
+    }
+
+    /// Sorts keys, for one rank of this process.
+    template <typename K>
+    void operator()(const K* keysIn, K* keysOut, std::size_t n, const SharedScratch& scratch, const Rank& rank,
+                    cudaStream_t stream) const {
+        (*this)(
+            std::vector<SortPart<K, Radix::NoValue>>{{keysIn, keysOut, nullptr, nullptr, n, scratch, &rank, stream}});
+    }
+    /// Sorts keys and their values, for one rank of this process.
+    template <typename K, typename V>
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n,
+                    const SharedScratch& scratch, const Rank& rank, cudaStream_t stream) const {
+        (*this)(std::vector<SortPart<K, V>>{{keysIn, keysOut, valuesIn, valuesOut, n, scratch, &rank, stream}});
+    }
+
+    /// For several ranks of this process, by one thread.
+    template <typename K, typename V>
+    void operator()(const std::vector<SortPart<K, V>>& parts) const {
+        using Part = SortPart<K, V>;
+        (void)local().digitRange(8 * sizeof(K));  // throws for an invalid range of bits
+        const Call<Part> call(parts, [&](const Part& part) { requireValid(part); });
+        const int ranks = parts.front().rank->count();
+        const auto compared = comparedBits<K>();
+        const SplitterDigits digits{compared.count(), ranks};
+
+        // Find the splitters.
+        call.forEach([&](const Part& part) { clear(&part.rank->template state<SortState>()->splitters, part.stream); });
+        for (int i = 0; i < digits.count(); ++i) {
+            const SplitterDigit digit = digits.digit(i);
+            const std::size_t bytes = DigitCounts::bytesFor(i == 0 ? 1 : std::max(1, ranks - 1), digit);
+            call.forEach([&](const Part& part) { countDigit(part, compared, digit, i == 0, bytes); });
+            call.exchange(bytes);
+            call.forEach([&](const Part& part) {
+                const Rank& rank = *part.rank;
+                launch<kernFindSplitterDigit>({1, splitterThreads}, part.stream,
+                                              &rank.template state<SortState>()->splitters, allCounts(rank, bytes),
+                                              digit, i == 0, rank.failure());
+            });
+            if (i + 1 == digits.count()) {
+                call.forEachValid([&](const Part& part) { plan(part, allCounts(*part.rank, bytes)); });
+            }
+        }
+
+        // Exchange the elements.
+        call.forEachValid([&](const Part& part) { partition(part, compared); });
+        completeExchange(
+            call, [](const Part& part) { return &part.rank->template state<SortState>()->plan.cuts; },
+            [](const Part& part, const Cuts& cuts) {
+                const SortMemory<K, V> memory(part.scratch.memory, part.n, *part.rank);
+                sendAndReceive(*part.rank, cuts, memory.send.keys, memory.received.keys, part.stream);
+                if constexpr (Radix::hasValues<V>) {
+                    sendAndReceive(*part.rank, cuts, memory.send.values, memory.received.values, part.stream);
+                }
+            });
+
+        // Sort what has been received.
+        call.forEachValid([&](const Part& part) { sortReceived(part); });
+        call.finish();
+    }
+
+  private:
+    [[nodiscard]] Radix::Sort local() const {
+        return {.descending = descending, .beginBit = beginBit, .endBit = endBit};
+    }
+
+    template <typename K>
+    [[nodiscard]] ComparedBits<BitsOf<K>> comparedBits() const {
+        return {KeyCoding<BitsOf<K>>::template of<K>(descending), beginBit,
+                endBit == 0 ? static_cast<int>(8 * sizeof(K)) : endBit};
+    }
+
+    template <typename K, typename V>
+    void requireValid(const SortPart<K, V>& part) const {
+        requireDisjointArrays(part.keysIn, part.keysOut, part.n);
+        if constexpr (Radix::hasValues<V>) {
+            requireDisjointArrays(part.valuesIn, part.valuesOut, part.n);
+        }
+        (void)ScratchArena(part.scratch.memory, SortMemory<K, V>::bytes(part.n, *part.rank));
+    }
+
+    template <typename T>
+    static void clear(T* object, cudaStream_t stream, std::size_t bytes = sizeof(T)) {
+        Common::checkCUDAError(cudaMemsetAsync(object, 0, bytes, stream), "cudaMemsetAsync");
+    }
+
+    [[nodiscard]] static AllCounts allCounts(const Rank& rank, std::size_t bytes) {
+        return {rank.all<std::byte>(), bytes, rank.count()};
+    }
+
+    template <typename K, typename V>
+    static void countDigit(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared, SplitterDigit digit,
+                           bool isFirst, std::size_t bytes) {
+        using Tile = TileShape<512, 4, vectorLength<BitsOf<K>>>;
+        constexpr auto kernel = kernCountSplitterDigit<Tile, BitsOf<K>>;
+        const Rank& rank = *part.rank;
+        auto* const mine = rank.mine<DigitCounts>();
+        clear(&mine->n, part.stream, bytes - offsetof(DigitCounts, n));
+        const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(part.n, Tile::elements), 1,
+                                                           onCurrentDevice<kernel>(Tile::threads).residentBlocks);
+        launch<kernel>({blocks, Tile::threads}, part.stream, part.n, mine, &rank.state<SortState>()->splitters,
+                       Radix::bitsOf(part.keysIn), compared, digit, isFirst);
+    }
+
+    template <typename K, typename V>
+    static void plan(const SortPart<K, V>& part, const AllCounts& all) {
+        using Arrays = SortMemory<K, V>;
+        const Rank& rank = *part.rank;
+        SortState* const state = rank.state<SortState>();
+        launch<kernPlanExchange<typename Arrays::Bits, typename Arrays::Value>>(
+            {1, mostRanks}, part.stream, &state->plan, &state->splitters, all, rank.index(), rank.reachesAllRanks(),
+            part.scratch.window, Arrays(part.scratch.memory, part.n, rank).send);
+    }
+
+    template <typename K, typename V>
+    static void partition(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared) {
+        using Arrays = SortMemory<K, V>;
+        using Bits = typename Arrays::Bits;
+        using Value = typename Arrays::Value;
+        using Tile = typename Arrays::Shape;
+        constexpr auto kernel = kernPartition<Tile, Bits, Value>;
+        constexpr std::size_t sharedBytes = sizeof(PartitionStorage<Tile, Bits, Value>);
+        if (part.n == 0) {
+            return;
+        }
+        const Rank& rank = *part.rank;
+        const SortState* const state = rank.state<SortState>();
+        const Arrays memory(part.scratch.memory, part.n, rank);
+        clear(memory.statuses, part.stream, memory.statusWords * sizeof(std::uint64_t));
+        if (onCurrentDevice<kernel>(Tile::threads, sharedBytes).residentBlocks == 0) {
+            throw CudaError("distributed sort: the device has too little shared memory");
+        }
+        launch<kernel>(
+            {Arrays::tilesOf(part.n), Tile::threads, sharedBytes}, part.stream, part.n,
+            Radix::Elements<const Bits, const Value>{Radix::bitsOf(part.keysIn), Radix::carried(part.valuesIn)},
+            memory.statuses, &state->splitters, &state->plan, rank.index(), rank.count(), compared);
+    }
+
+    template <typename K, typename V>
+    void sortReceived(const SortPart<K, V>& part) const {
+        const SortMemory<K, V> memory(part.scratch.memory, part.n, *part.rank);
+        const Radix::Consumed<K> keys{reinterpret_cast<K*>(memory.received.keys)};
+        if constexpr (Radix::hasValues<V>) {
+            const Radix::Consumed<V> values{reinterpret_cast<V*>(memory.received.values)};
+            local()(keys, part.keysOut, values, part.valuesOut, part.n, memory.rest, part.stream);
+        } else {
+            local()(keys, part.keysOut, part.n, memory.rest, part.stream);
+        }
+    }
+};
+
+}  // namespace StreamCompaction::Distributed

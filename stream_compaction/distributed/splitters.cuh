@@ -1,0 +1,264 @@
+#pragma once
+
+#include <bit>
+
+#include "stream_compaction/distributed/call.cuh"
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/digit_rank.cuh"
+#include "stream_compaction/primitives/key_coding.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+
+/// Where to cut keys that are spread over ranks, so that each rank gets its share of the sorted order, exactly.
+///
+/// Rank d gets the sorted keys from position `begin(d)` on. The splitter between two ranks is the key at that position.
+/// All splitters are found at once, digit by digit from the highest: each rank counts the next digit of the keys that
+/// begin like a splitter, the ranks exchange the counts, and each of them finds the next digit of each splitter. Equal
+/// keys are cut by rank and index, so that the sort is stable and any input is divided evenly, also if all keys are
+/// equal. (Radix select; for sorts by splitters see Blelloch et al., "A Comparison of Sorting Algorithms for the
+/// Connection Machine CM-2", 1991.)
+namespace StreamCompaction::Distributed {
+
+inline constexpr int mostSplitters = mostRanks - 1;
+
+/// Counters per rank in one exchange. They fit into the shared memory of every card.
+inline constexpr int mostCounters = 8192;
+
+/// The part of a key that a sort compares: some bits of the key's order-preserving form.
+template <typename Bits>
+struct ComparedBits {
+    KeyCoding<Bits> coding;
+    int begin;
+    int end;
+
+    [[nodiscard]] __host__ __device__ int count() const { return end - begin; }
+    [[nodiscard]] __device__ std::uint64_t of(Bits key) const { return ofCode(coding.encode(key)); }
+    [[nodiscard]] __device__ std::uint64_t ofCode(Bits code) const {
+        return std::uint64_t{code} >> begin & (~std::uint64_t{0} >> (64 - count()));
+    }
+};
+
+/// A digit of the compared bits.
+struct SplitterDigit {
+    int shift;
+    int bits;
+
+    [[nodiscard]] __device__ int of(std::uint64_t key) const {
+        return static_cast<int>(key >> shift & ((std::uint64_t{1} << bits) - 1));
+    }
+    /// The digits before this one. There may be none, and a shift by 64 bits is undefined.
+    [[nodiscard]] __device__ std::uint64_t before(std::uint64_t key) const { return key >> shift >> bits; }
+};
+
+/// The digits in which splitters are found, highest first: as wide as the counters allow.
+struct SplitterDigits {
+    int keyBits;
+    int ranks;
+
+    [[nodiscard]] int width() const {
+        const int splitters = std::max(ranks - 1, 1);
+        return std::min(11, static_cast<int>(std::bit_width(static_cast<unsigned>(mostCounters / splitters))) - 1);
+    }
+    [[nodiscard]] int count() const { return Common::divideRoundUp(keyBits, width()); }
+    [[nodiscard]] SplitterDigit digit(int i) const {
+        const int end = keyBits - i * width();
+        const int shift = std::max(end - width(), 0);
+        return {shift, end - shift};
+    }
+};
+
+/// What a rank tells the others about one digit of the splitters.
+struct DigitCounts {
+    Header header;
+    std::uint64_t n;  ///< the rank's number of keys
+    std::uint64_t
+        tables[mostCounters];  ///< one table of counts per group of splitters that agree in the earlier digits
+
+    /// With padding, so that the headers of all ranks are aligned.
+    [[nodiscard]] static constexpr std::size_t bytesFor(int tables, SplitterDigit digit) {
+        const std::size_t bytes = offsetof(DigitCounts, tables) + (sizeof(std::uint64_t) << digit.bits) * tables;
+        return Common::divideRoundUp(bytes, alignof(Header)) * alignof(Header);
+    }
+};
+
+/// The counts of all ranks.
+struct AllCounts {
+    const std::byte* slots;
+    std::size_t slotBytes;
+    int ranks;
+
+    [[nodiscard]] __device__ const DigitCounts& of(int rank) const {
+        return *reinterpret_cast<const DigitCounts*>(slots + rank * slotBytes);
+    }
+
+    /// The position in the sorted order of all keys at which the share of a rank begins. Each rank keeps its number.
+    [[nodiscard]] __device__ std::uint64_t shareBegin(int rank) const {
+        std::uint64_t begin = 0;
+        for (int r = 0; r < rank; ++r) {
+            begin += of(r).n;
+        }
+        return begin;
+    }
+};
+
+/// What a rank knows of the splitters. All ranks find the same. Zero at the beginning.
+struct Splitters {
+    std::uint64_t keys[mostSplitters];       ///< the digits so far; ascending
+    std::uint64_t rests[mostSplitters];      ///< the splitter's position among the keys with these digits
+    int tables[mostSplitters];               ///< the table that counts for the splitter
+    std::uint64_t tableKeys[mostSplitters];  ///< the digits so far of each table's splitters
+    int tableCount;
+
+    /// Per rank and splitter, the number of keys before the splitter, and of those equal to it, in the digits so far.
+    std::uint64_t below[mostRanks][mostSplitters];
+    std::uint64_t equal[mostRanks][mostSplitters];
+};
+
+/// Counts the next digit of the keys that begin like a splitter.
+///
+/// Work O(n tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit, or the atomic operations
+/// in shared memory if keys are neither random nor equal.
+template <typename Shape, typename Bits>
+__global__ void __launch_bounds__(Shape::threads)
+    kernCountSplitterDigit(std::size_t n, DigitCounts* mine, const Splitters* splitters, const Bits* keys,
+                           ComparedBits<Bits> compared, SplitterDigit digit, bool isFirst) {
+    __shared__ std::uint32_t counts[mostCounters];
+    __shared__ std::uint64_t tableKeys[mostSplitters];
+    const int tables = isFirst ? 1 : splitters->tableCount;
+    const int counters = tables << digit.bits;
+
+    // Clear.
+    for (int i = static_cast<int>(threadIdx.x); i < counters; i += Shape::threads) {
+        counts[i] = 0;
+    }
+    if (static_cast<int>(threadIdx.x) < tables) {
+        tableKeys[threadIdx.x] = splitters->tableKeys[threadIdx.x];
+    }
+    __syncthreads();
+
+    // Count. Called by all lanes of a warp. Lanes that share a counter would take turns, so a warp of equal keys adds
+    // once.
+    const auto count = [&](Bits key, bool isThere) {
+        const std::uint64_t bits = compared.of(key);
+        int counter = -1;
+        for (int table = 0; table < tables; ++table) {
+            if (isThere && digit.before(bits) == tableKeys[table]) {
+                counter = table << digit.bits | digit.of(bits);
+            }
+        }
+        const bool isShared = __all_sync(Warp::allLanes, counter == Warp::broadcast(counter, 0)) != 0;
+        if (counter >= 0 && (!isShared || Warp::lane() == 0)) {
+            atomicAdd(&counts[counter], isShared ? Warp::lanes : 1);
+        }
+    };
+    const std::size_t tiles = Common::divideRoundUp(n, std::size_t{Shape::elements});
+    for (std::size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
+        const TileOf<const Bits> in = Shape::tileOf(keys, static_cast<int>(tile), n);
+        Vector<Bits, Shape::vectorLength> vectors[Shape::rows];
+        loadRows<Shape>(vectors, in);
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+            for (int i = 0; i < Shape::vectorLength; ++i) {
+                count(vectors[row].items[i], Shape::offset(row) + i < in.size);
+            }
+        }
+    }
+    __syncthreads();
+
+    // Add to the counts of all blocks.
+    for (int i = static_cast<int>(threadIdx.x); i < counters; i += Shape::threads) {
+        if (counts[i] > 0) {
+            atomicAdd(reinterpret_cast<unsigned long long*>(&mine->tables[i]), std::uint64_t{counts[i]});
+        }
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        mine->n = n;
+    }
+}
+
+inline constexpr int splitterThreads = 1024;
+
+/// Finds the next digit of each splitter from the counts of all ranks. One block. Work O(ranks^2 counters).
+static __global__ void __launch_bounds__(splitterThreads)
+    kernFindSplitterDigit(Splitters* splitters, AllCounts all, SplitterDigit digit, bool isFirst,
+                          std::uint32_t* failure) {
+    constexpr int warps = splitterThreads / Warp::lanes;
+    __shared__ std::uint64_t warpSums[warps];
+    __shared__ int found;
+    __shared__ std::uint64_t restThere;
+    const auto thread = static_cast<int>(threadIdx.x);
+    const int values = 1 << digit.bits;
+    const int perThread = static_cast<int>(Common::divideRoundUp(values, splitterThreads));
+    const std::uint64_t n = all.shareBegin(all.ranks);
+    for (int s = 0; s < all.ranks - 1; ++s) {
+        const int base = (isFirst ? 0 : splitters->tables[s]) << digit.bits;
+        const std::uint64_t rest = isFirst ? (n == 0 ? 0 : min(all.shareBegin(s + 1), n - 1)) : splitters->rests[s];
+        if (thread == 0) {
+            found = 0;
+            restThere = 0;
+        }
+
+        // The digit at whose keys the position lies.
+        const auto countOf = [&](int value) {
+            std::uint64_t sum = 0;
+            for (int rank = 0; rank < all.ranks; ++rank) {
+                sum += all.of(rank).tables[base + value];
+            }
+            return sum;
+        };
+        const int first = thread * perThread;
+        const int end = min(first + perThread, values);
+        std::uint64_t mine = 0;
+        for (int value = first; value < end; ++value) {
+            mine += countOf(value);
+        }
+        std::uint64_t before = Block::exclusiveScan<warps>(mine, warpSums, Sum{});
+        if (before <= rest && rest < before + mine) {
+            int value = first;
+            for (std::uint64_t count = countOf(value); rest >= before + count; count = countOf(value)) {
+                before += count;
+                ++value;
+            }
+            found = value;
+            restThere = rest - before;
+        }
+        __syncthreads();
+
+        // How many keys each rank has before it. One warp per rank.
+        for (int rank = Warp::index(); rank < all.ranks; rank += warps) {
+            const std::uint64_t* const table = all.of(rank).tables + base;
+            std::uint64_t below = 0;
+            for (int value = Warp::lane(); value < found; value += Warp::lanes) {
+                below += table[value];
+            }
+            below = Warp::reduce(below, Sum{});
+            if (Warp::lane() == 0) {
+                splitters->below[rank][s] += below;
+                splitters->equal[rank][s] = table[found];
+            }
+        }
+        if (thread == 0) {
+            splitters->keys[s] = splitters->keys[s] << digit.bits | static_cast<std::uint64_t>(found);
+            splitters->rests[s] = restThere;
+        }
+        __syncthreads();
+    }
+
+    // Splitters that agree so far share a table.
+    if (thread == 0) {
+        int tables = 0;
+        for (int s = 0; s < all.ranks - 1; ++s) {
+            const std::uint64_t key = splitters->keys[s];
+            if (s == 0 || key != splitters->keys[s - 1]) {
+                splitters->tableKeys[tables++] = key;
+            }
+            splitters->tables[s] = tables - 1;
+        }
+        splitters->tableCount = tables;
+        if (isFirst) {
+            noteFailure(all.ranks, failure, [&](int rank) { return all.of(rank).header; });
+        }
+    }
+}
+
+}  // namespace StreamCompaction::Distributed

@@ -1,0 +1,132 @@
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "device_fixture.cuh"
+#include "stream_compaction/distributed.cuh"
+
+/// Shared by the tests of arrays that are spread over ranks.
+namespace StreamCompaction::Testing {
+
+using Distributed::Rank;
+using Distributed::SharedBuffer;
+
+/// The ranks of this process, one per device.
+class Team {
+  public:
+    explicit Team(int size) : comms_(size) {
+        Distributed::checkNccl(ncclCommInitAll(comms_.data(), size, nullptr), "ncclCommInitAll");
+        for (int i = 0; i < size; ++i) {
+            const DeviceScope here(i);
+            ranks_.emplace_back(comms_[i]);
+            streams_.push_back(std::make_unique<CudaStream>());
+        }
+    }
+    ~Team() {
+        streams_.clear();
+        ranks_.clear();
+        for (ncclComm_t comm : comms_) {
+            if (comm != nullptr) {
+                ncclCommDestroy(comm);
+            }
+        }
+    }
+    Team(const Team&) = delete;
+    Team& operator=(const Team&) = delete;
+
+    [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
+    [[nodiscard]] std::span<const Rank> ranks() const { return ranks_; }
+    [[nodiscard]] const Rank& rank(int i) const { return ranks_[i]; }
+    [[nodiscard]] cudaStream_t stream(int i) const { return *streams_[i]; }
+
+    /// Aborts a rank's communicator, which may not be used afterwards.
+    [[maybe_unused]] void abort(int i) {
+        Distributed::checkNccl(ncclCommAbort(std::exchange(comms_[i], nullptr)), "ncclCommAbort");
+    }
+
+    void synchronize() const {
+        for (int i = 0; i < size(); ++i) {
+            rank(i).synchronize(stream(i));
+        }
+    }
+
+  private:
+    std::vector<ncclComm_t> comms_;
+    std::vector<Rank> ranks_;
+    std::vector<std::unique_ptr<CudaStream>> streams_;
+};
+
+/// An array that is spread over the ranks.
+template <typename T>
+class Spread {
+  public:
+    /// Of the given numbers of elements. Poisoned.
+    Spread(const Team& team, const std::vector<std::size_t>& counts) : team_(team), counts_(counts) {
+        for (int i = 0; i < team.size(); ++i) {
+            const DeviceScope here(i);
+            parts_.push_back(std::make_unique<GuardedArray<T>>(counts[i]));
+        }
+        waitForAll();
+    }
+    /// With these elements.
+    Spread(const Team& team, const std::vector<std::size_t>& counts, const std::vector<T>& elements)
+        : Spread(team, counts) {
+        std::size_t begin = 0;
+        for (int i = 0; i < team.size(); ++i) {
+            const DeviceScope here(i);
+            parts_[i]->write(std::span(elements).subspan(begin, counts[i]));
+            begin += counts[i];
+        }
+        waitForAll();
+    }
+
+    [[nodiscard]] T* data(int rank) const { return parts_[rank]->data(); }
+
+    /// The elements of all ranks, the first `counts[r]` of each.
+    [[nodiscard]] std::vector<T> read(const std::vector<std::size_t>& counts) const {
+        std::vector<T> all;
+        for (int i = 0; i < team_.size(); ++i) {
+            const DeviceScope here(i);
+            const std::vector<T> part = parts_[i]->read(counts[i]);
+            all.insert(all.end(), part.begin(), part.end());
+        }
+        return all;
+    }
+    [[nodiscard]] std::vector<T> read() const { return read(counts_); }
+
+  private:
+    void waitForAll() const {
+        for (int i = 0; i < team_.size(); ++i) {
+            const DeviceScope here(i);
+            Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        }
+    }
+
+    const Team& team_;
+    std::vector<std::size_t> counts_;
+    std::vector<std::unique_ptr<GuardedArray<T>>> parts_;
+};
+
+/// Scratch for each rank.
+class ScratchOfRanks {
+  public:
+    template <typename BytesOf>
+    ScratchOfRanks(const Team& team, const BytesOf& bytesOf) {
+        for (int i = 0; i < team.size(); ++i) {
+            const DeviceScope here(i);
+            buffers_.push_back(usedScratch(bytesOf(i)));
+            Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+        }
+    }
+    [[nodiscard]] Scratch of(int rank) { return buffers_[rank].bytes(); }
+
+  private:
+    std::vector<DeviceBuffer<std::byte>> buffers_;
+};
+
+}  // namespace StreamCompaction::Testing

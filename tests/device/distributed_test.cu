@@ -1,0 +1,417 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <thread>
+
+#include "../primitives/noncommutative.cuh"
+#include "distributed_fixture.cuh"
+#if defined(STREAM_COMPACTION_SIMULATED)
+#include "simulator.h"
+#endif
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using SinglePass::ScanKind;
+
+/// The most elements of a rank.
+constexpr std::size_t most = sized(300'000, 7'000);
+
+/// Numbers of elements per rank, different ones, every third 0.
+[[nodiscard]] std::vector<std::size_t> raggedCounts(int ranks) {
+    std::vector<std::size_t> counts(ranks);
+    for (int i = 0; i < ranks; ++i) {
+        counts[i] = i % 3 == 1 ? 0 : randomBits(ranks, i) % most;
+    }
+    return counts;
+}
+
+[[nodiscard]] std::vector<std::vector<std::size_t>> distributions(int ranks) {
+    std::vector<std::size_t> onlyLast(ranks);
+    onlyLast.back() = most;
+    return {std::vector<std::size_t>(ranks, most / 3), raggedCounts(ranks), onlyLast,
+            std::vector<std::size_t>(ranks, 1), std::vector<std::size_t>(ranks)};
+}
+
+[[nodiscard]] std::size_t totalOf(const std::vector<std::size_t>& counts) {
+    return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+}
+
+class DistributedTest : public DeviceTest, public testing::WithParamInterface<int> {
+  protected:
+    void SetUp() override {
+        DeviceTest::SetUp();
+        if (IsSkipped()) {
+            return;
+        }
+#if defined(STREAM_COMPACTION_SIMULATED)
+        Simulator::configure("devices=" + std::to_string(GetParam()));
+#endif
+        int devices = 0;
+        Common::checkCUDAError(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+        if (devices < GetParam()) {
+            GTEST_SKIP() << GetParam() << " GPUs are needed, and there are " << devices;
+        }
+        team_ = std::make_unique<Team>(GetParam());
+    }
+    void TearDown() override { team_.reset(); }
+
+    [[nodiscard]] const Team& team() const { return *team_; }
+    [[nodiscard]] int size() const { return team_->size(); }
+    [[nodiscard]] const Rank& rank(int i) const { return team_->rank(i); }
+    [[nodiscard]] cudaStream_t stream(int i) const { return team_->stream(i); }
+
+    /// Calls work(rank) for all ranks, each on a thread of its own.
+    template <typename Work>
+    void onThreads(const Work& work) const {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < size(); ++i) {
+            threads.emplace_back([&work, i] {
+                const DeviceScope here(i);
+                work(i);
+            });
+        }
+        std::ranges::for_each(threads, &std::thread::join);
+    }
+
+    template <typename T, typename Op>
+    void expectScanned(const std::vector<std::size_t>& counts, const Distributed::Scan& scan, const Op& op,
+                       const T& initial, const std::vector<T>& in) {
+        const Spread<T> input(team(), counts, in);
+        const Spread<T> out(team(), counts);
+        ScratchOfRanks scratch(team(),
+                               [&](int i) { return scan.scratchBytes(input.data(i), out.data(i), counts[i], op); });
+        std::vector<Distributed::ScanPart<const T*, T>> parts;
+        for (int i = 0; i < size(); ++i) {
+            parts.push_back({input.data(i), out.data(i), counts[i], scratch.of(i), &rank(i), stream(i)});
+        }
+        scan(parts, op, initial);
+        team().synchronize();
+
+        std::vector<T> expected;
+        T sum = initial;
+        for (const T& x : in) {
+            const T upTo = op(sum, x);
+            expected.push_back(scan.kind == ScanKind::Inclusive ? upTo : sum);
+            sum = upTo;
+        }
+        EXPECT_TRUE(sameBits(out.read(), expected)) << "counts " << testing::PrintToString(counts);
+    }
+
+    template <typename K>
+    void expectSorted(const std::vector<std::size_t>& counts, const Distributed::Sort& sort,
+                      const std::vector<K>& keys) {
+        const auto index = hostArray(keys.size(), [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+        const Spread<K> keysIn(team(), counts, keys);
+        const Spread<K> keysOut(team(), counts);
+        const Spread<std::uint32_t> valuesIn(team(), counts, index);
+        const Spread<std::uint32_t> valuesOut(team(), counts);
+        std::size_t bytes = 0;
+        for (int i = 0; i < size(); ++i) {
+            bytes = std::max(bytes, sort.scratchBytes(keysIn.data(i), keysOut.data(i), valuesIn.data(i),
+                                                      valuesOut.data(i), counts[i], rank(i)));
+        }
+        const auto scratch = SharedBuffer::allocate(team().ranks(), bytes);
+        using Part = Distributed::SortPart<K, std::uint32_t>;
+        std::vector<Part> parts;
+        for (int i = 0; i < size(); ++i) {
+            parts.push_back({keysIn.data(i), keysOut.data(i), valuesIn.data(i), valuesOut.data(i), counts[i],
+                             scratch[i].scratch(), &rank(i), stream(i)});
+        }
+        sort(parts);
+        team().synchronize();
+
+        // The oracle: std::stable_sort of the indices by the bits that are compared.
+        const int end = sort.endBit == 0 ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
+        const auto comparedBits = [&](std::uint32_t i) {
+            const std::uint64_t code = orderedBits(keys[i]);
+            const std::uint64_t bits = code >> sort.beginBit & (~std::uint64_t{0} >> (64 - (end - sort.beginBit)));
+            return sort.descending ? ~bits : bits;
+        };
+        std::vector<std::uint32_t> expected = index;
+        std::ranges::stable_sort(expected, {}, comparedBits);
+        std::vector<K> expectedKeys;
+        for (const std::uint32_t i : expected) {
+            expectedKeys.push_back(keys[i]);
+        }
+        EXPECT_TRUE(sameBits(valuesOut.read(), expected)) << "counts " << testing::PrintToString(counts);
+        EXPECT_TRUE(sameBits(keysOut.read(), expectedKeys));
+        EXPECT_TRUE(sameBits(keysIn.read(), keys)) << "the input was written";
+    }
+
+  private:
+    std::unique_ptr<Team> team_;
+};
+INSTANTIATE_TEST_SUITE_P(Ranks, DistributedTest, testing::Values(1, 2, 3, 4, 8));
+
+TEST_P(DistributedTest, Scan) {
+    for (const auto& counts : distributions(size())) {
+        const std::size_t n = totalOf(counts);
+        for (const ScanKind kind : {ScanKind::Exclusive, ScanKind::Inclusive}) {
+            expectScanned(counts, {.kind = kind}, Sum{}, 5, hostArray(n, Summand<int>{1}));
+        }
+        expectScanned(counts, {}, Max{}, std::int64_t{-7}, hostArray(n, Summand<std::int64_t>{2}));
+        expectScanned(counts, {.reproducible = true}, Sum{}, 0.5, hostArray(n, Summand<double>{3}));
+    }
+}
+
+/// With an operator for which the order of operands matters.
+TEST_P(DistributedTest, ScanKeepsTheOrderOfOperands) {
+    for (const auto& counts : distributions(size())) {
+        const std::size_t n = totalOf(counts);
+        expectScanned(counts, {.kind = ScanKind::Inclusive}, Compose{}, AffineMap{3, 4},
+                      hostArray(n, RandomValue<AffineMap>{4}));
+        expectScanned(counts, {}, Multiply{}, Matrix{{1, 2, 3, 7}}, hostArray(n, RandomValue<Matrix>{5}));
+    }
+}
+
+/// The calls of the ranks come from one thread per rank.
+TEST_P(DistributedTest, ThreadsOfTheirOwnRepeatSumsOfFloatsBitForBit) {
+    const std::vector<std::size_t> counts(size(), sized(1'000'000, 20'000));
+    const auto in = hostArray(totalOf(counts), [](std::size_t i) {
+        return static_cast<float>(std::sin(static_cast<double>(randomBits(5, i) % 1000)));
+    });
+    const Spread<float> input(team(), counts, in);
+    const Spread<float> out(team(), counts);
+    const Distributed::Scan scan{.reproducible = true};
+    ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(input.data(i), out.data(i), counts[i]); });
+    std::vector<float> first;
+    for (int repetition = 0; repetition < 3; ++repetition) {
+        onThreads([&](int i) {
+            scan(std::as_const(input).data(i), out.data(i), counts[i], Sum{}, 0.0F, scratch.of(i), rank(i), stream(i));
+            rank(i).synchronize(stream(i));
+        });
+        first = repetition == 0 ? out.read() : first;
+        EXPECT_TRUE(sameBits(out.read(), first));
+    }
+}
+
+TEST_P(DistributedTest, CompactionPartitionAndBalance) {
+    for (const auto& counts : distributions(size())) {
+        const auto in = hostArray(totalOf(counts), KeepThreeInFour<int>{6});
+        const Spread<int> input(team(), counts, in);
+        const Spread<int> kept(team(), counts);
+        const Spread<int> keptApart(team(), counts);
+        const Spread<int> rejected(team(), counts);
+        const std::vector<std::size_t> onePerRank(size(), size());
+        const Spread<std::size_t> compactCounts(team(), onePerRank);
+        const Spread<std::size_t> partitionCounts(team(), onePerRank);
+        const std::vector<std::size_t> one(size(), 1);
+        const Spread<std::size_t> balancedCounts(team(), one);
+        const std::size_t mostPerRank = in.size() / size() + 1;
+        const auto balanced = SharedBuffer::allocate(team().ranks(), mostPerRank * sizeof(int));
+        const Distributed::Compact compact;
+        const Distributed::Partition partition;
+        ScratchOfRanks scratch(team(), [&](int i) {
+            return std::max(compact.scratchBytes(input.data(i), kept.data(i), compactCounts.data(i), counts[i]),
+                            partition.scratchBytes(input.data(i), keptApart.data(i), rejected.data(i),
+                                                   partitionCounts.data(i), counts[i]));
+        });
+        std::vector<Distributed::CompactPart<const int*, int>> compactions;
+        std::vector<Distributed::PartitionPart<const int*, int>> partitions;
+        std::vector<Distributed::BalancePart<int>> balances;
+        for (int i = 0; i < size(); ++i) {
+            compactions.push_back(
+                {input.data(i), kept.data(i), compactCounts.data(i), counts[i], scratch.of(i), &rank(i), stream(i)});
+            partitions.push_back({{input.data(i), keptApart.data(i), partitionCounts.data(i), counts[i], scratch.of(i),
+                                   &rank(i), stream(i)},
+                                  rejected.data(i)});
+            balances.push_back({kept.data(i), compactCounts.data(i), balanced[i].scratch(), balancedCounts.data(i),
+                                counts[i], &rank(i), stream(i)});
+        }
+        compact(compactions, IsNonzero{});
+        partition(partitions, IsNonzero{});
+        Distributed::Balance{}(balances);
+        team().synchronize();
+
+        const auto isKept = [](int x) { return x != 0; };
+        std::vector<int> expected;
+        std::vector<int> others;
+        std::ranges::partition_copy(in, std::back_inserter(expected), std::back_inserter(others), isKept);
+        std::vector<std::size_t> keptCounts;
+        std::vector<std::size_t> rejectedCounts;
+        auto begin = in.begin();
+        for (const std::size_t count : counts) {
+            keptCounts.push_back(static_cast<std::size_t>(std::count_if(begin, begin + count, isKept)));
+            rejectedCounts.push_back(count - keptCounts.back());
+            begin += count;
+        }
+        std::vector<std::size_t> onEachRank;
+        for (int i = 0; i < size(); ++i) {
+            onEachRank.insert(onEachRank.end(), keptCounts.begin(), keptCounts.end());
+        }
+        EXPECT_EQ(compactCounts.read(), onEachRank);
+        EXPECT_EQ(partitionCounts.read(), onEachRank);
+        EXPECT_TRUE(sameBits(kept.read(keptCounts), expected));
+        EXPECT_TRUE(sameBits(keptApart.read(keptCounts), expected));
+        EXPECT_TRUE(sameBits(rejected.read(rejectedCounts), others));
+
+        std::vector<int> inOrder;
+        for (int i = 0; i < size(); ++i) {
+            const DeviceScope here(i);
+            std::vector<int> share(balancedCounts.read()[i]);
+            EXPECT_LE(share.size(), (expected.size() + size() - 1) / size());
+            EXPECT_GE(share.size(), expected.size() / size());
+            Common::checkCUDAError(cudaMemcpy(share.data(), balanced[i].scratch().memory.data(),
+                                              share.size() * sizeof(int), cudaMemcpyDeviceToHost),
+                                   "cudaMemcpy");
+            inOrder.insert(inOrder.end(), share.begin(), share.end());
+        }
+        EXPECT_TRUE(sameBits(inOrder, expected));
+    }
+}
+
+TEST_P(DistributedTest, SortOfEveryDistribution) {
+    for (const auto& counts : distributions(size())) {
+        expectSorted(counts, {}, hostArray(totalOf(counts), AnyBits<int>{7}));
+        expectSorted(counts, {}, std::vector<int>(totalOf(counts), -5));
+    }
+}
+
+TEST_P(DistributedTest, SortOfEveryKindOfInput) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    expectSorted(counts, {}, hostArray(n, [](std::size_t i) { return randomBits(8, i) % 2 == 0 ? -1 : 1; }));
+    // Zipf's law: value v with a probability proportional to 1 / v.
+    expectSorted(counts, {}, hostArray(n, [](std::size_t i) {
+                     const double uniform = static_cast<double>(randomBits(9, i) >> 40) / (1 << 24);
+                     return static_cast<int>(std::exp(uniform * std::log(1e6)));
+                 }));
+    expectSorted(counts, {}, hostArray(n, [](std::size_t i) { return static_cast<int>(i); }));
+    expectSorted(counts, {.descending = true}, hostArray(n, [](std::size_t i) { return static_cast<int>(i / 3); }));
+}
+
+TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    expectSorted(counts, {}, hostArray(n, AnyBits<std::int8_t>{10}));
+    expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<std::uint16_t>{11}));
+    expectSorted(counts, {.beginBit = 5, .endBit = 23}, hostArray(n, AnyBits<std::uint32_t>{12}));
+    expectSorted(counts, {}, hostArray(n, AnyBits<float>{13}));
+    expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<double>{14}));
+    expectSorted(counts, {}, hostArray(n, AnyBits<std::int64_t>{15}));
+}
+
+TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
+    if (!rank(0).reachesAllRanks()) {
+        GTEST_SKIP() << "a sort waits for its stream where kernels do not reach all ranks";
+    }
+    const std::vector<std::size_t> counts(size(), sized(100'000, 5'000));
+    const auto keys = hostArray(totalOf(counts), AnyBits<int>{16});
+    const Spread<int> in(team(), counts, keys);
+    const Spread<int> out(team(), counts);
+    const Distributed::Sort sort;
+    const auto scratch =
+        SharedBuffer::allocate(team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], rank(0)));
+    onThreads([&](int i) {
+        Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
+        sort(std::as_const(in).data(i), out.data(i), counts[i], scratch[i].scratch(), rank(i), stream(i));
+        cudaGraph_t graph = nullptr;
+        Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
+        cudaGraphExec_t executable = nullptr;
+        Common::checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+        for (int repetition = 0; repetition < 2; ++repetition) {
+            Common::checkCUDAError(cudaGraphLaunch(executable, stream(i)), "cudaGraphLaunch");
+        }
+        rank(i).synchronize(stream(i));
+        cudaGraphExecDestroy(executable);
+        cudaGraphDestroy(graph);
+    });
+    std::vector<int> expected = keys;
+    std::ranges::sort(expected);
+    EXPECT_TRUE(sameBits(out.read(), expected));
+}
+
+TEST_P(DistributedTest, RowSumsOfSpreadColumns) {
+    constexpr std::size_t rows = 37;
+    for (const auto& counts : distributions(size())) {
+        std::vector<std::size_t> cols = counts;
+        std::vector<std::size_t> elements;
+        for (std::size_t& col : cols) {
+            col /= 20;
+            elements.push_back(rows * col);
+        }
+        const auto in = hostArray(totalOf(elements), Summand<float>{19});
+        const Spread<float> input(team(), elements, in);
+        const Spread<float> out(team(), std::vector<std::size_t>(size(), rows));
+        const Distributed::RowSum rowSum;
+        ScratchOfRanks scratch(
+            team(), [&](int i) { return rowSum.scratchBytes(input.data(i), out.data(i), rows, cols[i], cols[i]); });
+        std::vector<Distributed::RowSumPart<float, float>> parts;
+        for (int i = 0; i < size(); ++i) {
+            parts.push_back({input.data(i), out.data(i), rows, cols[i], cols[i], scratch.of(i), &rank(i), stream(i)});
+        }
+        rowSum(parts);
+        team().synchronize();
+
+        std::vector<float> expected(rows);
+        auto next = in.begin();
+        for (const std::size_t col : cols) {
+            for (float& sum : expected) {
+                sum = std::accumulate(next, next + col, sum);
+                next += col;
+            }
+        }
+        std::vector<float> onEachRank;
+        for (int i = 0; i < size(); ++i) {
+            onEachRank.insert(onEachRank.end(), expected.begin(), expected.end());
+        }
+        EXPECT_TRUE(sameBits(out.read(), onEachRank));
+    }
+}
+
+/// A rank with invalid arguments throws, and so do the others when they wait for their streams. None hangs.
+TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
+    const std::vector<std::size_t> counts(size(), 1000);
+    const auto in = hostArray(totalOf(counts), Summand<int>{17});
+    const Spread<int> input(team(), counts, in);
+    const Spread<int> out(team(), counts);
+    const Distributed::Scan scan;
+    ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(input.data(i), out.data(i), counts[i]); });
+    const int bad = size() - 1;
+    onThreads([&](int i) {
+        const auto call = [&] {
+            scan(std::as_const(input).data(i), i == bad ? nullptr : out.data(i), counts[i], Sum{}, 0, scratch.of(i),
+                 rank(i), stream(i));
+        };
+        if (i == bad) {
+            EXPECT_THROW(call(), std::invalid_argument);
+        } else {
+            EXPECT_NO_THROW(call());
+            EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+        }
+    });
+    expectSorted(counts, {}, in);  // the next call is not affected
+}
+
+#if defined(STREAM_COMPACTION_SIMULATED)
+/// On a card other ranks learn of it after a while, or never, so this is a test of the simulator's communicators.
+TEST_P(DistributedTest, AnAbortedCommunicatorIsReported) {
+    Team broken(size());
+    broken.abort(size() - 1);
+    const Distributed::Scan scan;
+    const Spread<int> array(team(), std::vector<std::size_t>(size(), 100), std::vector<int>(100 * size(), 1));
+    ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(array.data(i), array.data(i), 100); });
+    for (int i = 0; i < size() - 1; ++i) {
+        EXPECT_THROW(
+            scan(std::as_const(array).data(i), array.data(i), 100, Sum{}, 0, scratch.of(i), broken.rank(i), stream(i)),
+            Distributed::NcclError);
+    }
+}
+
+TEST_P(DistributedTest, AFailureOfNcclIsReportedInItsWords) {
+    const Distributed::Scan scan;
+    const Spread<int> array(team(), std::vector<std::size_t>(size(), 100), std::vector<int>(100 * size(), 1));
+    ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(array.data(i), array.data(i), 100); });
+    Simulator::failNextCollective();
+    try {
+        scan(std::as_const(array).data(0), array.data(0), 100, Sum{}, 0, scratch.of(0), rank(0), stream(0));
+        FAIL() << "expected an exception";
+    } catch (const Distributed::NcclError& error) {
+        EXPECT_NE(std::string(error.what()).find(ncclGetErrorString(ncclSystemError)), std::string::npos);
+    }
+}
+#endif
+
+}  // namespace
+}  // namespace StreamCompaction::Testing

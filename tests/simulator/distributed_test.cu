@@ -1,0 +1,83 @@
+#include "../device/distributed_fixture.cuh"
+#include "../primitives/noncommutative.cuh"
+#include "seeds.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+/// Wide, so that a tile is small.
+struct Payload {
+    std::uint64_t index;
+    std::uint64_t copy;
+};
+
+class SeededDistributedTest : public SeededTest {
+  protected:
+    static constexpr int ranks = 3;
+
+    void TearDown() override {
+        Simulator::configure("devices=1,links=peer");
+        SeededTest::TearDown();
+    }
+};
+
+/// Tiles of several cards look back while their keys go to other cards; cards take turns in any order.
+TEST_F(SeededDistributedTest, Sort) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        Simulator::configure(seed % 2 == 0 ? "devices=3,links=peer" : "devices=3,links=none");
+        const Team team(ranks);
+        const std::vector<std::size_t> counts{3000, 0, 2500};
+        const std::size_t n = counts[0] + counts[2];
+        const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<int>(randomBits(seed, i) % 100); });
+        const auto values = hostArray(n, [](std::size_t i) { return Payload{i, i}; });
+        const Spread<int> keysIn(team, counts, keys);
+        const Spread<int> keysOut(team, counts);
+        const Spread<Payload> valuesIn(team, counts, values);
+        const Spread<Payload> valuesOut(team, counts);
+        const Distributed::Sort sort;
+        const auto scratch =
+            SharedBuffer::allocate(team.ranks(), sort.scratchBytes(keysIn.data(0), keysOut.data(0), valuesIn.data(0),
+                                                                   valuesOut.data(0), counts[0], team.rank(0)));
+        std::vector<Distributed::SortPart<int, Payload>> parts;
+        for (int i = 0; i < ranks; ++i) {
+            parts.push_back({keysIn.data(i), keysOut.data(i), valuesIn.data(i), valuesOut.data(i), counts[i],
+                             scratch[i].scratch(), &team.rank(i), team.stream(i)});
+        }
+        sort(parts);
+        team.synchronize();
+
+        std::vector<Payload> expected = values;
+        std::ranges::stable_sort(expected, {}, [&](const Payload& x) { return keys[x.index]; });
+        ASSERT_TRUE(sameBits(valuesOut.read(), expected));
+    });
+}
+
+TEST_F(SeededDistributedTest, ScanThatKeepsTheOrderOfRanks) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        Simulator::configure("devices=3");
+        const Team team(ranks);
+        const std::vector<std::size_t> counts{900, 2000, 1};
+        const auto in = hostArray(2901, RandomValue<AffineMap>{seed});
+        const Spread<AffineMap> array(team, counts, in);
+        const Distributed::Scan scan;
+        ScratchOfRanks scratch(
+            team, [&](int i) { return scan.scratchBytes(array.data(i), array.data(i), counts[i], Compose{}); });
+        std::vector<Distributed::ScanPart<const AffineMap*, AffineMap>> parts;
+        for (int i = 0; i < ranks; ++i) {
+            parts.push_back({array.data(i), array.data(i), counts[i], scratch.of(i), &team.rank(i), team.stream(i)});
+        }
+        scan(parts, Compose{}, AffineMap{5, 7});
+        team.synchronize();
+
+        std::vector<AffineMap> expected;
+        AffineMap sum{5, 7};
+        for (const AffineMap& x : in) {
+            expected.push_back(sum);
+            sum = Compose{}(sum, x);
+        }
+        ASSERT_TRUE(sameBits(array.read(), expected));
+    });
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
