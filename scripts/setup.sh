@@ -138,7 +138,7 @@ choose_preset() {
             say "No NVIDIA card was found: kernels run in the simulator, on the CPU. --cuda builds for a card."
         fi
     fi
-    [ $preset = release ] || install_packages libboost-context-dev libthrust-dev
+    [ $preset = release ] || install_packages libboost-context-dev libthrust-dev libopenmpi-dev openmpi-bin
 }
 
 # build PRESET [CMake options]: builds the target in `target` (default: all) into build/PRESET, also with the options in

@@ -3,13 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <numeric>
 #include <type_traits>
 
-#include "executor.h"
 #include "streams.h"
 
 namespace Simulator {
@@ -21,11 +19,6 @@ constexpr std::array<const char*, ncclNumTypes> typeNames{
     "ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
     "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
 constexpr std::array<const char*, 5> kindNames{"AllGather", "AllReduce", "Broadcast", "Send", "Recv"};
-
-[[noreturn]] void fail(const std::string& text) {
-    std::fprintf(stderr, "simulator: %s\n", text.c_str());
-    giveUp();
-}
 
 /// Calls f(value of the type). Returns false if the type has no arithmetic here.
 template <typename F>

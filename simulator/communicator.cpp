@@ -3,7 +3,9 @@
 #include "communicator.h"
 
 #include <algorithm>
+#include <cstring>
 #include <ranges>
+#include <span>
 #include <utility>
 
 namespace Simulator {
@@ -103,7 +105,7 @@ class ProcessBatch : public Joint {
         checkMatch(calls);
         checkOverlap(call, rank_, clique_->ranks);
         // Each process must add up in the same order.
-        const auto ranks = std::views::iota(std::size_t{0}, static_cast<std::size_t>(clique_->ranks));
+        const auto ranks = std::views::iota(0, clique_->ranks);
         deliver(call, clique_->processes->allGather(contributionOf(call, rank_)), {ranks.begin(), ranks.end()});
     }
 
@@ -122,11 +124,11 @@ class ProcessBatch : public Joint {
                 data.push_back({call.to, call.bytes(), call.peer, false});
             }
         }
-        clique_->processes->exchange(headers);
+        clique_->processes->exchange(headers, 0);
         for (const auto& [here, there] : received) {
             checkMatch(there, here.peer, here, rank_);
         }
-        clique_->processes->exchange(data);
+        clique_->processes->exchange(data, 1);
     }
 
     std::shared_ptr<Clique> clique_;

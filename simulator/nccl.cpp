@@ -200,17 +200,17 @@ void discard(const Group& group) {
 }
 
 void awaitRegistrations(const Group::Registration& registration) {
-    const auto& [clique, rank, to, memory] = registration;
-    if (clique->processes) {
+    Clique& clique = *registration.clique;
+    if (clique.processes) {
         // Another process may have to wait for work here before it gets to its registration.
-        Simulator::drainDevice(clique->devices[rank]);
-        static_cast<void>(clique->processes->allGather({}));
+        Simulator::drainDevice(clique.devices[registration.rank]);
+        static_cast<void>(clique.processes->allGather({}));
         return;
     }
     const auto isThere = [](const Registered& part) { return part.memory != nullptr; };
-    Simulator::await([&] { return clique->isAborted || std::ranges::all_of(*memory, isThere); },
+    Simulator::await([&] { return clique.isAborted || std::ranges::all_of(*registration.memory, isThere); },
                      [&] {
-                         return "ncclCommWindowRegister of rank " + std::to_string(rank) +
+                         return "ncclCommWindowRegister of rank " + std::to_string(registration.rank) +
                                 " waits for ever for other ranks; in one thread it needs a group";
                      });
 }
@@ -243,8 +243,7 @@ ncclResult_t makeWindow(const Group::Registration& registration) {
 void enqueue(const Group::Calls& work) {
     Simulator::enqueueJoint(work.stream, [comm = work.comm, calls = work.calls](SimulatedStream* stream) {
         if (!communicators().contains(comm)) {
-            std::fprintf(stderr, "simulator: a graph uses a communicator that no longer exists\n");
-            Simulator::giveUp();
+            Simulator::fail("a graph uses a communicator that no longer exists");
         }
         return Simulator::joined(comm->clique, comm->rank, calls, stream);
     });
@@ -426,8 +425,7 @@ std::string objection(const ncclWindow_vidmem* window, std::size_t rank, std::si
 
 void* pointerInto(const ncclWindow_vidmem* window, std::size_t rank, std::size_t offset, const char* call) {
     if (const std::string text = objection(window, rank, offset); !text.empty()) {
-        std::fprintf(stderr, "simulator: %s: %s\n", call, text.c_str());
-        Simulator::giveUp();
+        Simulator::fail(std::string(call) + ": " + text);
     }
     return window->memory[rank].memory + offset;
 }

@@ -2,21 +2,18 @@
 
 #include "processes.h"
 
-#include "executor.h"
-
 #if defined(STREAM_COMPACTION_SIMULATOR_HAS_MPI)
 #define OMPI_SKIP_MPICXX
 #include <mpi.h>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdint>
-#include <cstdio>
-#include <functional>
 #include <limits>
 #include <numeric>
 #include <thread>
 
 #include "simulator.h"
+#include "streams.h"
 #endif
 
 namespace Simulator {
@@ -28,11 +25,6 @@ struct Processes::Connection {
 };
 
 namespace {
-
-[[noreturn]] void fail(const std::string& text) {
-    std::fprintf(stderr, "simulator: %s\n", text.c_str());
-    giveUp();
-}
 
 int countOf(std::size_t bytes) {
     if (bytes > std::numeric_limits<int>::max()) {
@@ -110,15 +102,15 @@ std::vector<Bytes> Processes::allGather(std::span<const std::byte> bytes) {
     return parts;
 }
 
-void Processes::exchange(const std::vector<Message>& messages) {
+void Processes::exchange(const std::vector<Message>& messages, int tag) {
     std::vector<MPI_Request> requests;
     for (const Message& message : messages) {
         MPI_Request& request = requests.emplace_back();
         if (message.isSent) {
-            MPI_Isend(message.memory, countOf(message.bytes), MPI_BYTE, message.peer, 0, connection_->processes,
+            MPI_Isend(message.memory, countOf(message.bytes), MPI_BYTE, message.peer, tag, connection_->processes,
                       &request);
         } else {
-            MPI_Irecv(message.memory, countOf(message.bytes), MPI_BYTE, message.peer, 0, connection_->processes,
+            MPI_Irecv(message.memory, countOf(message.bytes), MPI_BYTE, message.peer, tag, connection_->processes,
                       &request);
         }
     }
@@ -133,7 +125,7 @@ bool Processes::areThere(int) { return false; }
 Processes::Processes(const std::string&, int) {}
 Processes::~Processes() = default;
 std::vector<Bytes> Processes::allGather(std::span<const std::byte>) { return {}; }
-void Processes::exchange(const std::vector<Message>&) {}
+void Processes::exchange(const std::vector<Message>&, int) {}
 
 #endif
 

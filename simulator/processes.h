@@ -31,7 +31,8 @@ class Processes {
 
     /// What all ranks pass, in the order of the ranks.
     [[nodiscard]] std::vector<Bytes> allGather(std::span<const std::byte> bytes);
-    void exchange(const std::vector<Message>& messages);
+    /// Messages from one rank to another that have the same tag keep their order.
+    void exchange(const std::vector<Message>& messages, int tag);
 
   private:
     struct Connection;

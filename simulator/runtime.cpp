@@ -169,8 +169,7 @@ void awaitChange(const std::function<std::string()>& description) {
     std::unique_lock held(lock().mutex, std::adopt_lock);
     const auto hasChanged = [before = lock().changes] { return lock().changes != before; };
     if (!lock().changed.wait_for(held, std::chrono::seconds(Simulator::settings().patience), hasChanged)) {
-        std::fprintf(stderr, "simulator: %s\n", description().c_str());
-        Simulator::giveUp();
+        Simulator::fail(description());
     }
     held.release();
 }
@@ -295,6 +294,11 @@ Guard::~Guard() {
     if (--guards == 0) {
         lock().mutex.unlock();
     }
+}
+
+void fail(const std::string& reason) {
+    std::fprintf(stderr, "simulator: %s\n", reason.c_str());
+    giveUp();
 }
 
 SimulatedStream* streamOf(SimulatedStream* stream, int device) {

@@ -42,6 +42,9 @@ class Joint {
 /// Makes the work when it takes its place in a stream. A graph makes it anew for each launch.
 using Join = std::function<std::shared_ptr<Joint>(SimulatedStream*)>;
 
+/// Ends the program.
+[[noreturn]] void fail(const std::string& reason);
+
 // Call these under a guard.
 
 /// The stream, or the legacy stream of the device.
