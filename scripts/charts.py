@@ -74,7 +74,8 @@ def copy_speed(row):
 
 def point(row, x, y, at):
     return {"x": x, "y": y, "at": at, "odd": row["odd"], "us": row["median_us"], "gbps": row["gbps"],
-            "percent": row["percent_of_copy"], "noise": row.get("noise_percent", ""), "copy": copy_speed(row)}
+            "percent": row["percent_of_copy"], "noise": row.get("noise_percent", ""),
+            "enqueue": row.get("enqueue_us", ""), "copy": copy_speed(row)}
 
 
 def uncertainty(row):

@@ -50,11 +50,12 @@ peers() {
 }
 
 # All variants, at sizes from launch latency to DRAM bandwidth. CPU sorts only at sizes where they take seconds at most.
+# With fewer than six trials the noise would be unknown.
 sweep() {
     local gpu=naive,efficient,efficient-optimized,shared-conflicts,shared,single-pass,single-pass-tickets
     gpu+=,single-pass-reproducible,radix-split,radix,$thrust,$cub
-    measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact --variant cpu,cpu-scan,cpu-parallel --trials 5
-    measure sweep.csv --sweep 2^8:2^24,npot --op sort --variant cpu,cpu-parallel --trials 5
+    measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact --variant cpu,cpu-scan,cpu-parallel --trials 7
+    measure sweep.csv --sweep 2^8:2^24,npot --op sort --variant cpu,cpu-parallel --trials 7
     measure sweep.csv --sweep 2^8:2^28,npot --op scan,compact,sort --variant "$gpu"
 }
 

@@ -94,7 +94,7 @@ MUTANTS = [
            "SeededRadixTest.InPasses"),
     Mutant("parts added too early", "wait for earlier kernels", "row_sum/teams.cuh",
            "    waitForEarlierKernels();\n", "",
-           "SeededRowSumTest.BySeveralBlocksARow"),
+           "SeededRowSumTest.BySeveralBlocksPerRow"),
     Mutant("text reported too early", "wait for earlier kernels", "utf8/chain.cuh",
            "void synchronize() const { waitForEarlierKernels(); }", "void synchronize() const {}",
            "SeededDecodeTest.Validate"),

@@ -15,7 +15,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 HREF = "{http://www.w3.org/1999/xlink}href"
 SAMPLES = {"solid": "━━", "dashed": "╍╍", "dotted": "┅┅", "dashdot": "━╍"}
 NUMBERS = {"us": ("µs", "{} µs"), "gbps": ("GB/s", "{} GB/s"), "percent": ("% of a copy", "{} % of a copy"),
-           "noise": ("noise", "± {} %")}
+           "noise": ("noise", "± {} %"), "enqueue": ("µs to enqueue", "enqueued in {} µs")}
 
 ElementTree.register_namespace("", SVG.strip("{}"))
 ElementTree.register_namespace("xlink", HREF[1:HREF.index("}")])

@@ -85,7 +85,7 @@ for topic in "${topics[@]}"; do
         measured+=("$topic")
     fi
 done
-[ ${#left_out[@]} -eq 0 ] || echo "Left out, for they need a GPU: ${left_out[*]}" >&2
+[ ${#left_out[@]} -eq 0 ] || echo "Left out because they need a GPU: ${left_out[*]}" >&2
 [ ${#measured[@]} -eq 0 ] || scripts/measure.sh "${resume[@]}" "$folder" "$program" "${measured[@]}"
 if [ -n "$make_pages" ]; then
     pages

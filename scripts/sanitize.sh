@@ -2,7 +2,7 @@
 # Runs the GPU tests, at small sizes, under all or some of the four tools of compute-sanitizer. Exit status 0 if none
 # finds an error. Each tool runs several processes at once with a part of the tests each, because a process keeps one
 # CPU core busy.
-#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_A_TOOL [TOOL...]]]]
+#   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_PER_TOOL [TOOL...]]]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
 program=${1:-build/release/tests/device_layer_tests}

@@ -96,12 +96,19 @@ find_nvcc() {
     done
 }
 
-# Peers that the build fetches: simdutf, and CUB and Thrust of the newest CCCL beside those of the toolkit.
-add_peers() {
+# newest_cccl: fetches the newest CCCL and prints the folder of its headers.
+newest_cccl() {
     pip_install --upgrade nvidia-cuda-cccl || die "could not fetch the newest CCCL"
     local headers
     headers=$(echo "$PWD/$venv"/lib/python3*/site-packages/nvidia/cu*/include/cccl)
     [ -d "$headers" ] || die "the newest CCCL has no headers where they were expected: $headers"
+    echo "$headers"
+}
+
+# Peers that the build fetches: simdutf, and CUB and Thrust of the newest CCCL beside those of the toolkit.
+add_peers() {
+    local headers
+    headers=$(newest_cccl)
     STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_SIMDUTF=ON -DSTREAM_COMPACTION_LATEST_CCCL=$headers"
 }
 

@@ -22,6 +22,8 @@ SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
 LEVELS = [1 << k for k in (8, 16, 20, 28)]
 # CUB of the toolkit, and of the newest release of CCCL. Ratios are to the faster of the two.
 CUBS = ("cub", "cub-latest")
+# The tuner knows only this one.
+TOOLKITS_CUB = "the toolkit's CUB"
 
 
 @functools.cache
@@ -45,11 +47,30 @@ def about_cub(rows):
     return f"CUB is the faster of {versions}. " if " and " in versions else f"CUB is {versions}. " if versions else ""
 
 
+def noise_of(row):
+    """The noise in percent; None if there were too few trials, or if the file is older than its column."""
+    return float(row["noise_percent"]) if row.get("noise_percent") else None
+
+
+def noise_cell(row):
+    return "" if noise_of(row) is None else f"{noise_of(row):.1f} %"
+
+
+def with_noise(row):
+    return format_time(row) + ("" if noise_of(row) is None else f" ± {noise_cell(row)}")
+
+
+def about_noise(rows):
+    """`noise at most 1.5 %`; empty if none is known."""
+    known = [noise_of(row) for row in rows if noise_of(row) is not None]
+    return f"noise at most {max(known):.1f} %" if known else ""
+
+
 def format_cell(row):
     if row is None:
         return ""
     percent = row["percent_of_copy"]
-    return format_time(row) + (f" ({float(percent):.3g} %)" if percent else "")
+    return with_noise(row) + (f" ({float(percent):.3g} %)" if percent else "")
 
 
 def link(name, folder=DATA):
@@ -60,7 +81,13 @@ def link(name, folder=DATA):
 
 def source(rows, folder=DATA):
     files = ", ".join(link(name, folder) for name in dict.fromkeys(row["file"] for row in rows))
-    return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times, GPU cold and CPU warm. From {files}."
+    noise = f" ({about_noise(rows)})" if about_noise(rows) else ""
+    return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times{noise}, GPU cold and CPU warm. From {files}."
+
+
+def from_ladder(rows):
+    noise = about_noise(rows)
+    return f"{noise[0].upper()}{noise[1:]}. From {link('sweep.csv')}."
 
 
 def times(slow, fast):
@@ -96,7 +123,7 @@ def ladder(operations, sizes):
     lines = []
     for operation in operations:
         lines += [*rungs(operation, sizes), ""]
-    rows = [row for (operation, _, _), row in read_ladder().items() if operation in operations]
+    rows = [row for (operation, _, n), row in read_ladder().items() if operation in operations and n in sizes]
     return "\n".join([*lines, "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the "
                       "card. int32; " + source(rows)])
 
@@ -110,15 +137,15 @@ def against_cub(sizes):
     lines = []
     for folder in (ROOT / "data" / card for card in CARDS):
         measured = read_ladder(folder)
-        rows = []
+        rows, used = [], []
         for n in sizes:
             cells = []
             for operation, variant in ours_of.items():
                 ours, cub = measured[operation, variant, n], fastest_cub(measured, operation, n)
-                cells += [format_time(ours), format_time(cub), times(cub, ours)]
+                cells += [with_noise(ours), with_noise(cub), times(cub, ours)]
+                used += [ours, cub]
             rows.append([power(n), *cells])
-        used = list(measured.values())
-        lines += [*table(titles, rows, 0), "", "int32; " + about_cub(used) + source(used, folder), ""]
+        lines += [*table(titles, rows, 0), "", "int32; " + about_cub(list(measured.values())) + source(used, folder), ""]
     return "\n".join(lines[:-1])
 
 
@@ -127,15 +154,16 @@ def comparison(rows):
     def case(row):
         return row["file"], row["operation"], row["type"], row["n"], row["input"]
 
-    lines = ["| operation | variant | type | input | n | time | of a copy | CUB | ratio |",
-             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    lines = ["| operation | variant | type | input | n | time | noise | of a copy | CUB | noise | ratio |",
+             "| --- | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for row in of_powers(rows):
         if row["variant"] in CUBS:
             continue
         cub = fastest(peer for peer in rows if peer["variant"] in CUBS and case(peer) == case(row))
         lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | "
-                     f"{power(int(row['n']))} | {format_time(row)} | {float(row['percent_of_copy']):.1f} % | "
-                     f"{format_time(cub)} | {times(cub, row)} |")
+                     f"{power(int(row['n']))} | {format_time(row)} | {noise_cell(row)} | "
+                     f"{float(row['percent_of_copy']):.1f} % | {format_time(cub)} | {noise_cell(cub)} | "
+                     f"{times(cub, row)} |")
     return [*lines, "", about_cub(rows) + source(rows)]
 
 
@@ -223,7 +251,8 @@ def single_pass_designs():
         "designs/first_word_alone.csv": ("first word of a wide status alone", None),
         "designs/registers_that_spill.csv": ("registers that spill", None),
     }
-    lines = ["| design | operation | type | time | of a copy | ratio to CUB |", "| --- | --- | --- | ---: | ---: | ---: |"]
+    lines = [f"| design | operation | type | time | of a copy | ratio to {TOOLKITS_CUB} |",
+             "| --- | --- | --- | ---: | ---: | ---: |"]
 
     def add(design, row, cub):
         lines.append(f"| {design} | {row['operation']} | {row['type']} | {format_time(row)} | "
@@ -260,7 +289,7 @@ def radix_ways():
     """The best shape of each algorithm for small arrays."""
     rows = read("tune_sorts.csv")
     ways = ("block", "cluster", "grid", "passes")
-    lines = ["| type | n | " + " | ".join(ways) + " | CUB |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
+    lines = ["| type | n | " + " | ".join(ways) + f" | {TOOLKITS_CUB} |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
     for kind in ("int32", "int32,int32"):
         for k in range(10, 22):
             same = [row for row in rows if row["type"] == kind and row["n"] == str(1 << k)]
@@ -275,7 +304,7 @@ def radix_ways():
 
 def radix_shapes():
     """Shapes of the tiles of a pass, at the largest size."""
-    lines = ["| type | n | tile, time, ratio to CUB |", "| --- | ---: | --- |"]
+    lines = [f"| type | n | tile, time, ratio to {TOOLKITS_CUB} |", "| --- | ---: | --- |"]
     rows = [row for row in read("tune_sorts.csv") if row["kernel"] in ("cub", "passes")]
     for kind in ("int32", "int32,int32", "int64", "int64,int32"):
         n = max(int(row["n"]) for row in rows if row["type"] == kind)
@@ -318,7 +347,7 @@ def radix_designs():
         cells = [beside(best(rows, kernel="cub", type=kind, n=n), best(rows, kernel="passes", type=kind, n=n))
                  for kind, n in cases]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", "In brackets, the ratio to CUB in the same run. "
+    return "\n".join([*lines, "", f"In brackets, the ratio to {TOOLKITS_CUB} in the same run. "
                       f"From {link('tune_sorts.csv')} and `data/h200/designs/sort_*.csv`."])
 
 
@@ -365,7 +394,8 @@ def row_sum_study():
             cells.append(f"{format_time(row)}, {float(row['gbps']):.0f} GB/s"
                          + (f" ({float(row['percent_of_copy']):.3g} %)" if row["percent_of_copy"] else "") if row else "")
         lines.append(f"| `{variant}` | " + " | ".join(cells) + " |")
-    return "\n".join([*lines, "", "In brackets: percent of the speed of a copy. float; " + source(list(rows.values()))])
+    return "\n".join([*lines, "", "In brackets: percent of the speed of a copy. float; "
+                      + source([row for row in rows.values() if row["shape"] in shapes])])
 
 
 def row_sum_profile():
@@ -469,17 +499,18 @@ def levels():
     """The scans that launch one kernel per level, of 2^k elements, and the average time of a launch."""
     launches_of = {"naive": lambda k: 1 + k, "efficient": lambda k: 1 + 2 * k, "efficient-optimized": lambda k: 2 * k}
     measured = read_ladder()
-    lines = []
+    lines, used = [], []
     for n in LEVELS:
         cells = []
         for variant, launches in launches_of.items():
             row, count = measured["scan", variant, n], launches(n.bit_length() - 1)
             cells += [format_time(row), str(count), f"{float(row['median_us']) / count:.4g} µs"]
+            used.append(row)
         lines.append([power(n), *cells])
     titles = ["n"]
     for variant in launches_of:
         titles += [f"`{variant}`", "launches", "each"]
-    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv')}."])
+    return "\n".join([*table(titles, lines, 0), "", from_ladder(used)])
 
 
 def bounds():
@@ -497,14 +528,15 @@ def bounds():
 
 def shared_memory():
     measured = read_ladder()
-    lines = []
+    lines, used = [], []
     for n in SIZES:
         remapped, conflicts, padded = (measured["scan", variant, n]
                                        for variant in ("efficient-optimized", "shared-conflicts", "shared"))
         lines.append([power(n), *map(format_time, (remapped, conflicts, padded)), times(remapped, conflicts),
                       times(conflicts, padded)])
+        used += [remapped, conflicts, padded]
     titles = ["n", "`efficient-optimized`", "`shared-conflicts`", "`shared`", "shared memory: times as fast", "padding"]
-    return "\n".join([*table(titles, lines, 0), "", f"From {link('sweep.csv')}."])
+    return "\n".join([*table(titles, lines, 0), "", from_ladder(used)])
 
 
 def block_sizes():
@@ -543,15 +575,18 @@ def odd_sizes():
     """The ratio of the time for three elements fewer than a power of two to that for the power of two."""
     measured = read_ladder()
 
+    used = []
+
     def ratio(operation, variant, n):
-        whole, odd = (float(measured[operation, variant, size]["median_us"]) for size in (n, n - 3))
-        return f"{odd / whole:.2f}"
+        whole, odd = (measured[operation, variant, size] for size in (n, n - 3))
+        used.extend((whole, odd))
+        return times(odd, whole)
 
     lines = [[f"{operation} `{variant}`", *(ratio(operation, variant, n) for n in SIZES)]
              for operation, variants in (("scan", SCANS), ("compact", ["single-pass"]), ("sort", ["radix-split", "radix"]))
              for variant in variants]
     return "\n".join([*table(["time at n - 3 over time at n", *map(power, SIZES)], lines), "",
-                      f"From {link('sweep.csv')}."])
+                      from_ladder(used)])
 
 
 def sample():

@@ -23,15 +23,15 @@
 
 namespace Simulator {
 
-namespace {
-
-using boost::context::fiber;
-
-[[noreturn]] void giveUp() {
+void giveUp() {
     std::fprintf(stderr, "simulator: repeat it with STREAM_COMPACTION_SIMULATOR=seed=%llu\n",
                  static_cast<unsigned long long>(seed()));
     std::abort();
 }
+
+namespace {
+
+using boost::context::fiber;
 
 /// Draws every free choice from the seed. With seed 0 nothing is drawn.
 class Adversary {

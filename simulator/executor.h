@@ -26,6 +26,9 @@ struct Grid {
 /// Runs consecutive grids of a stream. All but the first may begin early. Returns when all have ended.
 void run(const std::vector<Grid>& grids);
 
+/// Ends the program, and says how to repeat what it did.
+[[noreturn]] void giveUp();
+
 // The operations of a kernel's thread. Each is one step: other threads may run before it returns.
 
 /// Waits for all threads of the block that have not ended. Returns how many of them passed true.

@@ -18,19 +18,20 @@ namespace Simulator {
 
 namespace {
 
-constexpr std::size_t alignment = 256;
-
-std::map<const std::byte*, std::size_t, std::less<>>& allocations() {
-    static auto& known = *new std::map<const std::byte*, std::size_t,
+struct Allocation {
+    std::size_t bytes;
+    int device;
+};
+std::map<const std::byte*, Allocation, std::less<>>& allocations() {
+    static auto& known = *new std::map<const std::byte*, Allocation,
                                        std::less<>>;  // never destroyed, because statics may free memory at exit
     return known;
 }
-std::size_t allocated = 0;
 
 }  // namespace
 
-void* allocate(std::size_t bytes) {
-    if (bytes > card().memory - allocated) {
+void* allocate(std::size_t bytes, int device, std::size_t alignment) {
+    if (bytes > card().memory - allocatedBytes(device)) {
         return nullptr;
     }
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -41,8 +42,7 @@ void* allocate(std::size_t bytes) {
     constexpr int poison = 0xA5;
     std::memset(memory, poison, bytes);
     allowAccess(memory, bytes, rounded);
-    allocations()[memory] = bytes;
-    allocated += bytes;
+    allocations()[memory] = {bytes, device};
     return memory;
 }
 
@@ -51,19 +51,25 @@ bool release(void* memory) {
     if (known == allocations().end()) {
         return false;
     }
-    allocated -= known->second;
     allocations().erase(known);
     std::free(memory);
     return true;
 }
 
-std::size_t allocatedBytes() { return allocated; }
+std::size_t allocatedBytes(int device) {
+    std::size_t bytes = 0;
+    for (const auto& [begin, allocation] : allocations()) {
+        bytes += allocation.device == device ? allocation.bytes : 0;
+    }
+    return bytes;
+}
 
 namespace {
 
 struct Extent {
-    const std::byte* begin;
-    const std::byte* end;
+    const std::byte* begin = nullptr;
+    const std::byte* end = nullptr;
+    int device = -1;
     [[nodiscard]] bool contains(const void* address) const {
         const std::less<> before;
         return !before(address, begin) && before(address, end);
@@ -76,8 +82,8 @@ Extent allocationOf(const void* address) {
     if (behind == allocations().begin()) {
         return {};
     }
-    const auto& [begin, bytes] = *std::prev(behind);
-    return {begin, begin + bytes};
+    const auto& [begin, allocation] = *std::prev(behind);
+    return {begin, begin + allocation.bytes, allocation.device};
 }
 Extent dynamicShared() { return {dynamicSharedMemory(), dynamicSharedMemory() + dynamicSharedBytes()}; }
 
@@ -99,6 +105,7 @@ void findSharedMemory() {
 }
 
 bool isAllocated(const void* address) { return allocationOf(address).contains(address); }
+int deviceOf(const void* address) { return isAllocated(address) ? allocationOf(address).device : -1; }
 
 Space spaceOf(const void* address) {
     return sharedArrays.contains(address) || dynamicShared().contains(address) ? Space::Shared

@@ -6,15 +6,18 @@
 #include <functional>
 #include <vector>
 
-/// Global memory of the card.
+/// Global memory of the devices.
 namespace Simulator {
 
-/// Memory of `bytes` bytes, aligned as by cudaMalloc and filled with poison; nullptr if the card has no more.
-[[nodiscard]] void* allocate(std::size_t bytes);
+/// Memory of `bytes` bytes, aligned as by cudaMalloc or more, and filled with poison; nullptr if the device has no
+/// more.
+[[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t alignment = 256);
 /// False if `memory` is not allocated.
 [[nodiscard]] bool release(void* memory);
-[[nodiscard]] std::size_t allocatedBytes();
+[[nodiscard]] std::size_t allocatedBytes(int device);
 [[nodiscard]] bool isAllocated(const void* address);
+/// The device whose memory has the address; -1 if it is not allocated.
+[[nodiscard]] int deviceOf(const void* address);
 
 enum class Space { Global, Shared, Other };
 

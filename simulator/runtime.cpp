@@ -1,11 +1,13 @@
-// The card behind CUDA's runtime interface: errors, memory, streams, graphs, events.
+// The devices behind CUDA's runtime interface: errors, memory, streams, graphs, events.
 //
-// A stream is a queue. Its work is done when the host waits for the stream or for the card. A host that forgets to wait
-// reads old data. A kernel that may begin early runs together with the previous ones.
+// A stream is a queue. Its work is done when the host waits for the stream or for its device. A host that forgets to
+// wait reads old data. A kernel that may begin early runs together with the previous ones. Work that waits for other
+// streams lets their work be done first.
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <condition_variable>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -15,6 +17,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <ranges>
 #include <stdexcept>
 #include <utility>
@@ -25,44 +28,67 @@
 #include "executor.h"
 #include "memory.h"
 #include "simulator.h"
+#include "streams.h"
 #include "trace.h"
 
 using Simulator::Grid;
+using Simulator::Guard;
+using Simulator::Join;
+using Simulator::Joint;
 using HostWork = std::function<void()>;
-using Work = std::variant<Grid, HostWork>;
+using Work = std::variant<Grid, HostWork, Join>;
 
 struct SimulatedGraph {
     std::vector<Work> works;
 };
+/// Work in a stream.
+struct Queued {
+    unsigned long long ticket;  ///< later work of any stream has a higher one
+    Work work;
+    std::shared_ptr<Joint> joint;  ///< made by a Join, otherwise nullptr
+};
 struct SimulatedStream {
-    bool isBlocking = false;  ///< it and the legacy stream wait for each other
-    std::deque<Work> queue;
+    int device = 0;
+    bool isLegacy = false;
+    bool isBlocking = false;  ///< it and the legacy stream of its device wait for each other
+    std::deque<Queued> queue;
     std::unique_ptr<SimulatedGraph> capture;
 };
-/// A place in a stream. Each record of an event makes a new one.
-struct Mark {
-    cudaStream_t stream;
-    bool isReached = false;
-    std::chrono::steady_clock::time_point time;
-};
 struct SimulatedEvent {
-    std::shared_ptr<Mark> mark;
+    int device = 0;
+    SimulatedStream* stream = nullptr;
+    unsigned long long ticket = 0;  ///< of its latest record
+    std::chrono::steady_clock::time_point time;
 };
 
 namespace {
 
-/// Guards this file: one host thread at a time.
-std::recursive_mutex& card() {
-    static auto& mutex = *new std::recursive_mutex;
-    return mutex;
+/// Guards the simulator.
+struct Lock {
+    std::mutex mutex;
+    std::condition_variable changed;
+    unsigned long long changes = 0;
+};
+Lock& lock() {
+    static auto& it = *new Lock;
+    return it;
 }
-using Guard = std::lock_guard<std::recursive_mutex>;
+thread_local unsigned guards = 0;
 
+thread_local int currentDevice = 0;
+
+constexpr int mostDevices = 64;
 std::list<SimulatedStream>& streams() {
-    static auto& all = *new std::list<SimulatedStream>(1);  // the first is the legacy stream
+    static auto& all = *[] {
+        auto* const legacy = new std::list<SimulatedStream>;
+        for (int device = 0; device < mostDevices; ++device) {
+            legacy->emplace_back(device, true);
+        }
+        return legacy;
+    }();
     return all;
 }
-SimulatedStream& at(cudaStream_t stream) { return stream == nullptr ? streams().front() : *stream; }
+SimulatedStream& at(cudaStream_t stream) { return *Simulator::streamOf(stream, currentDevice); }
 
 /// Page-locked memory of the host: where each piece begins, and its bytes.
 std::map<const std::byte*, std::size_t>& pageLocked() {
@@ -78,69 +104,228 @@ bool isPageLocked(const void* address) {
 thread_local cudaError_t lastError = cudaSuccess;
 cudaError_t failed(cudaError_t error) { return lastError = error; }
 
-/// Does the next work of a stream: grids that run together, or one piece of other work.
-void advance(SimulatedStream& stream) {
+Joint* firstJoint(const SimulatedStream& stream) {
+    return stream.queue.empty() ? nullptr : stream.queue.front().joint.get();
+}
+
+/// `wanted`, and the streams that it waits for, directly or not. With several devices and a seed, all streams that have
+/// work: they may go on at any time.
+std::vector<SimulatedStream*> reachedFrom(SimulatedStream& wanted) {
+    std::vector<SimulatedStream*> reached{&wanted};
+    const auto add = [&reached](SimulatedStream* stream) {
+        if (std::ranges::find(reached, stream) == reached.end()) {
+            reached.push_back(stream);
+        }
+    };
+    if (Simulator::seed() != 0 && Simulator::settings().devices > 1) {
+        for (SimulatedStream& stream : streams() | std::views::filter([](auto& s) { return !s.queue.empty(); })) {
+            add(&stream);
+        }
+    }
+    for (std::size_t i = 0; i < reached.size(); ++i) {
+        if (Joint* const joint = firstJoint(*reached[i])) {
+            joint->isFirst = true;
+            std::ranges::for_each(joint->awaited(), add);
+        }
+    }
+    return reached;
+}
+
+/// A stream whose work can go on, and must before that of `wanted` is done; nullptr if there is none.
+SimulatedStream* chooseAble(SimulatedStream& wanted) {
+    std::vector<SimulatedStream*> able = reachedFrom(wanted);
+    std::erase_if(able, [](const SimulatedStream* stream) {
+        const Joint* const joint = firstJoint(*stream);
+        return stream->queue.empty() || (joint != nullptr && !joint->canGoOn());
+    });
+    return able.empty() ? nullptr : able[Simulator::draw(able.size())];
+}
+
+/// Does the first work of a stream, or a part of it.
+void goOn(SimulatedStream& stream) {
+    auto& queue = stream.queue;
     std::vector<Grid> grids;
-    while (!stream.queue.empty() && std::holds_alternative<Grid>(stream.queue.front()) &&
-           (grids.empty() || std::get<Grid>(stream.queue.front()).isEarly)) {
-        grids.push_back(std::get<Grid>(std::move(stream.queue.front())));
-        stream.queue.pop_front();
+    while (!queue.empty() && std::holds_alternative<Grid>(queue.front().work) &&
+           (grids.empty() || std::get<Grid>(queue.front().work).isEarly)) {
+        grids.push_back(std::get<Grid>(std::move(queue.front().work)));
+        queue.pop_front();
     }
     if (!grids.empty()) {
         Simulator::run(grids);
+    } else if (const std::shared_ptr<Joint> joint = queue.front().joint) {
+        if (joint->goOn()) {
+            queue.pop_front();
+        }
     } else {
-        const auto work = std::get<HostWork>(std::move(stream.queue.front()));
-        stream.queue.pop_front();
+        const auto work = std::get<HostWork>(std::move(queue.front().work));
+        queue.pop_front();
         work();
     }
+    Simulator::noteChange();
 }
-/// Does all work of a stream.
-void drain(SimulatedStream& stream) {
-    while (!stream.queue.empty()) {
-        advance(stream);
-    }
-}
-/// Does the work of a stream up to a mark.
-void reach(const std::shared_ptr<Mark>& mark) {
-    while (mark && !mark->isReached) {
-        advance(at(mark->stream));
-    }
-}
-void drainAll() { std::ranges::for_each(streams(), drain); }
 
-void enqueue(cudaStream_t stream, Work work) {
-    const Guard guard(card());
-    SimulatedStream& to = at(stream);
+/// Lets other host threads in until one of them changes something.
+void awaitChange(const std::function<std::string()>& description) {
+    std::unique_lock held(lock().mutex, std::adopt_lock);
+    const auto hasChanged = [before = lock().changes] { return lock().changes != before; };
+    if (!lock().changed.wait_for(held, std::chrono::seconds(Simulator::settings().patience), hasChanged)) {
+        std::fprintf(stderr, "simulator: %s\n", description().c_str());
+        Simulator::giveUp();
+    }
+    held.release();
+}
+
+std::string describeWait(SimulatedStream& wanted) {
+    std::string text = "a stream of device " + std::to_string(wanted.device) + " waits for ever";
+    for (const SimulatedStream* const stream : reachedFrom(wanted)) {
+        if (const Joint* const joint = firstJoint(*stream)) {
+            text += "\n  device " + std::to_string(stream->device) + ": " + joint->description();
+        }
+    }
+    return text;
+}
+
+bool hasWorkUpTo(const SimulatedStream& stream, unsigned long long ticket) {
+    return !stream.queue.empty() && stream.queue.front().ticket <= ticket;
+}
+
+/// Does all work of the streams for which isWanted(stream) is true. Other threads may add and remove streams meanwhile.
+template <typename IsWanted>
+void drainThose(const IsWanted& isWanted) {
+    for (;;) {
+        const auto wanted = std::ranges::find_if(
+            streams(), [&](const SimulatedStream& stream) { return !stream.queue.empty() && isWanted(stream); });
+        if (wanted == streams().end()) {
+            return;
+        }
+        if (SimulatedStream* const able = chooseAble(*wanted)) {
+            goOn(*able);
+        } else {
+            awaitChange([&] { return describeWait(*wanted); });
+        }
+    }
+}
+void drain(const SimulatedStream& stream) {
+    drainThose([&stream](const SimulatedStream& other) { return &other == &stream; });
+}
+
+/// Waits for the work of other streams up to a ticket.
+class Behind : public Joint {
+  public:
+    Behind(std::vector<SimulatedStream*> streams, unsigned long long last)
+        : streams_(std::move(streams)), last_(last) {}
+
+    [[nodiscard]] std::vector<SimulatedStream*> awaited() const override {
+        std::vector<SimulatedStream*> busy;
+        for (SimulatedStream& stream : streams()) {
+            if (std::ranges::find(streams_, &stream) != streams_.end() && hasWorkUpTo(stream, last_)) {
+                busy.push_back(&stream);
+            }
+        }
+        return busy;
+    }
+    [[nodiscard]] bool canGoOn() const override { return awaited().empty(); }
+    bool goOn() override { return true; }
+    [[nodiscard]] std::string description() const override { return "waits for another stream of the device"; }
+
+  private:
+    std::vector<SimulatedStream*> streams_;  // some may have been destroyed; they have no work then
+    unsigned long long last_;
+};
+
+unsigned long long lastTicket = 0;
+void push(SimulatedStream& to, Work work) {
+    const Join* const join = std::get_if<Join>(&work);
+    std::shared_ptr<Joint> joint = join != nullptr ? (*join)(&to) : nullptr;
+    to.queue.push_back({++lastTicket, std::move(work), std::move(joint)});
+    Simulator::noteChange();
+}
+
+/// Whether work in `to` waits for earlier work in `other`.
+bool isOrdered(const SimulatedStream& to, const SimulatedStream& other) {
+    return to.device == other.device && ((to.isLegacy && other.isBlocking) || (to.isBlocking && other.isLegacy));
+}
+
+void enqueue(SimulatedStream& to, Work work) {
     if (to.capture) {
         to.capture->works.push_back(std::move(work));
         return;
     }
-    if (stream == nullptr) {
-        std::ranges::for_each(streams() | std::views::filter(&SimulatedStream::isBlocking), drain);
-    } else if (to.isBlocking) {
-        drain(at(nullptr));
+    std::vector<SimulatedStream*> earlier;
+    for (SimulatedStream& other : streams()) {
+        if (isOrdered(to, other) && !other.queue.empty()) {
+            earlier.push_back(&other);
+        }
     }
-    to.queue.push_back(std::move(work));
+    if (!earlier.empty()) {
+        push(to, Join([&earlier](SimulatedStream*) { return std::make_shared<Behind>(earlier, lastTicket); }));
+    }
+    push(to, std::move(work));
+}
+void enqueue(cudaStream_t stream, Work work) {
+    const Guard guard;
+    enqueue(at(stream), std::move(work));
 }
 
 cudaError_t allocateIn(void** memory, std::size_t bytes) {
-    const Guard guard(card());
+    const Guard guard;
     if (bytes == 0) {
         *memory = nullptr;
         return cudaSuccess;
     }
-    *memory = Simulator::allocate(bytes);
+    *memory = Simulator::allocate(bytes, currentDevice);
     return *memory == nullptr ? failed(cudaErrorMemoryAllocation) : cudaSuccess;
 }
 cudaError_t freeFrom(void* memory) {
-    const Guard guard(card());
-    drainAll();
+    const Guard guard;
+    Simulator::drainDevice(Simulator::deviceOf(memory));
     return memory == nullptr || Simulator::release(memory) ? cudaSuccess : failed(cudaErrorInvalidValue);
 }
 
 }  // namespace
 
 namespace Simulator {
+
+Guard::Guard() {
+    if (guards++ == 0) {
+        lock().mutex.lock();
+    }
+}
+Guard::~Guard() {
+    if (--guards == 0) {
+        lock().mutex.unlock();
+    }
+}
+
+SimulatedStream* streamOf(SimulatedStream* stream, int device) {
+    return stream == nullptr ? &*std::next(streams().begin(), device) : stream;
+}
+int deviceOf(const SimulatedStream* stream) { return stream->device; }
+void enqueueJoint(SimulatedStream* stream, const Join& join) { enqueue(*stream, join); }
+void drainDevice(int device) {
+    drainThose([device](const SimulatedStream& stream) { return stream.device == device; });
+}
+
+void await(const std::function<bool()>& isTrue, const std::function<std::string()>& description) {
+    while (!isTrue()) {
+        awaitChange(description);
+    }
+}
+void noteChange() {
+    ++lock().changes;
+    lock().changed.notify_all();
+}
+
+namespace {
+
+std::mt19937_64& random() {
+    static std::mt19937_64 it(seed());
+    return it;
+}
+
+}  // namespace
+
+std::size_t draw(std::size_t n) { return seed() == 0 ? 0 : random()() % n; }
 
 int Card::blocksPerMultiprocessor(int threads, std::size_t sharedBytes) const {
     constexpr std::size_t reserved = 1024;  // of shared memory, per block
@@ -181,6 +366,13 @@ BlockOrder parseOrder(std::string_view text) {
     throw std::invalid_argument("simulator: order: expected index, any or reverse, got \"" + std::string(text) + '"');
 }
 
+Links parseLinks(std::string_view text) {
+    if (text != "peer" && text != "none") {
+        throw std::invalid_argument("simulator: links: expected peer or none, got \"" + std::string(text) + '"');
+    }
+    return text == "peer" ? Links::Peer : Links::None;
+}
+
 void set(Settings& settings, std::string_view key, std::string_view value) {
     if (key == "capability") {
         settings.card.capability = parseCapability(value);
@@ -194,10 +386,17 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
         settings.seed = parse(key, value, std::uint64_t{0}, ~std::uint64_t{0});
     } else if (key == "trace") {
         settings.trace = value;
+    } else if (key == "devices") {
+        settings.devices = parse(key, value, 1, mostDevices);
+    } else if (key == "links") {
+        settings.links = parseLinks(value);
+    } else if (key == "patience") {
+        settings.patience = parse(key, value, 1, 86'400);
     } else {
         throw std::invalid_argument(
-            "simulator: expected capability, multiprocessors, memory, order, seed or trace, got \"" + std::string(key) +
-            '"');
+            "simulator: expected capability, multiprocessors, memory, order, seed, trace, devices, links or patience, "
+            "got \"" +
+            std::string(key) + '"');
     }
 }
 
@@ -240,9 +439,10 @@ const Settings& settings() {
 }
 
 void configure(std::string_view text) {
-    const Guard guard(::card());
-    drainAll();
+    const Guard guard;
+    drainThose([](const SimulatedStream&) { return true; });
     apply(current(), text);
+    random().seed(seed());
 }
 
 cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name) {
@@ -269,7 +469,12 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> threa
     if (grid.isTogether && grid.blocks > resident) {
         return failed(cudaErrorCooperativeLaunchTooLarge);
     }
-    enqueue(config.stream, std::move(grid));
+    const Guard guard;
+    SimulatedStream& stream = at(config.stream);
+    if (stream.device != currentDevice) {
+        return failed(cudaErrorInvalidResourceHandle);
+    }
+    enqueue(stream, std::move(grid));
     return cudaSuccess;
 }
 
@@ -306,6 +511,12 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorInvalidConfiguration";
         case cudaErrorCooperativeLaunchTooLarge:
             return "cudaErrorCooperativeLaunchTooLarge";
+        case cudaErrorInvalidDevice:
+            return "cudaErrorInvalidDevice";
+        case cudaErrorInvalidResourceHandle:
+            return "cudaErrorInvalidResourceHandle";
+        case cudaErrorNotReady:
+            return "cudaErrorNotReady";
     }
     return "an unknown error";
 }
@@ -321,6 +532,12 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "invalid configuration argument";
         case cudaErrorCooperativeLaunchTooLarge:
             return "too many blocks in cooperative launch";
+        case cudaErrorInvalidDevice:
+            return "invalid device ordinal";
+        case cudaErrorInvalidResourceHandle:
+            return "invalid resource handle";
+        case cudaErrorNotReady:
+            return "device not ready";
     }
     return "an unknown error";
 }
@@ -335,14 +552,20 @@ cudaError_t cudaRuntimeGetVersion(int* version) {
     return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
-    *count = 1;
+    *count = Simulator::settings().devices;
     return cudaSuccess;
 }
 cudaError_t cudaGetDevice(int* device) {
-    *device = 0;
+    *device = currentDevice;
     return cudaSuccess;
 }
-cudaError_t cudaSetDevice(int device) { return device == 0 ? cudaSuccess : failed(cudaErrorInvalidValue); }
+cudaError_t cudaSetDevice(int device) {
+    if (device < 0 || device >= Simulator::settings().devices) {
+        return failed(cudaErrorInvalidDevice);
+    }
+    currentDevice = device;
+    return cudaSuccess;
+}
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     const Simulator::Card& card = Simulator::card();
     switch (attribute) {
@@ -372,8 +595,8 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
 }
 
 cudaError_t cudaDeviceSynchronize() {
-    const Guard guard(card());
-    drainAll();
+    const Guard guard;
+    Simulator::drainDevice(currentDevice);
     return cudaSuccess;
 }
 cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
@@ -381,18 +604,18 @@ cudaError_t cudaDeviceReset() { return cudaDeviceSynchronize(); }
 cudaError_t cudaMalloc(void** memory, std::size_t bytes) { return allocateIn(memory, bytes); }
 cudaError_t cudaFree(void* memory) { return freeFrom(memory); }
 cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
-    const Guard guard(card());
+    const Guard guard;
     const cudaError_t status = allocateIn(memory, bytes);
     return *memory == nullptr ? status : cudaHostRegister(*memory, bytes, cudaHostRegisterDefault);
 }
 cudaError_t cudaFreeHost(void* memory) {
-    const Guard guard(card());
-    drainAll();
+    const Guard guard;
+    const cudaError_t status = freeFrom(memory);
     pageLocked().erase(static_cast<const std::byte*>(memory));
-    return freeFrom(memory);
+    return status;
 }
 cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
-    const Guard guard(card());
+    const Guard guard;
     if (memory == nullptr || bytes == 0) {
         return failed(cudaErrorInvalidValue);
     }
@@ -400,21 +623,21 @@ cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned) {
     return cudaSuccess;
 }
 cudaError_t cudaHostUnregister(void* memory) {
-    const Guard guard(card());
-    drainAll();
+    const Guard guard;
+    Simulator::drainDevice(currentDevice);
     return pageLocked().erase(static_cast<const std::byte*>(memory)) != 0 ? cudaSuccess : failed(cudaErrorInvalidValue);
 }
 cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
-    const Guard guard(card());
+    const Guard guard;
     attributes->type = isPageLocked(pointer)             ? cudaMemoryTypeHost
                        : Simulator::isAllocated(pointer) ? cudaMemoryTypeDevice
                                                          : cudaMemoryTypeUnregistered;
     return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
-    const Guard guard(card());
+    const Guard guard;
     *total = Simulator::card().memory;
-    *free = *total - Simulator::allocatedBytes();
+    *free = *total - Simulator::allocatedBytes(currentDevice);
     return cudaSuccess;
 }
 
@@ -425,7 +648,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     if (to == nullptr || from == nullptr) {
         return failed(cudaErrorInvalidValue);
     }
-    const Guard guard(card());
+    const Guard guard;
     const bool isOnCard = kind == cudaMemcpyDeviceToDevice;
     const void* const call = isOnCard ? Simulator::traceCall(__builtin_return_address(0)) : nullptr;
     enqueue(stream, [=] {
@@ -439,7 +662,7 @@ cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes, cudaM
     return cudaSuccess;
 }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind) {
-    const Guard guard(card());
+    const Guard guard;
     const cudaError_t status = cudaMemcpyAsync(to, from, bytes, kind);
     drain(at(nullptr));
     return status;
@@ -462,29 +685,50 @@ cudaError_t cudaMemset(void* to, int byte, std::size_t bytes) { return cudaMemse
 
 cudaError_t cudaStreamCreate(cudaStream_t* stream) { return cudaStreamCreateWithFlags(stream, cudaStreamDefault); }
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
-    const Guard guard(card());
-    *stream = &streams().emplace_back(flags == cudaStreamDefault);
+    const Guard guard;
+    *stream = &streams().emplace_back(currentDevice, false, flags == cudaStreamDefault);
     return cudaSuccess;
 }
 cudaError_t cudaStreamDestroy(cudaStream_t stream) {
-    const Guard guard(card());
+    const Guard guard;
     drain(at(stream));
     streams().remove_if([stream](const SimulatedStream& known) { return &known == stream; });
     return cudaSuccess;
 }
 cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    const Guard guard(card());
+    const Guard guard;
     drain(at(stream));
     return cudaSuccess;
 }
 
+/// Nothing runs in the background, so a host that asks lets a part of the work be done.
+cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    const Guard guard;
+    if (at(stream).queue.empty()) {
+        return cudaSuccess;
+    }
+    if (SimulatedStream* const able = chooseAble(at(stream))) {
+        goOn(*able);
+    }
+    return failed(cudaErrorNotReady);
+}
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
+    const Guard guard;
+    if (event->stream != nullptr) {
+        enqueue(at(stream), Join([streams = std::vector{event->stream}, ticket = event->ticket](SimulatedStream*) {
+                    return std::make_shared<Behind>(streams, ticket);
+                }));
+    }
+    return cudaSuccess;
+}
+
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
-    const Guard guard(card());
+    const Guard guard;
     at(stream).capture = std::make_unique<SimulatedGraph>();
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-    const Guard guard(card());
+    const Guard guard;
     *graph = at(stream).capture.release();
     return cudaSuccess;
 }
@@ -493,6 +737,7 @@ cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph,
     return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
+    const Guard guard;
     for (const Work& work : graph->works) {
         enqueue(stream, work);
     }
@@ -502,44 +747,36 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
     const std::unique_ptr<SimulatedGraph> owned(graph);
     return cudaSuccess;
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
-    const Guard guard(card());
-    drainAll();
-    return cudaGraphDestroy(graph);
-}
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {
-    *event = std::make_unique<SimulatedEvent>().release();
+    *event = std::make_unique<SimulatedEvent>(currentDevice).release();
     return cudaSuccess;
 }
 cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    const cudaError_t status = cudaEventSynchronize(event);
     const std::unique_ptr<SimulatedEvent> owned(event);
-    return cudaSuccess;
+    return status;
 }
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
-    const Guard guard(card());
-    event->mark = std::make_shared<Mark>(stream);
-    enqueue(stream, [mark = event->mark] {
-        mark->isReached = true;
-        mark->time = std::chrono::steady_clock::now();
-    });
+    const Guard guard;
+    if (event->device != at(stream).device) {
+        return failed(cudaErrorInvalidResourceHandle);
+    }
+    event->stream = &at(stream);
+    enqueue(*event->stream, [event] { event->time = std::chrono::steady_clock::now(); });
+    event->ticket = lastTicket;
     return cudaSuccess;
 }
 cudaError_t cudaEventSynchronize(cudaEvent_t event) {
-    const Guard guard(card());
-    reach(event->mark);
+    const Guard guard;
+    drainThose([event](const SimulatedStream& stream) {
+        return &stream == event->stream && hasWorkUpTo(stream, event->ticket);
+    });
     return cudaSuccess;
 }
 cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t from, cudaEvent_t to) {
-    const Guard guard(card());
-    reach(from->mark);
-    reach(to->mark);
-    *milliseconds = std::chrono::duration<float, std::milli>(to->mark->time - from->mark->time).count();
-    return cudaSuccess;
-}
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
-    const Guard guard(card());
-    enqueue(stream, [mark = event->mark] { reach(mark); });
+    *milliseconds = std::chrono::duration<float, std::milli>(to->time - from->time).count();
     return cudaSuccess;
 }

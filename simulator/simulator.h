@@ -30,22 +30,35 @@ struct Card {
     [[nodiscard]] int blocksPerMultiprocessor(int threads, std::size_t sharedBytes) const;
 };
 
+/// What connects the devices of a process.
+enum class Links {
+    Peer,  ///< a kernel can load and store in the memory of all of them
+    None,  ///< only copies and NCCL reach other devices
+};
+
 /// All settings of a run.
 struct Settings {
-    Card card;
+    Card card;               ///< all devices are alike
     std::uint64_t seed = 0;  ///< 0: plain order and strong memory; else the seed of all free choices
     std::string trace;       ///< name of the trace file, or empty
+    int devices = 1;
+    Links links = Links::Peer;
+    int patience = 60;  ///< seconds without any change after which a host thread that waits for others ends the program
 };
 
 /// Changes the settings that the text names, as in
-/// "capability=7.5,multiprocessors=2,memory=1073741824,order=any,seed=7,trace=FILE". The environment variable
-/// STREAM_COMPACTION_SIMULATOR is read first. Waits for all work of the card. Throws std::invalid_argument for an
+/// "capability=7.5,multiprocessors=2,memory=1073741824,order=any,seed=7,trace=FILE,devices=4". The environment variable
+/// STREAM_COMPACTION_SIMULATOR is read first. Waits for all work of all devices. Throws std::invalid_argument for an
 /// invalid text.
 void configure(std::string_view settings);
 
 [[nodiscard]] const Settings& settings();
 [[nodiscard]] inline const Card& card() { return settings().card; }
 [[nodiscard]] inline std::uint64_t seed() { return settings().seed; }
+
+/// Lets the next call of NCCL that moves data return ncclSystemError, to test how errors are handled. `skipped` calls
+/// succeed before it.
+void failNextCollective(unsigned skipped = 0);
 
 /// Whether the card has the features of compute capability `capability` (10 major + minor).
 [[nodiscard]] inline bool isAtLeast(int capability) { return card().capability >= capability; }

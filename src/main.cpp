@@ -18,5 +18,5 @@ int main(int argc, char* argv[]) {
     const std::span<const char* const> arguments(argv + 1, argv + argc);
     return Bench::runProgram(arguments, {SIZE, NPOT}, Bench::thisMachine(),
                              {std::cout, std::cerr, Bench::standardOutputTakesColor(), Bench::standardOutputWidth(),
-                              Bench::standardErrorIsTerminal()});
+                              Bench::standardErrorIsTerminal(), Bench::standardErrorWidth()});
 }

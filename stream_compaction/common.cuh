@@ -23,10 +23,10 @@
 /// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so
 /// `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
 ///
-/// n == 0 is valid. std::invalid_argument is thrown, before anything is enqueued, for scratch that is too small or not
-/// aligned, for a null array, for arrays that overlap where they may not, for more elements than memory or a grid has
-/// room for, and for a block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for
-/// sizes that the call would refuse.
+/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
+/// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
+/// block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call
+/// would refuse.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
@@ -186,6 +186,19 @@ __global__ void kernScatter(std::size_t n, T* odata, const T* idata, const Bool*
     if (i < n && bools[i]) {
         odata[indices[i]] = idata[i];
     }
+}
+
+/// Scratch of an operation that scans one flag per element: the flags, their prefix sums, and the scratch of the scan.
+/// Throws std::invalid_argument for a block size that is not allowed and for more elements than a grid has threads for.
+template <ScanOperation Scan>
+[[nodiscard]] std::size_t flagScratchBytes(const Scan& scan, std::size_t n) {
+    requireGrid(n, blockSizeOf(scan));
+    std::size_t bytes = 0;
+    withIndexType(n, [&]<typename Index>(Index) {
+        bytes = scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
+                scan.scratchBytes(noArray<std::uint8_t>, noArray<Index>, n);
+    });
+    return bytes;
 }
 
 }  // namespace Common

@@ -20,6 +20,8 @@ struct RowOffset {
 
 /// cub::DeviceSegmentedReduce, one segment per row. May not run in place.
 struct RowSum {
+    static constexpr bool mayRunInPlace = false;
+
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t rows, std::size_t cols,
                                            std::size_t pitch) const {

@@ -29,13 +29,7 @@ struct MapScanScatter {
     [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
                                            const Functions&... /*functions*/) const {
         Arguments::requireSize<T>(n);
-        Common::requireGrid(n, Common::blockSizeOf(scan));
-        std::size_t bytes = 0;
-        withIndexType(n, [&]<typename Index>(Index) {
-            bytes = scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
-                    scan.scratchBytes(noArray<std::uint8_t>, noArray<Index>, n);
-        });
-        return bytes;
+        return Common::flagScratchBytes(scan, n);
     }
 
     /// Keeps the nonzero elements.

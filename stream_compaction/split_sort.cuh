@@ -47,13 +47,7 @@ struct SplitSort {
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, T* /*out*/, std::size_t n) const {
         Arguments::requireSize<T>(n);
-        Common::requireGrid(n, Common::blockSizeOf(scan));
-        std::size_t bytes = 0;
-        withIndexType(n, [&]<typename Index>(Index) {
-            bytes = scratchBytesFor<T>(n) + scratchBytesFor<std::uint8_t>(n) + scratchBytesFor<Index>(n) +
-                    scan.scratchBytes(noArray<std::uint8_t>, noArray<Index>, n);
-        });
-        return bytes;
+        return scratchBytesFor<T>(n) + Common::flagScratchBytes(scan, n);
     }
 
     /// Sorts keys.

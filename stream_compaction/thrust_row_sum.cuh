@@ -27,6 +27,8 @@ struct ElementOf {
 
 /// thrust::reduce_by_key, with the row of each element as its key. May not run in place.
 struct RowSum {
+    static constexpr bool mayRunInPlace = false;
+
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* /*out*/, std::size_t rows, std::size_t cols,
                                            std::size_t pitch) const {

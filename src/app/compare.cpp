@@ -147,6 +147,8 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
         change.ratio = *after.medianUs / *before.medianUs;
         change.noise = std::hypot(noiseOf(before), noiseOf(after));
         judge(change, threshold, calmProbeUs);
+    } else if (before.isInexact() || after.isInexact()) {
+        change.reason = "inexact";
     } else if (before.verified != after.verified) {
         change.verdict = before.verified ? Verdict::Slower : Verdict::Faster;
         change.reason = before.verified ? "wrong now" : "right now";
@@ -223,7 +225,7 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
 }
 
 [[nodiscard]] std::string timeCell(const Row& row) {
-    return row.isTimed() ? fmt::format("{:.2f}", *row.medianUs) : "WRONG";
+    return row.isTimed() || row.isInexact() ? fmt::format("{:.2f}", *row.medianUs) : "WRONG";
 }
 
 [[nodiscard]] Table tableOf(const Comparison& comparison) {
@@ -257,6 +259,17 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
         add(row, {"-", timeCell(row), "-", "-", "only after: " + reason});
     }
     return table;
+}
+
+/// Why the first row without a partner has none.
+[[nodiscard]] std::string firstReason(const Comparison& comparison) {
+    for (const auto* rows : {&comparison.onlyBefore, &comparison.onlyAfter}) {
+        if (!rows->empty()) {
+            const auto& [row, reason] = rows->front();
+            return fmt::format("; of {} {}, {}", row.operation, row.variant, reason);
+        }
+    }
+    return "";
 }
 
 /// What --csv, --samples or --json wrote.
@@ -320,10 +333,8 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     }
     const Comparison comparison = compare(readRows(options.before), readRows(options.after), options.threshold);
     if (comparison.changes.empty()) {
-        throw UsageError(
-            fmt::format("nothing to compare: no row of {} and {} agrees in operation, variant, type, size, input, "
-                        "block size, mode, shape, card and processor",
-                        options.before.string(), options.after.string()));
+        throw UsageError(fmt::format("nothing to compare: {} and {} have no row in common{}", options.before.string(),
+                                     options.after.string(), firstReason(comparison)));
     }
     const Table table = tableOf(comparison);
     if (options.markdown) {

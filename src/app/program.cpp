@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <new>
 #include <string_view>
 
@@ -12,6 +13,7 @@
 #include "app/output_file.h"
 #include "app/plan.h"
 #include "app/run.h"
+#include "cli/nearest_names.h"
 #include "cli/values.h"
 #include "measure/gpu.h"
 #include "measure/system_info.h"
@@ -27,6 +29,7 @@ constexpr int usageFailure = 2;
 constexpr int interruptedStatus = 130;  // 128 plus the number of SIGINT, as in shells
 
 constexpr std::string_view comparisonCommand = "compare";
+constexpr std::array commands{comparisonCommand, completionsCommand, manPageCommand};
 
 void requireMemory(std::string_view where, std::size_t n, std::size_t needed, std::size_t available) {
     if (needed > available) {
@@ -115,9 +118,12 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
         return runComparison(arguments.subspan(1), console.out);
     }
     if (command == completionsCommand || command == manPageCommand) {
-        const auto commands = describeProgram(machine.variants, defaultSizes, machine.simulated);
-        console.out << (command == manPageCommand ? manPage(commands) : completions(arguments.subspan(1), commands));
+        const auto described = describeProgram(machine.variants, defaultSizes, machine.simulated);
+        console.out << (command == manPageCommand ? manPage(described) : completions(arguments.subspan(1), described));
         return success;
+    }
+    if (!command.empty() && !command.starts_with('-')) {
+        throw UsageError(unknownName("command", command, commands));
     }
     return runRequest(parseOptions(arguments, defaultSizes, machine.simulated), machine, console);
 }

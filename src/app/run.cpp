@@ -120,10 +120,11 @@ Run::Run(const Options& options, const GpuAccess& access, Console console)
       outputs_(options, console.out),
       reportStream_(writesToStandardOutput(options) ? console.err : console.out),
       report_(options.classic ? nowhere_ : reportStream_,
-              console.color && options.color && !writesToStandardOutput(options), console.width),
+              console.color && options.color && !writesToStandardOutput(options),
+              writesToStandardOutput(options) ? console.errWidth : console.width),
       classicReport_(reportStream_),
       progressStream_(console.progress ? &console.err : nullptr),
-      progressWidth_(console.width),
+      progressWidth_(console.errWidth),
       tester_(access, options.plan, options.profile) {}
 
 Ending Run::operator()(std::span<const Section> sections, const RunContext& context) {

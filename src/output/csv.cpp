@@ -81,6 +81,8 @@ Outcome outcomeOf(const Measurement& measurement, const Row& row) {
     constexpr double unknown = std::numeric_limits<double>::infinity();
     outcome.time.us = {row.medianUs.value(), row.minUs.value(), row.maxUs.value(),
                        row.noisePercent ? *row.noisePercent / 100 : unknown};
+    outcome.time.enqueueUs = row.enqueueUs;
+    outcome.throttled = row.throttled;
     outcome.time.trials = static_cast<int>(row.trials);
     outcome.bytes = row.bytes;
     if (row.percentOfCopy) {

@@ -53,15 +53,18 @@ struct Row {
     std::string library;                  ///< of a peer, with its version
     std::vector<double> samplesUs;        ///< the time of each trial; only in JSON
 
-    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`.
+    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`. The earliest did
+    /// not name the processor, but no row of a card lacks the comparison with a copy.
     void bringUpToDate() {
-        if (!cpu.empty()) {
+        if (!cpu.empty() || (mode == "batched" && verified && !percentOfCopy)) {
             mode = "warm";
         }
     }
 
     /// Whether its result was right and its times are valid.
     [[nodiscard]] bool isTimed() const;
+    /// Whether a peer rounded too much: it is timed, but not verified.
+    [[nodiscard]] bool isInexact() const { return !verified && medianUs; }
 
     /// What was measured, and beside which card.
     [[nodiscard]] auto subjectOnAnyProcessor() const {

@@ -42,9 +42,13 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
                : fmt::format("noise unknown: {} trials were too few", time.trials);
 }
 
-/// What the time budget has spoilt; empty if nothing.
-[[nodiscard]] std::string warning(const Timing& time) {
+/// What the time budget or a low clock has spoilt; empty if nothing.
+[[nodiscard]] std::string warning(const Outcome& outcome) {
+    const Timing& time = outcome.time;
     std::vector<std::string> parts;
+    if (!outcome.throttled.empty()) {
+        parts.push_back("the clock stayed low: " + outcome.throttled);
+    }
     if (time.isCutShort()) {
         parts.push_back(trialsOf(time) + " trials in the time budget");
     }
@@ -85,11 +89,18 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
     return fmt::format("{:#.4g} s", value);
 }
 
+constexpr std::size_t gapOfBar = 2;
+constexpr std::size_t leastBar = 5;
+constexpr std::size_t goodBar = 20;
+
 /// A figure of a line, right-aligned behind a gap.
 struct Figure {
     std::string_view title;
     std::size_t width;
     std::string (*text)(const Outcome& outcome);
+    std::size_t roomBehind = 0;  ///< a line with less room leaves it out
+
+    [[nodiscard]] bool fits(std::size_t room) const { return width + roomBehind <= room; }
 };
 
 // The first are the last to be left out.
@@ -98,23 +109,23 @@ constexpr std::array figures{
            [](const Outcome& outcome) { return fmt::format("{:<8}", formatTime(outcome.time.us.median)); }},
     Figure{"noise %", 9, [](const Outcome& outcome) { return noiseOf(outcome.time); }},
     Figure{"GB/s", 9, [](const Outcome& outcome) { return fmt::format("{:.1f}", outcome.gigabytesPerSecond()); }},
-    Figure{"% of copy", 11, [](const Outcome& outcome) {
+    Figure{"% of copy", 11,
+           [](const Outcome& outcome) {
                const auto percent = outcome.percentOfCopy();
                return percent ? fmt::format("{:.0f}", *percent) : std::string(nothing);
-           }}};
+           }},
+    Figure{"enqueue us", 12, [](const Outcome& outcome) { return enqueueOf(outcome.time); }, gapOfBar + goodBar}};
 
 /// As long as the part of a copy's speed; empty in less room than is worth it.
 [[nodiscard]] std::string barOf(const Outcome& outcome, std::size_t room) {
-    constexpr std::size_t gap = 2;
-    constexpr std::size_t least = 5;
     constexpr std::size_t most = 40;
     const auto percent = outcome.percentOfCopy();
-    if (!percent || room < gap + least) {
+    if (!percent || room < gapOfBar + leastBar) {
         return "";
     }
-    const auto whole = static_cast<double>(std::min(room - gap, most));
+    const auto whole = static_cast<double>(std::min(room - gapOfBar, most));
     const auto length = static_cast<std::size_t>(std::lround(std::min(*percent / 100, 1.0) * whole));
-    return length == 0 ? "" : std::string(gap, ' ') + std::string(length, '#');
+    return length == 0 ? "" : std::string(gapOfBar, ' ') + std::string(length, '#');
 }
 
 /// The characters of a text in UTF-8.
@@ -230,7 +241,7 @@ void Report::section(std::span<const Measurement> measurements) {
                  fmt::format("{}{}, {}{}", name(first.variant.operation), ofType(first.variant), first.input, size), 0);
     std::string line = labelsOf(titles);
     for (const Figure& figure : figures) {
-        if (first.mode != Mode::Untimed && line.size() + figure.width <= width_) {
+        if (first.mode != Mode::Untimed && line.size() <= width_ && figure.fits(width_ - line.size())) {
             line += fmt::format("{:>{}}", figure.title, figure.width);
         }
     }
@@ -264,7 +275,7 @@ void Report::outcome(const Outcome& outcome) {
         const Color color = outcome.status == Status::Failed ? Color::Red : Color::Yellow;
         writeWrapped(color, outcome.status == Status::Inexact ? "inexact: " + outcome.reason : outcome.reason, indent);
     }
-    if (const std::string text = warning(outcome.time); outcome.isTimed() && !text.empty()) {
+    if (const std::string text = warning(outcome); outcome.isTimed() && !text.empty()) {
         writeWrapped(Color::Yellow, text, indent);
     }
     out_ << std::flush;
@@ -288,7 +299,11 @@ std::string Report::labelsOf(const std::vector<std::string>& texts) const {
 std::string Report::figuresOf(const Outcome& outcome, std::size_t room) const {
     std::string line;
     for (const Figure& figure : figures) {
-        if (figure.width > room) {
+        if (!figure.fits(room)) {
+            // Those that ask for room behind them give way to the bar.
+            if (figure.roomBehind > 0) {
+                continue;
+            }
             return line;
         }
         line += fmt::format("{:>{}}", figure.text(outcome), figure.width);

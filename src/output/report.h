@@ -19,6 +19,7 @@ struct Console {
     bool color = false;
     int width = 80;         ///< columns of a line of `out`
     bool progress = false;  ///< whether `err` is a terminal with a user
+    int errWidth = 80;      ///< columns of a line of `err`
 };
 
 /// Writes the report for the user. No line is wider than `width` columns, of which there must be 40.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 #include <map>
@@ -83,21 +84,29 @@ using Status = Outcome::Status;
 using enum Table::Align;
 
 constexpr std::string_view nothing = "-";
+/// What a ratio compares with: the fastest of these.
+constexpr std::array serialCpu{serialCpuVariant};
+constexpr std::array thrusts{thrustVariant, std::string_view("thrust-latest")};
+constexpr std::array cubs{std::string_view("cub"), std::string_view("cub-latest")};
 
 /// Whether the two were timed in the same mode. CPU variants have only one and match any.
 [[nodiscard]] bool sameMode(const Outcome& a, const Outcome& b) {
     return a.mode == b.mode || a.variant.hardware == Hardware::Cpu || b.variant.hardware == Hardware::Cpu;
 }
 
-/// Median time of the same operation on the same input by another variant.
-[[nodiscard]] std::optional<double> medianUsOf(std::string_view variant, const Outcome& like,
+/// Median time of the same operation on the same input by the fastest of these variants. Inexact ones do not count.
+[[nodiscard]] std::optional<double> medianUsOf(std::span<const std::string_view> variants, const Outcome& like,
                                                std::span<const Outcome> outcomes) {
-    const auto found = std::ranges::find_if(outcomes, [&](const Outcome& other) {
-        return other.variant.operation == like.variant.operation && other.variant.type == like.variant.type &&
-               other.variant.name == variant && other.n == like.n && other.shape == like.shape &&
-               other.input == like.input && sameMode(other, like) && other.isTimed();
-    });
-    return found != outcomes.end() ? std::optional(found->time.us.median) : std::nullopt;
+    std::optional<double> fastest;
+    for (const Outcome& other : outcomes) {
+        const bool isPeer = std::ranges::find(variants, other.variant.name) != variants.end();
+        if (isPeer && other.variant.operation == like.variant.operation && other.variant.type == like.variant.type &&
+            other.n == like.n && other.shape == like.shape && other.input == like.input && sameMode(other, like) &&
+            other.isTimed() && other.status == Status::Passed) {
+            fastest = std::min(other.time.us.median, fastest.value_or(other.time.us.median));
+        }
+    }
+    return fastest;
 }
 
 [[nodiscard]] std::string speedup(std::optional<double> baselineUs, double us) {
@@ -116,6 +125,14 @@ constexpr std::string_view nothing = "-";
 
 [[nodiscard]] std::string trialsCell(const Outcome& outcome) { return trialsOf(outcome.time); }
 
+[[nodiscard]] std::string throttledCell(const Outcome& outcome) {
+    return outcome.throttled.empty() ? std::string(nothing) : outcome.throttled;
+}
+
+[[nodiscard]] std::string variantCell(const Outcome& outcome) {
+    return fmt::format("{}{}", outcome.variant.name, outcome.status == Status::Inexact ? " (inexact)" : "");
+}
+
 struct OptionalColumn {
     Table::Column column;
     std::string (*cell)(const Outcome& outcome);
@@ -131,9 +148,12 @@ struct OptionalColumn {
     });
 }
 
+constexpr std::array<std::string_view, 9> figureTitles{"median us", "noise %",      "enqueue us", "Gelements/s", "GB/s",
+                                                       "% of copy", "x serial CPU", "x Thrust",   "x CUB"};
+
 [[nodiscard]] std::vector<std::string> figures(const Outcome& outcome, std::span<const Outcome> all) {
     if (outcome.status == Status::Failed) {
-        std::vector<std::string> cells(7, std::string(nothing));
+        std::vector<std::string> cells(figureTitles.size(), std::string(nothing));
         cells.front() = "FAILED";
         return cells;
     }
@@ -141,11 +161,13 @@ struct OptionalColumn {
     const auto percent = outcome.percentOfCopy();
     return {fmt::format("{:.2f}", us),
             noiseOf(outcome.time),
+            enqueueOf(outcome.time),
             fmt::format("{:.3f}", outcome.gigaelementsPerSecond()),
             fmt::format("{:.2f}", outcome.gigabytesPerSecond()),
             percent ? fmt::format("{:.1f}", *percent) : std::string(nothing),
-            speedup(medianUsOf(serialCpuVariant, outcome, all), us),
-            speedup(medianUsOf(thrustVariant, outcome, all), us)};
+            speedup(medianUsOf(serialCpu, outcome, all), us),
+            speedup(medianUsOf(thrusts, outcome, all), us),
+            speedup(medianUsOf(cubs, outcome, all), us)};
 }
 
 }  // namespace
@@ -164,6 +186,10 @@ std::string noiseOf(const Timing& time) {
     return std::isfinite(time.us.noise) ? fmt::format("{:.1f}", 100 * time.us.noise) : std::string(nothing);
 }
 
+std::string enqueueOf(const Timing& time) {
+    return time.enqueueUs ? fmt::format("{:.2f}", *time.enqueueUs) : std::string(nothing);
+}
+
 bool isInTable(const Outcome& outcome) { return outcome.isTimed() || outcome.status == Status::Failed; }
 
 Table resultsTable(std::span<const Outcome> outcomes) {
@@ -174,13 +200,15 @@ Table resultsTable(std::span<const Outcome> outcomes) {
     if (std::ranges::any_of(outcomes, &Timing::isCutShort, &Outcome::time)) {
         optional.push_back({{"trials", Right}, trialsCell});
     }
+    if (std::ranges::any_of(outcomes, [](const Outcome& outcome) { return !outcome.throttled.empty(); })) {
+        optional.push_back({{"throttled", Left}, throttledCell});
+    }
 
     std::vector<Table::Column> columns{{"operation", Left}, {"variant", Left}, {"n", Right}};
     for (const OptionalColumn& column : optional) {
         columns.push_back(column.column);
     }
-    for (const std::string_view title :
-         {"median us", "noise %", "Gelements/s", "GB/s", "% of copy", "x serial CPU", "x Thrust"}) {
+    for (const std::string_view title : figureTitles) {
         columns.push_back({title, Right});
     }
     Table table(std::move(columns));
@@ -190,8 +218,8 @@ Table resultsTable(std::span<const Outcome> outcomes) {
         }
         const Variant& variant = outcome.variant;
         std::vector<std::string> cells{
-            fmt::format("{}{}", name(variant.operation), ofType(variant.operation, variant.type)),
-            std::string(variant.name), sizeOf(outcome.n, outcome.shape)};
+            fmt::format("{}{}", name(variant.operation), ofType(variant.operation, variant.type)), variantCell(outcome),
+            sizeOf(outcome.n, outcome.shape)};
         for (const OptionalColumn& column : optional) {
             cells.push_back(column.cell(outcome));
         }

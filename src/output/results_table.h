@@ -52,6 +52,9 @@ class Table {
 /// Half the width of the median's 95 % interval, in percent; `-` if there were too few trials.
 [[nodiscard]] std::string noiseOf(const Timing& time);
 
+/// The host's microseconds to enqueue the work; `-` if it was not all enqueued before it began.
+[[nodiscard]] std::string enqueueOf(const Timing& time);
+
 /// Whether the table has a row for it: timed and failed measurements have one.
 [[nodiscard]] bool isInTable(const Outcome& outcome);
 

@@ -39,32 +39,45 @@ bool standardOutputTakesColor() {
 
 namespace {
 
+#ifdef _WIN32
+using Stream = DWORD;
+constexpr Stream outputStream = STD_OUTPUT_HANDLE;
+constexpr Stream errorStream = STD_ERROR_HANDLE;
+#else
+using Stream = int;
+constexpr Stream outputStream = STDOUT_FILENO;
+constexpr Stream errorStream = STDERR_FILENO;
+#endif
+
 /// 0 if it is unknown.
-[[nodiscard]] int widthOfTerminal() {
+[[nodiscard]] int widthOfTerminal(Stream stream) {
 #ifdef _WIN32
     CONSOLE_SCREEN_BUFFER_INFO info;
-    return GetConsoleScreenBufferInfo(GetStdHandle(STD_OUTPUT_HANDLE), &info) != 0
-               ? info.srWindow.Right - info.srWindow.Left + 1
-               : 0;
+    return GetConsoleScreenBufferInfo(GetStdHandle(stream), &info) != 0 ? info.srWindow.Right - info.srWindow.Left + 1
+                                                                        : 0;
 #else
     winsize size{};
-    return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+    return ioctl(stream, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 #endif
 }
 
-}  // namespace
-
-int standardOutputWidth() {
+[[nodiscard]] int widthOf(Stream stream) {
     constexpr int least = 40;
     constexpr int most = 160;
     constexpr int usual = 80;
     const char* const columns = std::getenv("COLUMNS");
     int width = columns != nullptr ? std::atoi(columns) : 0;
     if (width <= 0) {
-        width = widthOfTerminal();
+        width = widthOfTerminal(stream);
     }
     return width > 0 ? std::clamp(width, least, most) : usual;
 }
+
+}  // namespace
+
+int standardOutputWidth() { return widthOf(outputStream); }
+
+int standardErrorWidth() { return widthOf(errorStream); }
 
 bool standardErrorIsTerminal() { return isTerminal(stderr); }
 

@@ -19,6 +19,9 @@ namespace Bench {
 /// least 40, at most 160.
 [[nodiscard]] int standardOutputWidth();
 
+/// The same of standard error, which may be another terminal, or one while standard output is a file.
+[[nodiscard]] int standardErrorWidth();
+
 /// While an object lives, the first Ctrl-C is noted, standard error says so, and the program goes on; a second one ends
 /// it as usual. If the signal is ignored, as in background jobs of a shell, it stays ignored.
 class InterruptGuard {

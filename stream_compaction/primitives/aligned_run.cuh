@@ -27,13 +27,6 @@ struct AlignedRun {
     return roundDownToPiece(address + AlignedRun::width - 1);
 }
 
-/// Only the pieces that lie inside the run.
-[[nodiscard]] constexpr AlignedRun alignedRun(std::uintptr_t begin, std::uintptr_t end) {
-    const std::uintptr_t from = roundUpToPiece(begin);
-    const std::uintptr_t to = roundDownToPiece(end);
-    return from < to ? AlignedRun{begin, from, to, end} : AlignedRun{begin, begin, begin, end};
-}
-
 /// All pieces that overlap the run and lie inside the array around it. The outer pieces may also hold neighbours of the
 /// run.
 [[nodiscard]] constexpr AlignedRun alignedRun(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t arrayBegin,

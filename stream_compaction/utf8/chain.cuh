@@ -6,7 +6,9 @@
 #include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
+#include "stream_compaction/runtime/card_table.h"
 #include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/runtime/device.h"
 #include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/utf8/report.cuh"
@@ -100,17 +102,31 @@ template <typename Chain>
     return StreamCompaction::blocksThatFit(threads, std::is_same_v<Chain, TextGridChain> ? fewBlocks : blocks);
 }
 
+/// The limit of a kind of card.
+struct Card {
+    unsigned multiprocessors;  ///< the fewest that a card of this kind has
+    std::size_t mostTogether;  ///< the most tiles for which a TextGridChain is faster than a TextLookBackChain
+};
+
+/// The kinds of cards, smallest first. A card is of the last kind for which it has enough multiprocessors. To add a
+/// kind, add a row.
+inline constexpr Card cards[] = {
+    {.multiprocessors = 0, .mostTogether = 128},  // measured on an H200
+};
+
 /// The number of tiles of a text, for either chain. The tiles of a TextGridChain may be smaller.
 struct ChainTiles {
     std::size_t together;
     std::size_t byLookBack;
 
-    static constexpr std::size_t mostTogether = 128;
-
-    /// Scratch for either chain. Throws std::invalid_argument for more tiles than a grid has blocks.
+    /// Scratch for either chain on any card. Throws std::invalid_argument for more tiles than a grid has blocks.
     [[nodiscard]] std::size_t scratchBytes() const {
         Arguments::requireAtMost("tiles of the text", byLookBack, Common::mostBlocks);
-        return std::max(scratchBytesFor<std::uint32_t>(std::min(together, mostTogether)),
+        std::size_t most = 0;
+        for (const Card& card : cards) {
+            most = std::max(most, card.mostTogether);
+        }
+        return std::max(scratchBytesFor<std::uint32_t>(std::min(together, most)),
                         scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(byLookBack)));
     }
 };
@@ -121,7 +137,8 @@ struct ChainTiles {
 template <typename Launch>
 void launchChain(ChainTiles tiles, unsigned residentBlocks, TileOrder order, Result* result, std::uint64_t count,
                  ScratchArena arena, cudaStream_t stream, Launch&& launch) {
-    if (tiles.together <= std::min<std::size_t>(ChainTiles::mostTogether, residentBlocks)) {
+    const Card& card = rowFor(currentDevice().multiprocessors, cards);
+    if (tiles.together <= std::min<std::size_t>(card.mostTogether, residentBlocks)) {
         launch(TextGridChain{{arena.take<std::uint32_t>(tiles.together)}, result}, tiles.together,
                tiles.together == 1 ? Begin::Normal : Begin::Cooperative);
         return;

@@ -1,7 +1,6 @@
 #pragma once
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/map_scan_scatter.cuh"
 #include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/unit.h"
@@ -73,8 +72,8 @@ struct TextbookDecode {
 
     /// The bytes of scratch that a call with these arguments needs.
     [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const char32_t*, const Result*, std::size_t n) const {
-        return MapScanScatter<Scan>{scan}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>,
-                                                       noArray<std::size_t>, n);
+        Arguments::requireSize<std::uint8_t>(n);
+        return Common::flagScratchBytes(scan, n);
     }
 
     /// Decodes n bytes.

@@ -167,6 +167,25 @@ TEST_F(SinglePassScanTest, SmallElements) {
     expectRight<std::int16_t, std::int16_t>(Sum{});
 }
 
+/// The inclusive sum of bools says whether any element up to this one is set.
+TEST_F(SinglePassScanTest, SumsOfBools) {
+    const Scan scan{.kind = ScanKind::Inclusive};
+    for (const std::size_t n : sizesOfEveryPath()) {
+        std::vector<std::uint8_t> in(n, 0);
+        std::vector<std::uint8_t> expected(n, 0);
+        in[n / 2] = 1;
+        in[n - 1] = 1;
+        std::fill(expected.begin() + static_cast<std::ptrdiff_t>(n / 2), expected.end(), std::uint8_t{1});
+        const DeviceBuffer<std::uint8_t> deviceIn{std::span<const std::uint8_t>(in)};
+        GuardedArray<std::uint8_t> out(n);
+        const auto* const bools = reinterpret_cast<const bool*>(deviceIn.data());
+        auto* const sums = reinterpret_cast<bool*>(out.data());
+        auto scratch = usedScratch(scan.scratchBytes(bools, sums, n));
+        scan(bools, sums, n, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
+    }
+}
+
 /// 16 bytes, made from an int.
 struct Moments {
     std::int64_t sum;

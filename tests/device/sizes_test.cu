@@ -1,6 +1,7 @@
 // Sizes for which no memory or grid has room are refused before anything is enqueued, so no device is needed.
 #include <gtest/gtest.h>
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +28,26 @@
 
 namespace StreamCompaction::Testing {
 namespace {
+
+template <typename Op>
+concept SaysWhatMayBeInPlace = requires {
+    { Op::mayRunInPlace } -> std::convertible_to<bool>;
+};
+
+static_assert(ScanOperation<Naive::Scan> && ScanOperation<Efficient::Scan> && ScanOperation<SharedMem::Scan> &&
+              ScanOperation<SinglePass::Scan> && ScanOperation<Thrust::Scan>);
+static_assert(CompactOperation<MapScanScatter<Naive::Scan>> && CompactOperation<SinglePass::Compact> &&
+              CompactOperation<SinglePass::Partition> && CompactOperation<Thrust::Compact>);
+static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort> && SortOperation<Thrust::Sort>);
+static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Thrust::Partition> &&
+              SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
+              SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
+              SaysWhatMayBeInPlace<Utf8::Decode> && SaysWhatMayBeInPlace<Utf8::Encode> &&
+              SaysWhatMayBeInPlace<Utf8::Validate> && SaysWhatMayBeInPlace<Utf8::TextbookDecode<SharedMem::Scan>>);
+#if !defined(STREAM_COMPACTION_SIMULATED)
+static_assert(ScanOperation<Cub::Scan> && CompactOperation<Cub::Compact> && CompactOperation<Cub::Partition> &&
+              SortOperation<Cub::Sort> && SaysWhatMayBeInPlace<Cub::SortPairs> && SaysWhatMayBeInPlace<Cub::RowSum>);
+#endif
 
 /// 16 bytes.
 struct alignas(16) Pair {

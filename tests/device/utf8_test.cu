@@ -1,8 +1,15 @@
+#if defined(STREAM_COMPACTION_SIMULATED)
+#include <sys/mman.h>
+#include <unistd.h>
+#endif
+
 #include <functional>
+#include <memory>
 #include <random>
 
 #include "device_fixture.cuh"
 #include "stream_compaction/cpu/utf8.h"
+#include "stream_compaction/pinned_array.h"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass/scan.cuh"
 #include "stream_compaction/utf8.cuh"
@@ -120,7 +127,7 @@ class Utf8Test : public DeviceTest {};
 // If there are few tiles, they are smaller.
 constexpr std::size_t tileOfFew = DecodeShape<TextGridChain>::bytes;
 constexpr std::size_t tileOfMany = DecodeShape<TextLookBackChain>::bytes;
-constexpr std::size_t fewBytes = ChainTiles::mostTogether * tileOfFew;
+constexpr std::size_t fewBytes = std::begin(cards)->mostTogether * tileOfFew;
 
 TEST_F(Utf8Test, EverySizeAndAlignment) {
     for (const std::size_t n : smallSizes()) {
@@ -672,6 +679,29 @@ TEST_F(Utf8Test, CourseLayerAndChunks) {
     const Result result = encode(std::span<const char16_t>(utf16), out);
     EXPECT_TRUE(std::ranges::equal(encodedByCpu(utf16, Errors::Replace).elements, std::span(out).first(result.count)));
 }
+
+#if defined(STREAM_COMPACTION_SIMULATED)
+/// If a call throws, its copies from the caller's memory have ended. A copy under way would read a page that the test
+/// takes away. The simulated card copies from page-locked memory only when somebody waits.
+TEST_F(Utf8Test, ChunksThatThrowLeaveNoCopyUnderWay) {
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const PinnedArray<std::uint8_t> memory(2 * page);
+    void* begin = memory.elements().data();
+    std::size_t room = 2 * page;
+    ASSERT_NE(std::align(page, page, begin, room), nullptr);
+    const std::span text(static_cast<std::uint8_t*>(begin), page);
+    std::ranges::fill(text, std::uint8_t{'a'});
+    std::vector<char32_t> out(page);
+    ChunkDecoder decoder(page);
+    constexpr auto unknown = static_cast<Errors>(99);
+    EXPECT_THROW(decoder.decode(text, out, unknown), std::invalid_argument);  // after the copy has been enqueued
+
+    ASSERT_EQ(mprotect(begin, page, PROT_NONE), 0);
+    EXPECT_EQ(cudaDeviceSynchronize(), cudaSuccess);
+    ASSERT_EQ(mprotect(begin, page, PROT_READ | PROT_WRITE), 0);
+    EXPECT_EQ(decoder.decode(text, out).count, page) << "afterwards";
+}
+#endif
 
 /// Sequences of three bytes, E4 B8 80 + i % 64. There are three bytes of ASCII per period, so every tile has some.
 struct CjkByte {

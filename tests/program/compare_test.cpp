@@ -152,6 +152,16 @@ TEST(Compare, TakesAWrongResultForTheWorst) {
     EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).ratio, std::nullopt);
 }
 
+TEST(Compare, DoesNotBlameAPeerThatRoundsTooMuch) {
+    Row inexact = row("cub", 200);
+    inexact.verified = false;
+    for (const Change& change : {changeOf(row("cub", 100), inexact), changeOf(inexact, inexact)}) {
+        EXPECT_EQ(change.verdict, Verdict::CannotTell);
+        EXPECT_EQ(change.reason, "inexact");
+        EXPECT_EQ(change.ratio, std::nullopt);
+    }
+}
+
 TEST(Compare, PairsWhatIsTheSameInEverything) {
     const Row before = row("a", 100);
     std::vector<Row> others(9, before);
@@ -335,7 +345,15 @@ TEST_F(CompareFiles, RefuseTimesThatNothingCanHaveTaken) {
 
 TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
     const std::string some = file("some.csv", {row("a", 100)});
-    EXPECT_THROW((void)run({some, file("others.csv", {row("b", 100)})}), UsageError);
+    Row onOtherCard = row("a", 100);
+    onOtherCard.gpu = "Other Card";
+    EXPECT_THAT(
+        [&] {
+            (void)run({some, file("other.csv", {onOtherCard})});
+        },
+        testing::ThrowsMessage<UsageError>(
+            HasSubstr("have no row in common; of scan a, the other file has gpu Other")));
+    EXPECT_THROW((void)run({some, file("b.csv", {row("b", 100)})}), UsageError);
     EXPECT_THROW((void)run({some, file("none.csv", {})}), UsageError);
 }
 

@@ -74,6 +74,14 @@ TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
                             "Processor", "1.000", "", "", "", "150.000", "151.000", "", ""));
 }
 
+TEST(CsvRow, GivesBackWhatTheTableShows) {
+    const Outcome outcome = scanOutcome();
+    const Outcome again = outcomeOf(outcome, rowOf(context, "t", outcome));
+    EXPECT_EQ(again.time.us.median, outcome.time.us.median);
+    EXPECT_EQ(again.time.enqueueUs, outcome.time.enqueueUs);
+    EXPECT_EQ(again.throttled, outcome.throttled);
+}
+
 TEST(CsvRow, HasNoNoiseOfTooFewTrials) {
     Outcome outcome = scanOutcome();
     outcome.time.us.noise = std::numeric_limits<double>::infinity();
@@ -232,6 +240,23 @@ TEST_F(CsvFileTest, IsReadWithoutTheColumnsThatEarlyFilesDoNotHave) {
     }
     fill(header.substr(0, header.rfind(',')) + "\n");
     EXPECT_THROW((void)readCsv(path_), UsageError);
+}
+
+TEST_F(CsvFileTest, CallsTheModeOfTheCpuWarmInEarlyFilesToo) {
+    Outcome onCpu = passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 500);
+    Outcome onCard = scanOutcome();
+    onCpu.mode = onCard.mode = Mode::Batched;
+    std::string text;
+    for (std::string line : {csvHeader(), csvLine(rowOf(context, "t", onCpu)), csvLine(rowOf(context, "t", onCard))}) {
+        auto fields = csvFields(line);
+        fields.resize(21);  // up to `verified`
+        text += csvLine(fields) + '\n';
+    }
+    fill(text);
+    const CsvContents read = readCsv(path_);
+    ASSERT_EQ(read.rows.size(), 2u);
+    EXPECT_EQ(read.rows[0].mode, "warm");
+    EXPECT_EQ(read.rows[1].mode, "batched");
 }
 
 TEST_F(CsvFileTest, NamesTheLinesThatAreBroken) {

@@ -102,6 +102,19 @@ TEST(Report, FitsIntoTheTerminal) {
     EXPECT_THAT(section({longest, other}, 40), HasSubstr("single-pass-reprodu  268435453  8.610 us\n"));
 }
 
+TEST(Report, HasTheTimeToEnqueueWhereThereIsRoomForItBesideTheBar) {
+    auto outcomes = someScans();
+    outcomes.at(1).time.enqueueUs = 95.25;
+    EXPECT_EQ(section(outcomes, 82),
+              "\n"
+              "scan, mod:50, n = 1048576\n"
+              "variant     time     noise %     GB/s  % of copy  enqueue us\n"
+              "cpu        1.234 ms      1.0      6.8          -           -\n"
+              "efficient  118.1 us      1.0     71.0          5       95.25  #\n"
+              "cub        8.610 us      1.0    974.3         69           -  ##############\n");
+    EXPECT_THAT(section(outcomes, 81), Not(HasSubstr("enqueue")));
+}
+
 TEST(Report, TellsApartWhatWasRunInSeveralWays) {
     const Outcome one = efficientScan();
     Outcome batched = one;
@@ -164,9 +177,12 @@ TEST(ResultsTable, HasOfTheSimulatorOnlyWhatFailed) {
                                         thrust, failed(untimed(efficientScan()), "wrong")};
     EXPECT_EQ(
         table(outcomes),
-        "operation  variant          n  median us  noise %  Gelements/s  GB/s  % of copy  x serial CPU  x Thrust\n"
-        "scan       cpu        1048576    1000.00      1.0        1.049  8.39          -          1.00         -\n"
-        "scan       efficient  1048576     FAILED        -            -     -          -             -         -\n");
+        "operation  variant          n  median us  noise %  enqueue us  Gelements/s  GB/s  % of copy  x serial CPU  "
+        "x Thrust  x CUB\n"
+        "scan       cpu        1048576    1000.00      1.0           -        1.049  8.39          -          1.00  "
+        "       -      -\n"
+        "scan       efficient  1048576     FAILED        -           -            -     -          -             -  "
+        "       -      -\n");
     EXPECT_THAT(table({thrust}), Not(HasSubstr("thrust")));
 }
 
@@ -235,6 +251,7 @@ TEST(ResultsTable, HasARowForEachTimeAndEachFailure) {
     auto efficient = efficientScan();
     thrust.copyUs = 8;
     efficient.copyUs = 8;
+    efficient.time.enqueueUs = 95.25;
     const std::vector<Outcome> outcomes{
         passed(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", 1 << 20, 1000),
         efficient,
@@ -244,18 +261,34 @@ TEST(ResultsTable, HasARowForEachTimeAndEachFailure) {
         withoutNoise(passed(Operation::Sort, Hardware::Cpu, "cpu-parallel", "cpu parallel sort", 1000, 50)),
     };
     EXPECT_EQ(table(outcomes),
-              "operation  variant             n  median us  noise %  Gelements/s    GB/s  % of copy  x serial CPU  "
-              "x Thrust\n"
-              "scan       cpu           1048576    1000.00      1.0        1.049    8.39          -          1.00  "
-              "    0.02\n"
-              "scan       efficient     1048576     118.08      1.0        8.880   71.04        6.8          8.47  "
-              "    0.17\n"
-              "scan       thrust        1048576      20.00      1.0       52.429  419.43       40.0         50.00  "
-              "    1.00\n"
-              "scan       cub           1048576     FAILED        -            -       -          -             -  "
-              "       -\n"
-              "sort       cpu-parallel     1000      50.00        -        0.020    0.16          -             -  "
-              "       -\n");
+              "operation  variant             n  median us  noise %  enqueue us  Gelements/s    GB/s  % of copy  "
+              "x serial CPU  x Thrust  x CUB\n"
+              "scan       cpu           1048576    1000.00      1.0           -        1.049    8.39          -  "
+              "        1.00      0.02      -\n"
+              "scan       efficient     1048576     118.08      1.0       95.25        8.880   71.04        6.8  "
+              "        8.47      0.17      -\n"
+              "scan       thrust        1048576      20.00      1.0           -       52.429  419.43       40.0  "
+              "       50.00      1.00      -\n"
+              "scan       cub           1048576     FAILED        -           -            -       -          -  "
+              "           -         -      -\n"
+              "sort       cpu-parallel     1000      50.00        -           -        0.020    0.16          -  "
+              "           -         -      -\n");
+}
+
+TEST(ResultsTable, ComparesWithTheFasterOfTwoReleases) {
+    const auto peer = [](const char* name, double us) {
+        return passed(Operation::Scan, Hardware::Gpu, name, name, 1 << 20, us);
+    };
+    const std::string text = table({efficientScan(), peer("thrust", 236.16), peer("thrust-latest", 354.24),
+                                    peer("cub", 59.04), peer("cub-latest", 11.808)});
+    EXPECT_THAT(text, HasSubstr("      2.00   0.10\n"));
+}
+
+TEST(ResultsTable, MarksAnInexactPeerAndComparesNothingWithIt) {
+    Outcome inexact = passed(Operation::Scan, Hardware::Gpu, "cub", "cub scan", 1 << 20, 59.04);
+    inexact.status = Outcome::Status::Inexact;
+    EXPECT_THAT(table({efficientScan(), inexact}),
+                AllOf(HasSubstr("scan       cub (inexact)  1048576      59.04"), Not(HasSubstr("0.50"))));
 }
 
 TEST(ResultsTable, ComparesEqualSizesOnly) {
@@ -319,6 +352,16 @@ TEST(Report, SaysWhenTheClockFell) {
               }),
               "\nNote: the clock of the card fell to 1500 of 2000 MHz, lowest at scan efficient\n1048576\n");
     EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{fast, efficientScan()}, context); }), "");
+}
+
+TEST(Report, MarksWhatALowClockHasSpoilt) {
+    Outcome slow = efficientScan();
+    slow.throttled = "temperature";
+    EXPECT_THAT(section({slow}), testing::EndsWith("\n    the clock stayed low: temperature\n"));
+    EXPECT_THAT(table({slow, doubleScan()}),
+                AllOf(HasSubstr("      n  throttled    median us"), HasSubstr("1048576  temperature     118.08"),
+                      HasSubstr("1048576  -               236.16")));
+    EXPECT_THAT(table({doubleScan()}), Not(HasSubstr("throttled")));
 }
 
 TEST(ResultsTable, TellsApartWhatWasRunInSeveralWays) {

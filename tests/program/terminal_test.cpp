@@ -7,6 +7,12 @@
 #include <sstream>
 #include <utility>
 
+#ifndef _WIN32
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+#endif
+
 namespace Bench {
 namespace {
 
@@ -112,6 +118,42 @@ TEST(StandardOutputWidth, IsThatOfTheEnvironmentWithinLimits) {
     }
     setColumns("");
 }
+
+#ifndef _WIN32
+/// A terminal of 50 columns in the place of standard error.
+class NarrowStandardError {
+  public:
+    NarrowStandardError() : original_(dup(STDERR_FILENO)), terminal_(posix_openpt(O_RDWR | O_NOCTTY)) {
+        grantpt(terminal_);
+        unlockpt(terminal_);
+        const int screen = open(ptsname(terminal_), O_RDWR | O_NOCTTY);
+        winsize size{};
+        size.ws_col = 50;
+        ioctl(screen, TIOCSWINSZ, &size);
+        dup2(screen, STDERR_FILENO);
+        close(screen);
+    }
+    ~NarrowStandardError() {
+        dup2(original_, STDERR_FILENO);
+        close(original_);
+        close(terminal_);
+    }
+    NarrowStandardError(const NarrowStandardError&) = delete;
+    NarrowStandardError& operator=(const NarrowStandardError&) = delete;
+
+  private:
+    int original_;
+    int terminal_;
+};
+
+TEST(StandardErrorWidth, IsThatOfItsOwnTerminal) {
+    setColumns("");
+    const int before = standardOutputWidth();
+    const NarrowStandardError narrow;
+    EXPECT_EQ(standardErrorWidth(), 50);
+    EXPECT_EQ(standardOutputWidth(), before);
+}
+#endif
 
 TEST(Progress, IsSilentWithoutATerminal) {
     Progress progress(nullptr, 80, 1, 1);

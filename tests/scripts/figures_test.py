@@ -9,7 +9,7 @@ from sample_data import run  # sets the path of the scripts
 from charts import CHARTS, build_charts  # isort: skip
 from measurements import DATA, ROOT  # isort: skip
 from plot import is_current  # isort: skip
-from update_figures import FACTS, generate  # isort: skip
+from update_figures import BLOCKS, FACTS, generate, with_noise  # isort: skip
 
 
 class FiguresTest(unittest.TestCase):
@@ -29,6 +29,27 @@ class FiguresTest(unittest.TestCase):
     def test_a_number_of_no_name(self):
         with self.assertRaisesRegex(SystemExit, "no fact has the name gone"):
             generate("docs/any.md", "<!-- = gone -->1<!-- end -->")
+
+    def test_a_time_has_its_noise(self):
+        row = {"median_us": "8.768", "noise_percent": "1.26"}
+        self.assertEqual(with_noise(row), "8.768 µs ± 1.3 %")
+        self.assertEqual(with_noise(row | {"noise_percent": ""}), "8.768 µs")
+        self.assertEqual(with_noise({"median_us": "8.768"}), "8.768 µs")
+
+    def test_tables_of_medians_have_their_noise(self):
+        for name, text in self.tables():
+            if "median times" in text or "sweep.csv" in text:
+                self.assertRegex(text, "[Nn]oise at most", name)
+
+    def test_tables_say_with_which_cub_they_compare(self):
+        for name, text in self.tables():
+            if "CUB" in text:
+                self.assertRegex(text, "CUB is the faster of|the toolkit's CUB", name)
+
+    @staticmethod
+    def tables():
+        return [(name, text) for blocks in BLOCKS.values() for name, block in blocks.items()
+                if (text := block()).startswith("|")]
 
     def test_charts(self):
         charts, missing = build_charts(DATA)

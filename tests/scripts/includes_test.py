@@ -25,7 +25,13 @@ class Includes(unittest.TestCase):
                 "stream_compaction/primitives/warp.cuh": '#include "stream_compaction/single_pass/scan.cuh"\n',
                 "stream_compaction/single_pass/scan.cuh": '\n#include "stream_compaction/radix_sort/tile.cuh"\n',
                 "stream_compaction/radix_sort/tile.cuh": '#include "stream_compaction/primitives/warp.cuh"\n',
+                "stream_compaction/utf8/chain.cuh": '#include "stream_compaction/single_pass.cuh"\n',
+                "stream_compaction/single_pass.cuh": '#include "stream_compaction/single_pass/scan.cuh"\n',
+                "stream_compaction/cpu.h": "",
+                "stream_compaction/cpu/row_sum.h": '#include "stream_compaction/cpu.h"\n',
+                "stream_compaction/cpu/utf8.h": '#include "stream_compaction/single_pass.cuh"\n',
                 "src/cli/sizes.h": '#include "app/program.h"\n',
+                "src/problems/sums.h": '#include "stream_compaction/primitives/warp.cuh"\n',
                 "src/app/program.h": '#include "cli/sizes.h"\n#include <vector>\n',
             }.items():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -33,9 +39,12 @@ class Includes(unittest.TestCase):
             result = check("--root", folder)
         self.assertEqual(result.returncode, 1)
         self.assertEqual(result.stdout.splitlines(), [
+            "stream_compaction/cpu/utf8.h:1: cpu may not include api",
             "stream_compaction/primitives/warp.cuh:1: primitives may not include single_pass",
             "stream_compaction/single_pass/scan.cuh:2: single_pass may not include radix_sort",
+            "stream_compaction/utf8/chain.cuh:1: utf8 may not include api",
             "src/cli/sizes.h:1: src/cli may not include src/app",
+            "src/problems/sums.h:1: src/problems may not include primitives",
         ])
 
     def test_rooms_are_counted(self):

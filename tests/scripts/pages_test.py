@@ -35,6 +35,20 @@ def broken_links(page):
     return broken
 
 
+def samples(page):
+    """The C++ samples of a page, without the lines that belong at the top of a file."""
+    for block in re.findall(r"^ *```cpp$(.*?)^ *```$", page.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE):
+        lines = [line.strip() for line in block.splitlines()]
+        yield "\n".join(line for line in lines if line and not line.startswith(("#include", "using namespace")))
+
+
+def unknown_names(page, sources):
+    """The qualified names in a page that no source declares or calls."""
+    names = re.findall(r"`(?:\w+::)+(\w+)`", prose(page))
+    declared = r"\b(?:struct|class|enum class|concept|using|namespace|inline|auto|const|constexpr) {0}\b|\b{0}[(,;]"
+    return sorted({name for name in names if not re.search(declared.format(name), sources)})
+
+
 class PagesTest(unittest.TestCase):
     def setUp(self):
         self.pages = sorted((ROOT / "docs").rglob("*.md"))
@@ -52,6 +66,19 @@ class PagesTest(unittest.TestCase):
         """A line that begins with a comment is HTML, in which Markdown is not rendered."""
         for page in self.pages:
             self.assertNotRegex(page.read_text(encoding="utf-8"), r"(?m)^ *<!-- =", page)
+
+    def test_samples_are_compiled(self):
+        test = (ROOT / "tests/device/readme_test.cu").read_text(encoding="utf-8")
+        compiled = "\n".join(line.strip() for line in test.splitlines())
+        for sample in samples(ROOT / "README.md"):
+            self.assertIn(sample, compiled)
+
+    def test_names_are_those_of_the_library(self):
+        files = [file for file in (ROOT / "stream_compaction").rglob("*") if file.suffix in (".h", ".cuh")]
+        sources = "\n".join(file.read_text(encoding="utf-8") for file in files)
+        unknown = {page.name: names for page in [ROOT / "README.md", *self.pages]
+                   if (names := unknown_names(page, sources))}
+        self.assertEqual(unknown, {})
 
     def test_broken_links_are_found(self):
         with tempfile.TemporaryDirectory() as folder:

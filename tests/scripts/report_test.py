@@ -242,7 +242,7 @@ class OwnReportTest(PageTest):
     def inputs(cls):
         files = [cls.folder / "my own.csv", cls.folder / "theirs.csv"]
         for file, gpu in zip(files, ("Card <\"A\\B\">", "Card B")):
-            rows = [row | {"gpu": gpu, "noise_percent": "2.5"} for row in sample_data.scans()]
+            rows = [row | {"gpu": gpu, "noise_percent": "2.5", "enqueue_us": "4.125"} for row in sample_data.scans()]
             cpu = [row | {"cpu": "Some Processor"} for row in rows if row["variant"] == "cpu"]
             sample_data.write_csv(file, [*cpu, *(row for row in rows if row["variant"] != "cpu")],
                                   sample_data.NEW_COLUMNS)
@@ -260,10 +260,13 @@ class OwnReportTest(PageTest):
         left = {line.text[3:] for line in self.shown(".legend li")}
         self.assertEqual(left, {name for name in names if "<" not in name})
 
-    def test_the_table_has_the_noise(self):
+    def test_the_table_has_the_noise_and_the_time_to_enqueue(self):
         self.find("summary")[0].click()
-        self.assertEqual(self.texts("th")[-1], "noise")
-        self.assertEqual(set(self.texts("td:last-child")), {"2.5"})
+        self.assertEqual(self.texts("th")[-2:], ["noise", "µs to enqueue"])
+        self.assertEqual(set(self.texts("td:nth-last-child(2)")), {"2.5"})
+        self.assertEqual(set(self.texts("td:last-child")), {"4.125"})
+        tips = [tip.get_attribute("textContent") for tip in self.find("svg [data-variant=cub] use title")]
+        self.assertTrue(all(tip.endswith(", ± 2.5 %, enqueued in 4.125 µs") for tip in tips), tips[:1])
         self.assertIn("95 % interval", self.find(".source")[0].text)
 
 

@@ -36,7 +36,7 @@ TEST_F(SeededRowSumTest, ByBlocks) {
                    [](std::uint64_t seed) { expectSums({Mapping::SmallBlock}, 3, 900 + seed % 9, seed); });
 }
 
-TEST_F(SeededRowSumTest, BySeveralBlocksARow) {
+TEST_F(SeededRowSumTest, BySeveralBlocksPerRow) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         expectSums({.mapping = Mapping::Blocks, .parts = 3, .partVectors = 512}, 2, 5000 + seed % 9, seed);
     });
