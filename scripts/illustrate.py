@@ -322,6 +322,7 @@ def rooms():
         [("src/problems", "inputs and checks"), ("src/measure", "clocks and cards")],
         [("src/cli", "sizes, sweeps, names")],
         [("X.h  X.cuh", "what users include: the course layer, the device API")],
+        [("distributed/", "arrays spread over GPUs"), ("out_of_core/", "arrays larger than the card")],
         [("single_pass/", "scan, compact"), ("radix_sort/", ""), ("row_sum/", ""), ("utf8/", ""), ("cpu/", "")],
         [("primitives/", "warp, block, tile, look-back, digit ranks")],
         [("runtime/", "CUDA calls, launches, scratch, arguments, timers")],

@@ -35,6 +35,7 @@ FILES = {
     "SeededTextbookTest": "textbook_test",
     "SeededDecodeTest": "utf8_decode_test",
     "SeededEncodeTest": "utf8_encode_test",
+    "SeededDistributedTest": "distributed_test",
 }
 
 
@@ -223,6 +224,16 @@ MUTANTS = [
            "for (std::size_t half = leaves / 2; half >= 2; half /= 2) {",
            "for (std::size_t half = leaves / 2; half > 2; half /= 2) {",
            "SeededTextbookTest.Efficient"),
+    # Several ranks.
+    Mutant("ranks go on too soon", "exchange behind the writes to other ranks", "distributed/exchange.cuh",
+           "        call.exchange(sizeof(Header));\n", "",
+           "SeededDistributedTest.Sort"),
+    Mutant("statuses of a partition not cleared", "clear of status words", "distributed/sort.cuh",
+           "        clear(memory.statuses, part.stream, memory.statusWords * sizeof(std::uint64_t));\n", "",
+           "SeededDistributedTest.Sort"),
+    Mutant("equal keys for one rank", "cut among keys equal to a splitter", "distributed/partition.cuh",
+           "            left -= taken;\n", "",
+           "SeededDistributedTest.Sort"),
 ]
 
 

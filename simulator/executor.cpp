@@ -246,8 +246,9 @@ class Machine {
     unsigned long long turns_ = 0;
 };
 
-constinit bool atWork = false;       // constant, because the hooks below are called before anything is initialised
-Machine& theMachine = *new Machine;  // never destroyed, because its workers outlive main()
+constinit bool atWork = false;  // constant, because the hooks below are called before anything is initialised
+constinit thread_local bool runsBlocks = false;  // other threads of the host may read and write while kernels run
+Machine& theMachine = *new Machine;              // never destroyed, because its workers outlive main()
 Machine& machine() { return theMachine; }
 
 class Block {
@@ -764,6 +765,7 @@ Worker& Machine::idleWorker() {
 
 void Machine::serve(Worker& self) {
     self.sharedMemory[0].release();  // initialised with this thread
+    runsBlocks = true;
     for (;;) {
         self.baton.await();
         findSharedMemory();
@@ -1030,7 +1032,7 @@ Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, b
 namespace {
 
 void beforeLoad(const void* address, std::size_t bytes, const void* where) {
-    if (!atWork || machine().current == nullptr) {
+    if (!runsBlocks || !atWork || machine().current == nullptr) {
         return;
     }
     // The executor's own accesses are not to memory of the card. They come here through templates that it shares with
@@ -1041,7 +1043,7 @@ void beforeLoad(const void* address, std::size_t bytes, const void* where) {
     traceStep("load", address, bytes, where);
 }
 void beforeStore(void* address, std::size_t bytes, const void* where) {
-    if (!atWork || machine().current == nullptr) {
+    if (!runsBlocks || !atWork || machine().current == nullptr) {
         return;
     }
     const bool isOpposed = machine().adversary.isThere();

@@ -13,10 +13,12 @@ using OutOfCore::Cancelled;
 using OutOfCore::Options;
 using SinglePass::ScanKind;
 
-/// Limits of device memory under which arrays of a few thousand elements take many chunks, on one device and on two.
-/// The simulator has one device, which then stands for both.
+/// Limits of device memory under which arrays of a few thousand elements take many chunks, on one device and on two. If
+/// there is only one, it stands for both.
 [[nodiscard]] std::vector<Options> tightOptions(std::size_t deviceBytes) {
-    return {{.deviceBytes = deviceBytes}, {.devices = {0, 0}, .deviceBytes = deviceBytes}};
+    int devices = 0;
+    Common::checkCUDAError(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    return {{.deviceBytes = deviceBytes}, {.devices = {0, devices - 1}, .deviceBytes = deviceBytes}};
 }
 
 /// Sizes with no chunk, one, two and many, which are multiples of nothing.

@@ -4,6 +4,7 @@
 
 #include "device_fixture.cuh"
 #include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/out_of_core.cuh"
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/shared_mem.cuh"
@@ -132,6 +133,19 @@ TEST_F(ReadmeTest, Utf8) {
 
     EXPECT_EQ(fetched(stream, report, 1).front().count, 2U);
     EXPECT_EQ(fetched(stream, output, 2), (std::vector<char32_t>{0xFC, U'a'}));
+}
+
+TEST_F(ReadmeTest, OutOfCoreSort) {
+    const std::vector<int> keysIn{2, 3, 1};
+    const std::vector<int> valuesIn{20, 30, 10};
+    std::vector<int> keysOut(3);
+    std::vector<int> valuesOut(3);
+
+    OutOfCore::Sort sort({.devices = {0}, .deviceBytes = std::size_t{1} << 30}, {.descending = true});
+    sort(keysIn, keysOut, valuesIn, valuesOut);
+
+    EXPECT_EQ(keysOut, (std::vector<int>{3, 2, 1}));
+    EXPECT_EQ(valuesOut, (std::vector<int>{30, 20, 10}));
 }
 
 }  // namespace
