@@ -34,8 +34,8 @@ __device__ void noteFailure(const Told<T>* told, int ranks, std::uint32_t* failu
 /// out for all ranks before the next, so that one thread can serve them all.
 ///
 /// A `Part` is one rank's share of the arguments. It has a `rank`, a `stream`, a `scratch`, and `n`, the number of its
-/// elements. If its arguments are invalid, the rank takes part with no elements and tells the others that it failed.
-/// Otherwise they would wait for it for ever.
+/// elements; also `nOut`, if the number of its results is an argument. If its arguments are invalid, the rank takes
+/// part with no elements and tells the others that it failed. Otherwise they would wait for it for ever.
 template <typename Part>
 class Call {
   public:
@@ -53,6 +53,9 @@ class Call {
                 failure_ = failure_ == nullptr ? std::current_exception() : failure_;
                 member.isValid = false;
                 member.part.n = 0;
+                if constexpr (requires { member.part.nOut; }) {
+                    member.part.nOut = 0;
+                }
                 member.part.scratch = {};
                 const DeviceScope here(part.rank->device());
                 tellFailure(member.part, 1);

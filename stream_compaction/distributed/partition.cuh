@@ -19,6 +19,7 @@ static_assert(mostClasses <= digitValues);
 
 /// What goes where.
 struct ExchangePlan {
+    bool isPossible;                         ///< as many keys come out as go in; otherwise nothing moves
     Cuts cuts;                               ///< of each rank's order by class
     std::uint64_t classStarts[digitValues];  ///< where this rank's classes begin in its order
 
@@ -37,12 +38,27 @@ template <typename Bits>
 template <typename Bits, typename Value>
 using SendBuffers = Radix::Elements<Bits, Value>;
 
-/// Plans the exchange once the splitters are known. One block, one thread per rank. Work O(ranks^2).
+/// Plans the exchange once the splitters are known. One block, one thread per rank. Work O(ranks^2). If the numbers of
+/// keys do not fit, this rank has failed.
 template <typename Bits, typename Value>
 __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters, AllCounts all, int me,
-                                 bool reachesAllRanks, ncclWindow_t window, SendBuffers<Bits, Value> send) {
+                                 bool reachesAllRanks, ncclWindow_t window, SendBuffers<Bits, Value> send,
+                                 std::uint32_t* failure) {
     const auto thread = static_cast<int>(threadIdx.x);
     const int ranks = all.ranks;
+    const bool isPossible = all.areConsistent();
+    if (thread == 0) {
+        plan->isPossible = isPossible;
+        if (!isPossible) {
+            *failure = static_cast<std::uint32_t>(me) + 1;
+        }
+    }
+    if (!isPossible) {
+        for (int to = 0; thread < ranks && to <= ranks; ++to) {
+            plan->cuts.of[thread][to] = 0;
+        }
+        return;
+    }
 
     // Cut each rank's order at each splitter. Keys equal to it are taken in the order of the ranks.
     if (thread < ranks) {
@@ -85,7 +101,7 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
             const std::uint64_t place = plan->cuts.placeOf(me, thread) - plan->cuts.of[me][thread];
             const std::uint64_t base = windowOf(window, thread);
             plan->keys[thread] = base + place * sizeof(Bits);
-            plan->values[thread] = base + receivedKeyBytes<Bits>(all.of(thread).n) + place * sizeof(Value);
+            plan->values[thread] = base + receivedKeyBytes<Bits>(all.of(thread).nOut) + place * sizeof(Value);
         }
     }
 }
@@ -131,6 +147,9 @@ __global__ void __launch_bounds__(Shape::threads)
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
+    if (!plan->isPossible) {
+        return;
+    }
     auto& storage = dynamicShared<PartitionStorage<Shape, Bits, Value>>();
     const LookBack::Statuses<Count> set(statuses);
     const int tile = static_cast<int>(blockIdx.x);

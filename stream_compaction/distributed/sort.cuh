@@ -11,10 +11,11 @@ namespace StreamCompaction::Distributed {
 template <typename K, typename V>
 struct SortPart {
     const K* keysIn;        ///< in device memory, like all arrays
-    K* keysOut;             ///< the rank's part of the sorted keys, as many as it brings
+    K* keysOut;             ///< the rank's part of the sorted keys
     const V* valuesIn;      ///< null for a sort of keys alone
     V* valuesOut;           ///< null for a sort of keys alone
     std::size_t n;          ///< the rank's number of keys, 0 included
+    std::size_t nOut;       ///< the rank's number of sorted keys, 0 included
     SharedScratch scratch;  ///< of the same size on all ranks
     const Rank* rank;       ///< of this process
     cudaStream_t stream;    ///< of the rank's device
@@ -39,9 +40,9 @@ struct SortMemory {
     SendBuffers<Bits, Value> send{};  ///< null if kernels reach all ranks
     Scratch rest;
 
-    SortMemory(Scratch scratch, std::size_t n, const Rank& rank) : statusWords(wordsFor(n, rank)) {
+    SortMemory(Scratch scratch, std::size_t n, std::size_t nOut, const Rank& rank) : statusWords(wordsFor(n, rank)) {
         ScratchArena arena(scratch, 0);
-        received = Radix::takeElements<Bits, Value>(arena, n);
+        received = Radix::takeElements<Bits, Value>(arena, nOut);
         statuses = arena.take<std::uint64_t>(statusWords);
         if (!rank.reachesAllRanks()) {
             send = Radix::takeElements<Bits, Value>(arena, n);
@@ -49,10 +50,12 @@ struct SortMemory {
         rest = arena.rest();
     }
 
-    [[nodiscard]] static std::size_t bytes(std::size_t n, const Rank& rank) {
+    [[nodiscard]] static std::size_t bytes(std::size_t n, std::size_t nOut, const Rank& rank) {
         Arguments::requireSize<K, V>(n);
-        return Radix::elementBytes<Bits, Value>(n) * (rank.reachesAllRanks() ? 1 : 2) +
-               scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localBytes(n);
+        Arguments::requireSize<K, V>(nOut);
+        return Radix::elementBytes<Bits, Value>(nOut) +
+               (rank.reachesAllRanks() ? 0 : Radix::elementBytes<Bits, Value>(n)) +
+               scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localBytes(nOut);
     }
 
     [[nodiscard]] static std::size_t tilesOf(std::size_t n) { return Common::blocksFor(n, Shape::elements); }
@@ -72,10 +75,14 @@ struct SortMemory {
 };
 
 /// Sorts keys, or keys and the values that go with them, that are spread over the ranks: `sort(keysIn, keysOut, n,
-/// scratch, rank, stream)` and `sort(keysIn, keysOut, valuesIn, valuesOut, n, scratch, rank, stream)`. Afterwards the
-/// arrays, one behind the other in the order of the ranks, are sorted. The sort is stable over the whole, and each rank
-/// keeps its number of elements, exactly, whatever the keys. Keys, values, directions and ranges of bits are as for
-/// Radix::Sort. No array may overlap another.
+/// nOut, scratch, rank, stream)` and `sort(keysIn, keysOut, valuesIn, valuesOut, n, nOut, scratch, rank, stream)`.
+/// Afterwards the arrays, one behind the other in the order of the ranks, are sorted. The sort is stable over the
+/// whole.
+///
+/// A rank brings n keys and gets nOut of the sorted ones, exactly, whatever the keys: as many as it brought, an even
+/// share, or what it has room for. Over all ranks as many must come out as go in. Otherwise no rank's output is
+/// defined, and `Rank::synchronize` throws std::invalid_argument. Keys, values, directions and ranges of bits are as
+/// for Radix::Sort. No array may overlap another.
 ///
 /// The ranks find the keys that divide the sorted order (splitters.cuh), 11 bits at a time or fewer with many ranks,
 /// with one exchange for each. A partition then writes each element straight into the memory of its rank, over NVLink
@@ -97,28 +104,29 @@ struct Sort {
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most.
     template <typename K>
-    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, std::size_t n, const Rank& rank) const {
-        return SortMemory<K, Radix::NoValue>::bytes(n, rank);
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, std::size_t n, std::size_t nOut,
+                                           const Rank& rank) const {
+        return SortMemory<K, Radix::NoValue>::bytes(n, nOut, rank);
     }
     /// The same for keys and values.
     template <typename K, typename V>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
-                                           std::size_t n, const Rank& rank) const {
-        return SortMemory<K, V>::bytes(n, rank);
+                                           std::size_t n, std::size_t nOut, const Rank& rank) const {
+        return SortMemory<K, V>::bytes(n, nOut, rank);
     }
 
     /// Sorts keys, for one rank of this process.
     template <typename K>
-    void operator()(const K* keysIn, K* keysOut, std::size_t n, const SharedScratch& scratch, const Rank& rank,
-                    cudaStream_t stream) const {
-        (*this)(
-            std::vector<SortPart<K, Radix::NoValue>>{{keysIn, keysOut, nullptr, nullptr, n, scratch, &rank, stream}});
+    void operator()(const K* keysIn, K* keysOut, std::size_t n, std::size_t nOut, const SharedScratch& scratch,
+                    const Rank& rank, cudaStream_t stream) const {
+        (*this)(std::vector<SortPart<K, Radix::NoValue>>{
+            {keysIn, keysOut, nullptr, nullptr, n, nOut, scratch, &rank, stream}});
     }
     /// Sorts keys and their values, for one rank of this process.
     template <typename K, typename V>
-    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n,
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n, std::size_t nOut,
                     const SharedScratch& scratch, const Rank& rank, cudaStream_t stream) const {
-        (*this)(std::vector<SortPart<K, V>>{{keysIn, keysOut, valuesIn, valuesOut, n, scratch, &rank, stream}});
+        (*this)(std::vector<SortPart<K, V>>{{keysIn, keysOut, valuesIn, valuesOut, n, nOut, scratch, &rank, stream}});
     }
 
     /// For several ranks of this process, by one thread.
@@ -154,7 +162,7 @@ struct Sort {
         completeExchange(
             call, [](const Part& part) { return &part.rank->template state<SortState>()->plan.cuts; },
             [](const Part& part, const Cuts& cuts) {
-                const SortMemory<K, V> memory(part.scratch.memory, part.n, *part.rank);
+                const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
                 sendAndReceive(*part.rank, cuts, memory.send.keys, memory.received.keys, part.stream);
                 if constexpr (Radix::hasValues<V>) {
                     sendAndReceive(*part.rank, cuts, memory.send.values, memory.received.values, part.stream);
@@ -179,11 +187,18 @@ struct Sort {
 
     template <typename K, typename V>
     void requireValid(const SortPart<K, V>& part) const {
-        requireDisjointArrays(part.keysIn, part.keysOut, part.n);
+        requireArrays(part.keysIn, part.n, part.keysOut, part.nOut);
         if constexpr (Radix::hasValues<V>) {
-            requireDisjointArrays(part.valuesIn, part.valuesOut, part.n);
+            requireArrays(part.valuesIn, part.n, part.valuesOut, part.nOut);
         }
-        (void)ScratchArena(part.scratch.memory, SortMemory<K, V>::bytes(part.n, *part.rank));
+        (void)ScratchArena(part.scratch.memory, SortMemory<K, V>::bytes(part.n, part.nOut, *part.rank));
+    }
+
+    template <typename T>
+    static void requireArrays(const T* in, std::size_t n, const T* out, std::size_t nOut) {
+        Arguments::requireArray("in", in, n);
+        Arguments::requireArray("out", out, nOut);
+        Arguments::requireDisjoint(in, n * sizeof(T), out, nOut * sizeof(T));
     }
 
     template <typename T>
@@ -205,8 +220,8 @@ struct Sort {
         clear(&mine->n, part.stream, bytes - offsetof(DigitCounts, n));
         const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(part.n, Tile::elements), 1,
                                                            onCurrentDevice<kernel>(Tile::threads).residentBlocks);
-        launch<kernel>({blocks, Tile::threads}, part.stream, part.n, mine, &rank.state<SortState>()->splitters,
-                       Radix::bitsOf(part.keysIn), compared, digit, isFirst);
+        launch<kernel>({blocks, Tile::threads}, part.stream, part.n, part.nOut, mine,
+                       &rank.state<SortState>()->splitters, Radix::bitsOf(part.keysIn), compared, digit, isFirst);
     }
 
     template <typename K, typename V>
@@ -216,7 +231,7 @@ struct Sort {
         SortState* const state = rank.state<SortState>();
         launch<kernPlanExchange<typename Arrays::Bits, typename Arrays::Value>>(
             {1, mostRanks}, part.stream, &state->plan, &state->splitters, all, rank.index(), rank.reachesAllRanks(),
-            part.scratch.window, Arrays(part.scratch.memory, part.n, rank).send);
+            part.scratch.window, Arrays(part.scratch.memory, part.n, part.nOut, rank).send, rank.failure());
     }
 
     template <typename K, typename V>
@@ -232,7 +247,7 @@ struct Sort {
         }
         const Rank& rank = *part.rank;
         const SortState* const state = rank.state<SortState>();
-        const Arrays memory(part.scratch.memory, part.n, rank);
+        const Arrays memory(part.scratch.memory, part.n, part.nOut, rank);
         clear(memory.statuses, part.stream, memory.statusWords * sizeof(std::uint64_t));
         if (onCurrentDevice<kernel>(Tile::threads, sharedBytes).residentBlocks == 0) {
             throw CudaError("distributed sort: the device has too little shared memory");
@@ -245,13 +260,13 @@ struct Sort {
 
     template <typename K, typename V>
     void sortReceived(const SortPart<K, V>& part) const {
-        const SortMemory<K, V> memory(part.scratch.memory, part.n, *part.rank);
+        const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
         const Radix::Consumed<K> keys{reinterpret_cast<K*>(memory.received.keys)};
         if constexpr (Radix::hasValues<V>) {
             const Radix::Consumed<V> values{reinterpret_cast<V*>(memory.received.values)};
-            local()(keys, part.keysOut, values, part.valuesOut, part.n, memory.rest, part.stream);
+            local()(keys, part.keysOut, values, part.valuesOut, part.nOut, memory.rest, part.stream);
         } else {
-            local()(keys, part.keysOut, part.n, memory.rest, part.stream);
+            local()(keys, part.keysOut, part.nOut, memory.rest, part.stream);
         }
     }
 };

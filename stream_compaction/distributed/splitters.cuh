@@ -69,7 +69,8 @@ struct SplitterDigits {
 /// What a rank tells the others about one digit of the splitters.
 struct DigitCounts {
     Header header;
-    std::uint64_t n;  ///< the rank's number of keys
+    std::uint64_t n;     ///< the rank's number of keys
+    std::uint64_t nOut;  ///< and that of its sorted keys
     std::uint64_t
         tables[mostCounters];  ///< one table of counts per group of splitters that agree in the earlier digits
 
@@ -90,14 +91,23 @@ struct AllCounts {
         return *reinterpret_cast<const DigitCounts*>(slots + rank * slotBytes);
     }
 
-    /// The position in the sorted order of all keys at which the share of a rank begins. Each rank keeps its number.
+    /// The position in the sorted order of all keys at which the share of a rank begins.
     [[nodiscard]] __device__ std::uint64_t shareBegin(int rank) const {
         std::uint64_t begin = 0;
         for (int r = 0; r < rank; ++r) {
-            begin += of(r).n;
+            begin += of(r).nOut;
         }
         return begin;
     }
+    [[nodiscard]] __device__ std::uint64_t n() const {
+        std::uint64_t sum = 0;
+        for (int r = 0; r < ranks; ++r) {
+            sum += of(r).n;
+        }
+        return sum;
+    }
+    /// Whether as many keys come out as go in.
+    [[nodiscard]] __device__ bool areConsistent() const { return shareBegin(ranks) == n(); }
 };
 
 /// What a rank knows of the splitters. All ranks find the same. Zero at the beginning.
@@ -119,8 +129,8 @@ struct Splitters {
 /// in shared memory if keys are neither random nor equal.
 template <typename Shape, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
-    kernCountSplitterDigit(std::size_t n, DigitCounts* mine, const Splitters* splitters, const Bits* keys,
-                           ComparedBits<Bits> compared, SplitterDigit digit, bool isFirst) {
+    kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, const Splitters* splitters,
+                           const Bits* keys, ComparedBits<Bits> compared, SplitterDigit digit, bool isFirst) {
     __shared__ std::uint32_t counts[mostCounters];
     __shared__ std::uint64_t tableKeys[mostSplitters];
     const int tables = isFirst ? 1 : splitters->tableCount;
@@ -173,6 +183,7 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         mine->n = n;
+        mine->nOut = nOut;
     }
 }
 
@@ -189,7 +200,7 @@ static __global__ void __launch_bounds__(splitterThreads)
     const auto thread = static_cast<int>(threadIdx.x);
     const int values = 1 << digit.bits;
     const int perThread = static_cast<int>(Common::divideRoundUp(values, splitterThreads));
-    const std::uint64_t n = all.shareBegin(all.ranks);
+    const std::uint64_t n = all.n();
     for (int s = 0; s < all.ranks - 1; ++s) {
         const int base = (isFirst ? 0 : splitters->tables[s]) << digit.bits;
         const std::uint64_t rest = isFirst ? (n == 0 ? 0 : min(all.shareBegin(s + 1), n - 1)) : splitters->rests[s];

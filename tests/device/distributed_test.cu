@@ -101,22 +101,27 @@ class DistributedTest : public DeviceTest, public testing::WithParamInterface<in
     template <typename K>
     void expectSorted(const std::vector<std::size_t>& counts, const Distributed::Sort& sort,
                       const std::vector<K>& keys) {
+        expectSorted(counts, counts, sort, keys);
+    }
+    template <typename K>
+    void expectSorted(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& countsOut,
+                      const Distributed::Sort& sort, const std::vector<K>& keys) {
         const auto index = hostArray(keys.size(), [](std::size_t i) { return static_cast<std::uint32_t>(i); });
         const Spread<K> keysIn(team(), counts, keys);
-        const Spread<K> keysOut(team(), counts);
+        const Spread<K> keysOut(team(), countsOut);
         const Spread<std::uint32_t> valuesIn(team(), counts, index);
-        const Spread<std::uint32_t> valuesOut(team(), counts);
+        const Spread<std::uint32_t> valuesOut(team(), countsOut);
         std::size_t bytes = 0;
         for (int i = 0; i < size(); ++i) {
             bytes = std::max(bytes, sort.scratchBytes(keysIn.data(i), keysOut.data(i), valuesIn.data(i),
-                                                      valuesOut.data(i), counts[i], rank(i)));
+                                                      valuesOut.data(i), counts[i], countsOut[i], rank(i)));
         }
         const auto scratch = SharedBuffer::allocate(team().ranks(), bytes);
         using Part = Distributed::SortPart<K, std::uint32_t>;
         std::vector<Part> parts;
         for (int i = 0; i < size(); ++i) {
             parts.push_back({keysIn.data(i), keysOut.data(i), valuesIn.data(i), valuesOut.data(i), counts[i],
-                             scratch[i].scratch(), &rank(i), stream(i)});
+                             countsOut[i], scratch[i].scratch(), &rank(i), stream(i)});
         }
         sort(parts);
         team().synchronize();
@@ -281,6 +286,33 @@ TEST_P(DistributedTest, SortOfEveryKindOfInput) {
     expectSorted(counts, {.descending = true}, hostArray(n, [](std::size_t i) { return static_cast<int>(i / 3); }));
 }
 
+/// Ranks may get other numbers of keys than they bring.
+TEST_P(DistributedTest, SortIntoOtherShares) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    const auto keys = hostArray(n, [](std::size_t i) { return static_cast<int>(randomBits(20, i) % 1000); });
+    std::vector<std::size_t> even(size(), n / size());
+    even.back() += n % size();
+    expectSorted(counts, even, {}, keys);
+    std::vector<std::size_t> allOnOne(size());
+    allOnOne[size() / 2] = n;
+    expectSorted(counts, allOnOne, {}, keys);
+}
+
+TEST_P(DistributedTest, SharesThatDoNotAddUpAreReported) {
+    const std::vector<std::size_t> counts(size(), 1000);
+    const Spread<int> in(team(), counts, std::vector<int>(totalOf(counts), 3));
+    const Spread<int> out(team(), counts);
+    const Distributed::Sort sort;
+    const auto scratch = SharedBuffer::allocate(
+        team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
+    onThreads([&](int i) {
+        sort(std::as_const(in).data(i), out.data(i), counts[i], i == 0 ? 999 : 1000, scratch[i].scratch(), rank(i),
+             stream(i));
+        EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+    });
+}
+
 TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
     const auto counts = raggedCounts(size());
     const std::size_t n = totalOf(counts);
@@ -301,11 +333,11 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     const Spread<int> in(team(), counts, keys);
     const Spread<int> out(team(), counts);
     const Distributed::Sort sort;
-    const auto scratch =
-        SharedBuffer::allocate(team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], rank(0)));
+    const auto scratch = SharedBuffer::allocate(
+        team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
     onThreads([&](int i) {
         Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
-        sort(std::as_const(in).data(i), out.data(i), counts[i], scratch[i].scratch(), rank(i), stream(i));
+        sort(std::as_const(in).data(i), out.data(i), counts[i], counts[i], scratch[i].scratch(), rank(i), stream(i));
         cudaGraph_t graph = nullptr;
         Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
         cudaGraphExec_t executable = nullptr;

@@ -35,12 +35,12 @@ TEST_F(SeededDistributedTest, Sort) {
         const Spread<Payload> valuesIn(team, counts, values);
         const Spread<Payload> valuesOut(team, counts);
         const Distributed::Sort sort;
-        const auto scratch =
-            SharedBuffer::allocate(team.ranks(), sort.scratchBytes(keysIn.data(0), keysOut.data(0), valuesIn.data(0),
-                                                                   valuesOut.data(0), counts[0], team.rank(0)));
+        const auto scratch = SharedBuffer::allocate(
+            team.ranks(), sort.scratchBytes(keysIn.data(0), keysOut.data(0), valuesIn.data(0), valuesOut.data(0),
+                                            counts[0], counts[0], team.rank(0)));
         std::vector<Distributed::SortPart<int, Payload>> parts;
         for (int i = 0; i < ranks; ++i) {
-            parts.push_back({keysIn.data(i), keysOut.data(i), valuesIn.data(i), valuesOut.data(i), counts[i],
+            parts.push_back({keysIn.data(i), keysOut.data(i), valuesIn.data(i), valuesOut.data(i), counts[i], counts[i],
                              scratch[i].scratch(), &team.rank(i), team.stream(i)});
         }
         sort(parts);
