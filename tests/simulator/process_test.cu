@@ -3,12 +3,17 @@
 #include <mpi.h>
 #include <nccl_device.h>
 
+#include <algorithm>
+#include <numeric>
 #include <string>
 #include <vector>
 
+#include "../device/device_fixture.cuh"
 #include "simulator.h"
+#include "stream_compaction/distributed.cuh"
 
-// Tests of NCCL with one rank per process. Each process started by mpirun runs all of them.
+// Tests of NCCL, and of arrays spread over ranks, with one rank per process. Each process started by mpirun runs all of
+// them.
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -139,6 +144,57 @@ TEST_F(ProcessTest, RanksOfOneProcessStayInIt) {
         EXPECT_NCCL(ncclCommDestroy(other));
     }
     Simulator::configure("devices=1");
+}
+
+/// Every process knows the whole array, and checks its own part of the results.
+TEST_F(ProcessTest, ScanAndSortOfAnArrayThatIsSpread) {
+    const Distributed::Rank self(comm);
+    std::vector<std::size_t> begins{0};
+    for (int other = 0; other < ranks; ++other) {
+        begins.push_back(begins.back() + 3000 + 500 * static_cast<std::size_t>(other));
+    }
+    const std::size_t begin = begins[static_cast<std::size_t>(rank)];
+    const std::size_t n = begins[static_cast<std::size_t>(rank) + 1] - begin;
+    const auto all = hostArray(begins.back(), AnyBits<int>{1});
+    const DeviceBuffer<int> in(std::span(all).subspan(begin, n));
+    const auto partOf = [&](const std::vector<int>& whole) {
+        const auto part = std::span(whole).subspan(begin, n);
+        return std::vector<int>(part.begin(), part.end());
+    };
+
+    GuardedArray<int> sums(n);
+    const Distributed::Scan scan;
+    auto scratch = usedScratch(scan.scratchBytes(in.data(), sums.data(), n));
+    scan(in.data(), sums.data(), n, Sum{}, 7, scratch.bytes(), self, stream);
+    self.synchronize(stream);
+    std::vector<int> expected(all.size());
+    std::exclusive_scan(all.begin(), all.end(), expected.begin(), 7,
+                        [](int a, int b) { return Common::wrappingAdd(a, b); });
+    EXPECT_TRUE(sameBits(sums.read(n), partOf(expected)));
+
+    GuardedArray<int> sorted(n);
+    const Distributed::Sort sort;
+    const auto shared = Distributed::SharedBuffer::allocate(
+        std::span(&self, 1), sort.scratchBytes(in.data(), sorted.data(), begins.back(), n, self));
+    sort(in.data(), sorted.data(), n, n, shared[0].scratch(), self, stream);
+    self.synchronize(stream);
+    expected = all;
+    std::ranges::sort(expected);
+    EXPECT_TRUE(sameBits(sorted.read(n), partOf(expected)));
+}
+
+/// The process that calls with invalid arguments throws at once, the others when they wait.
+TEST_F(ProcessTest, InvalidArgumentsOfOneProcessReachAll) {
+    const Distributed::Rank self(comm);
+    const DeviceBuffer<int> array(100);
+    const Distributed::Scan scan;
+    DeviceBuffer<std::byte> scratch(scan.scratchBytes(array.data(), data, 100));
+    const auto call = [&] {
+        scan(array.data(), rank == 0 ? nullptr : data, 100, Sum{}, 0, scratch.bytes(), self, stream);
+        self.synchronize(stream);
+    };
+    EXPECT_THROW(call(), std::invalid_argument);
+    EXPECT_NO_THROW(self.synchronize(stream));
 }
 
 }  // namespace
