@@ -31,7 +31,7 @@ std::map<const std::byte*, Allocation, std::less<>>& allocations() {
 }  // namespace
 
 void* allocate(std::size_t bytes, int device, std::size_t alignment) {
-    if (bytes > card().memory - allocatedBytes(device)) {
+    if (bytes > freeBytes(device)) {
         return nullptr;
     }
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -56,12 +56,12 @@ bool release(void* memory) {
     return true;
 }
 
-std::size_t allocatedBytes(int device) {
-    std::size_t bytes = 0;
+std::size_t freeBytes(int device) {
+    std::size_t free = card().memory;
     for (const auto& [begin, allocation] : allocations()) {
-        bytes += allocation.device == device ? allocation.bytes : 0;
+        free -= allocation.device == device ? std::min(free, allocation.bytes) : 0;
     }
-    return bytes;
+    return free;
 }
 
 namespace {

@@ -14,7 +14,7 @@ namespace Simulator {
 [[nodiscard]] void* allocate(std::size_t bytes, int device, std::size_t alignment = 256);
 /// False if `memory` is not allocated.
 [[nodiscard]] bool release(void* memory);
-[[nodiscard]] std::size_t allocatedBytes(int device);
+[[nodiscard]] std::size_t freeBytes(int device);
 [[nodiscard]] bool isAllocated(const void* address);
 /// The device whose memory has the address; -1 if it is not allocated.
 [[nodiscard]] int deviceOf(const void* address);

@@ -641,7 +641,7 @@ cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const vo
 cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
     const Guard guard;
     *total = Simulator::card().memory;
-    *free = *total - Simulator::allocatedBytes(currentDevice);
+    *free = Simulator::freeBytes(currentDevice);
     return cudaSuccess;
 }
 

@@ -169,12 +169,13 @@ TEST_F(DevicesTest, AreAsManyAsAskedFor) {
 }
 
 TEST_F(DevicesTest, HaveTheirOwnMemory) {
-    configureDevices(2, "memory=1048576");
+    configureDevices(3, "memory=1048576");  // tests before this one may have left arrays on device 0
     void* first = nullptr;
     void* second = nullptr;
+    cudaSetDevice(1);
     EXPECT_EQ(cudaMalloc(&first, 1 << 20), cudaSuccess);
     EXPECT_EQ(cudaMalloc(&second, 1), cudaErrorMemoryAllocation);
-    cudaSetDevice(1);
+    cudaSetDevice(2);
     EXPECT_EQ(cudaMalloc(&second, 1 << 20), cudaSuccess);
     std::size_t free = 1;
     std::size_t total = 0;

@@ -156,7 +156,7 @@ TEST_F(ProcessTest, ScanAndSortOfAnArrayThatIsSpread) {
     const std::size_t begin = begins[static_cast<std::size_t>(rank)];
     const std::size_t n = begins[static_cast<std::size_t>(rank) + 1] - begin;
     const auto all = hostArray(begins.back(), AnyBits<int>{1});
-    const DeviceBuffer<int> in(std::span(all).subspan(begin, n));
+    const DeviceBuffer<int> in(std::span<const int>(all).subspan(begin, n));
     const auto partOf = [&](const std::vector<int>& whole) {
         const auto part = std::span(whole).subspan(begin, n);
         return std::vector<int>(part.begin(), part.end());
