@@ -521,6 +521,8 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorInvalidResourceHandle";
         case cudaErrorNotReady:
             return "cudaErrorNotReady";
+        case cudaErrorPeerAccessAlreadyEnabled:
+            return "cudaErrorPeerAccessAlreadyEnabled";
     }
     return "an unknown error";
 }
@@ -542,6 +544,8 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "invalid resource handle";
         case cudaErrorNotReady:
             return "device not ready";
+        case cudaErrorPeerAccessAlreadyEnabled:
+            return "peer access is already enabled";
     }
     return "an unknown error";
 }
@@ -570,6 +574,17 @@ cudaError_t cudaSetDevice(int device) {
     currentDevice = device;
     return cudaSuccess;
 }
+// Devices that are linked always reach each other, so there is nothing to enable.
+cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
+    *canAccess = device != peer && Simulator::settings().links == Simulator::Links::Peer ? 1 : 0;
+    return cudaSuccess;
+}
+cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
+    int canAccess = 0;
+    cudaDeviceCanAccessPeer(&canAccess, currentDevice, peer);
+    return canAccess == 0 ? failed(cudaErrorInvalidDevice) : cudaSuccess;
+}
+
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
     const Simulator::Card& card = Simulator::card();
     switch (attribute) {

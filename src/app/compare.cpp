@@ -180,8 +180,8 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
 
 /// The columns of the subject in which two rows differ, with the values of the second.
 [[nodiscard]] std::vector<std::string> differences(const Row& row, const Row& other) {
-    constexpr std::array names{"operation",  "variant", "type",  "n",   "input",
-                               "block_size", "mode",    "shape", "gpu", "cpu"};
+    constexpr std::array names{"operation", "variant", "type", "n",   "input", "block_size",
+                               "mode",      "shape",   "gpu",  "cpu", "gpus"};
     std::vector<std::string> found;
     const auto fields = csvFields(csvLine(row));
     const auto others = csvFields(csvLine(other));
@@ -218,10 +218,11 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
 }
 
 [[nodiscard]] std::vector<std::string> subjectCells(const Row& row) {
-    return {row.operation, row.variant,
-            row.type,      row.shape.empty() ? std::to_string(row.n) : row.shape,
-            row.input,     row.blockSize ? std::to_string(*row.blockSize) : "-",
-            row.mode};
+    return {
+        row.operation, row.gpus.value_or(1) > 1 ? fmt::format("{} on {} GPUs", row.variant, *row.gpus) : row.variant,
+        row.type,      row.shape.empty() ? std::to_string(row.n) : row.shape,
+        row.input,     row.blockSize ? std::to_string(*row.blockSize) : "-",
+        row.mode};
 }
 
 [[nodiscard]] std::string timeCell(const Row& row) {

@@ -66,6 +66,9 @@ template <typename Values>
     if (option == "--mode") {
         return namesOf(timedModes);
     }
+    if (option == "--gpus") {
+        return {std::string(everyGpu)};
+    }
     if (option == "--input") {
         const auto names = inputPatternNames();
         return {names.begin(), names.end()};

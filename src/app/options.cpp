@@ -20,6 +20,7 @@ namespace {
 
 constexpr int largestCount = 1'000'000;
 constexpr int largestBlock = 1024;
+constexpr int mostGpus = 64;
 
 /// An option for the name of an output file, or `-`.
 void addFileOption(CLI::App& app, const std::string& name, std::optional<std::filesystem::path>& file,
@@ -29,6 +30,11 @@ void addFileOption(CLI::App& app, const std::string& name, std::optional<std::fi
 }
 
 [[nodiscard]] int parseBlockSize(std::string_view text) { return parseNumber(text, 1, largestBlock); }
+
+/// Empty for all.
+[[nodiscard]] std::optional<int> parseGpus(std::string_view text) {
+    return text == everyGpu ? std::nullopt : std::optional(parseNumber(text, 1, mostGpus));
+}
 
 /// In the order given, without duplicates.
 template <typename Value>
@@ -90,6 +96,9 @@ void requireConsistent(const Options& options) {
     if (options.resume && (!options.csv || options.csv == standardOutput)) {
         throw UsageError("--resume: needs --csv FILE, the measurements to skip");
     }
+    if (options.device != 0 && options.gpus != 1) {
+        throw UsageError("--device: --gpus counts from device 0; CUDA_VISIBLE_DEVICES can choose other ones");
+    }
     if (options.list && writesFiles(options)) {
         throw UsageError("--list: measures nothing; leave out --csv, --samples, --json, --markdown");
     }
@@ -109,8 +118,8 @@ const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGrou
     {"What to run", {"--size", "--sweep", "--shape", "--op", "--type", "--variant", "--hardware", "--list"}},
     {"Input", {"--input", "--utf8-file", "--seed"}},
     {"How to measure",
-     {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--card", "--trace",
-      "--profile"}},
+     {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--gpus", "--card",
+      "--trace", "--profile"}},
     {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume", "--classic"}},
 }};
 
@@ -221,6 +230,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "Threads per block, one or more values, for the variants that have a choice");
     addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
     addTextOption(
+        app, "--gpus", "N|all", [&options](const std::string& text) { options.gpus = parseGpus(text); },
+        "GPUs that the variants distributed, gather-to-one and out-of-core run on: the first N, or all [1]");
+    addTextOption(
         app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
         "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2; "
         "with order=any, blocks begin in any order [capability=9.0,multiprocessors=4]");
@@ -304,6 +316,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     }
     if (simulated) {
         options.modes = {Mode::Untimed};
+        if (app.count("--gpus") > 0 && options.gpus) {
+            settings.push_back(fmt::format("devices={}", *options.gpus));
+        }
         if (app.count("--seed") > 0) {
             settings.push_back(fmt::format("seed={}", options.seed));
         }

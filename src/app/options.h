@@ -25,6 +25,9 @@ inline const std::filesystem::path standardOutput = "-";
 /// What `--op` takes in place of the names of all operations.
 inline constexpr std::string_view everyOperation = "all";
 
+/// What `--gpus` takes in place of a number.
+inline constexpr std::string_view everyGpu = "all";
+
 /// Whether both names refer to the same file. The file need not exist.
 [[nodiscard]] bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b);
 
@@ -44,7 +47,8 @@ struct Options {
     std::optional<std::filesystem::path> utf8File;  ///< text for the operations on UTF-8, in place of a pattern
     std::vector<int> blockSizes;                    ///< if empty, the default of each variant
     int device = 0;
-    std::string simulator;  ///< settings in the syntax of Simulator::configure
+    std::optional<int> gpus = 1;  ///< all if empty
+    std::string simulator;        ///< settings in the syntax of Simulator::configure
     std::optional<std::filesystem::path> csv;
     std::optional<std::filesystem::path> samples;
     std::optional<std::filesystem::path> json;

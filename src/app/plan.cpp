@@ -153,6 +153,14 @@ std::vector<Section> makePlan(std::span<const Variant> variants, const Options& 
     return sections;
 }
 
+void useGpus(std::span<Section> sections, int gpus) {
+    for (Section& section : sections) {
+        for (Measurement& measurement : section.measurements) {
+            measurement.gpus = measurement.variant.gpuUse == GpuUse::One ? 1 : gpus;
+        }
+    }
+}
+
 std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options) {
     std::vector<std::size_t> sizes;
     std::vector<Shape> shapes;

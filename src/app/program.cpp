@@ -50,7 +50,9 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     const bool onGpu = std::ranges::any_of(section.measurements, [](const Measurement& measurement) {
         return measurement.variant.hardware == Hardware::Gpu;
     });
-    if (gpu != nullptr && onGpu) {
+    const bool anyInParts = std::ranges::any_of(
+        section.measurements, [](const Measurement& measurement) { return measurement.variant.gpuUse != GpuUse::One; });
+    if (gpu != nullptr && onGpu && !anyInParts) {
         requireMemory("device", n, bytes, gpu->freeBytes());
     }
 }
@@ -71,7 +73,8 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
 
 [[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
     std::vector<Section> sections = makePlan(machine.variants, options);
-    const GpuAccess access = machine.openGpu({options.device, options.simulator});
+    const GpuAccess access = machine.openGpu({options.device, options.gpus, options.simulator});
+    useGpus(sections, access.gpus);
     RunContext context = describeRun(access);
     context.peers = peersOf(sections);
     if (options.resume) {

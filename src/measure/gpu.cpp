@@ -6,11 +6,14 @@
 #include <stream_compaction/common.h>
 #include <stream_compaction/device_buffer.h>
 #include <stream_compaction/runtime/cuda_check.h>
+#include <stream_compaction/runtime/device_scope.h>
 
 #include <algorithm>
 #include <array>
 #include <nvtx3/nvtx3.hpp>
+#include <span>
 #include <utility>
+#include <vector>
 
 #include "cli/values.h"
 #include "measure/gpu_noise.h"
@@ -21,6 +24,7 @@ namespace Bench {
 namespace {
 
 using StreamCompaction::DeviceBuffer;
+using StreamCompaction::DeviceScope;
 using StreamCompaction::Common::checkCUDAError;
 
 class CudaEvent {
@@ -64,10 +68,44 @@ class EventTimer {
     CudaEvent end_;
 };
 
+[[nodiscard]] int attribute(cudaDeviceAttr which, int device) {
+    int value = 0;
+    checkCUDAError(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
+    return value;
+}
+
+/// Several times the size of the cache, so that nothing of the input stays in it.
+[[nodiscard]] std::size_t evictionBytes(int device) {
+    return 4 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, device));
+}
+
+/// Memory of a card with which its cache is emptied.
+class Eviction {
+  public:
+    explicit Eviction(int device) : device_(device) {
+        const DeviceScope here(device);
+        memory_ = DeviceBuffer<std::byte>(evictionBytes(device));
+    }
+
+    /// Enqueues that on the card's default stream.
+    void enqueue() {
+        const DeviceScope here(device_);
+        checkCUDAError(cudaMemsetAsync(memory_.data(), 0, memory_.byteCount()), "cudaMemsetAsync");
+    }
+    void wait() const {
+        const DeviceScope here(device_);
+        checkCUDAError(cudaStreamSynchronize(nullptr), "cudaStreamSynchronize");
+    }
+
+  private:
+    int device_;
+    DeviceBuffer<std::byte> memory_;
+};
+
 class ColdStopwatch final : public Stopwatch {
   public:
-    /// Empties the cache by writing to `eviction`.
-    ColdStopwatch(DeviceBuffer<std::byte>& eviction, bool ahead) : eviction_(eviction), ahead_(ahead) {}
+    /// Empties the caches of these cards. The work begins on the default stream of the first.
+    ColdStopwatch(std::span<Eviction> evictions, bool ahead) : evictions_(evictions), ahead_(ahead) {}
 
     [[nodiscard]] Trial time(const Work& work) override {
         if (ahead_) {
@@ -84,9 +122,12 @@ class ColdStopwatch final : public Stopwatch {
     }
 
   private:
-    void evict() { checkCUDAError(cudaMemsetAsync(eviction_.data(), 0, eviction_.byteCount()), "cudaMemsetAsync"); }
+    void evict() {
+        std::ranges::for_each(evictions_, &Eviction::enqueue);
+        std::ranges::for_each(evictions_.subspan(1), &Eviction::wait);
+    }
 
-    DeviceBuffer<std::byte>& eviction_;
+    std::span<Eviction> evictions_;
     EventTimer timer_;
     Barrier barrier_;
     bool ahead_;  ///< until some work proves to wait for the card
@@ -111,17 +152,6 @@ class BatchedStopwatch final : public Stopwatch {
     EventTimer timer_;
 };
 
-[[nodiscard]] int attribute(cudaDeviceAttr which, int device) {
-    int value = 0;
-    checkCUDAError(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
-    return value;
-}
-
-/// Several times the size of the cache, so that nothing of the input stays in it.
-[[nodiscard]] std::size_t evictionBytes(int device) {
-    return 4 * static_cast<std::size_t>(attribute(cudaDevAttrL2CacheSize, device));
-}
-
 /// The address by which the driver's management library knows the card too.
 [[nodiscard]] std::string busId(int device) {
     std::array<char, 32> id{};
@@ -134,7 +164,12 @@ class BatchedStopwatch final : public Stopwatch {
 
 class CudaGpu final : public Gpu {
   public:
-    explicit CudaGpu(int device) : device_(device), eviction_(evictionBytes(device)), nvml_(busId(device)) {}
+    /// The run uses `gpus` cards, from this one on.
+    CudaGpu(int device, int gpus) : device_(device), nvml_(busId(device)) {
+        for (int i = 0; i < gpus; ++i) {
+            evictions_.emplace_back(device + i);
+        }
+    }
 
     [[nodiscard]] GpuInfo info() const override {
         cudaDeviceProp properties{};
@@ -158,7 +193,7 @@ class CudaGpu final : public Gpu {
 
     [[nodiscard]] std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) override {
         if (mode == Mode::Cold) {
-            return std::make_unique<ColdStopwatch>(eviction_, ahead);
+            return std::make_unique<ColdStopwatch>(evictions_, ahead);
         }
         return std::make_unique<BatchedStopwatch>();
     }
@@ -200,15 +235,19 @@ class CudaGpu final : public Gpu {
 
   private:
     int device_;
-    DeviceBuffer<std::byte> eviction_;
+    std::vector<Eviction> evictions_;  ///< of this card first
     ClockProbe clockProbe_;
     Nvml nvml_;
 };
 
-/// All later CUDA calls of this thread use this card.
-void useDevice(int device) {
+[[nodiscard]] int deviceCount() {
     int count = 0;
     checkCUDAError(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return count;
+}
+
+/// All later CUDA calls of this thread use this card.
+void useDevice(int device, int count) {
     if (device >= count) {
         throw UsageError(fmt::format("--device: expected a number from 0 to {}, got {}", count - 1, device));
     }
@@ -221,8 +260,10 @@ GpuAccess openGpu(const GpuRequest& request) {
     if (auto reason = StreamCompaction::Common::cudaUnavailableReason()) {
         return {nullptr, std::move(*reason), std::nullopt};
     }
-    useDevice(request.device);
-    return {std::make_unique<CudaGpu>(request.device), {}, std::nullopt};
+    const int devices = deviceCount();
+    const int gpus = request.gpus.value_or(devices);
+    useDevice(request.device, devices);
+    return {std::make_unique<CudaGpu>(request.device, std::min(gpus, devices)), {}, std::nullopt, devices, gpus};
 }
 
 }  // namespace Bench

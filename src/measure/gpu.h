@@ -53,8 +53,9 @@ class Gpu {
 
 /// The requested card.
 struct GpuRequest {
-    int device = 0;         ///< its number
-    std::string simulator;  ///< in a simulated build its settings, in the syntax of Simulator::configure
+    int device = 0;               ///< its number
+    std::optional<int> gpus = 1;  ///< how many the run uses, from that one on; all if empty
+    std::string simulator;        ///< in a simulated build its settings, in the syntax of Simulator::configure
 };
 
 /// The card or the simulated card, or the reason why there is neither.
@@ -62,6 +63,8 @@ struct GpuAccess {
     std::unique_ptr<Gpu> gpu;
     std::string unavailableReason;
     std::optional<std::string> simulatedCard;  ///< its description
+    int devices = 1;                           ///< how many cards there are
+    int gpus = 1;                              ///< how many the run is to use
 };
 
 /// Throws UsageError if there are cards but none with this number, or if the simulator does not know a setting.

@@ -25,7 +25,8 @@ GpuAccess openGpu(const GpuRequest& request) {
     } catch (const std::invalid_argument& error) {
         throw UsageError(error.what());
     }
-    return {nullptr, {}, describe(Simulator::settings())};
+    const int devices = Simulator::settings().devices;
+    return {nullptr, {}, describe(Simulator::settings()), devices, request.gpus.value_or(devices)};
 }
 
 }  // namespace Bench

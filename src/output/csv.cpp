@@ -45,6 +45,10 @@ Row rowOf(const RunContext& context, const Measurement& measurement) {
     row.shape = measurement.shape ? toString(*measurement.shape) : "";
     row.cpu = variant.hardware == Hardware::Cpu ? context.cpu.model : "";
     row.library = variant.library;
+    row.gpus.reset();
+    if (variant.hardware == Hardware::Gpu) {
+        row.gpus = measurement.gpus;
+    }
     return row;
 }
 
@@ -171,10 +175,9 @@ bool readHeader(std::istream& in, std::string& line) {
 
 /// The number of columns that a file has. Early files lack the last columns.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
-    constexpr std::size_t addedLater = 10;  // the shape, then the processor, then the eight behind it
     const auto names = csvFields(header);
     const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
-    if (!areTheFirst || names.size() + addedLater < columns.size()) {
+    if (!areTheFirst || names.size() + columnsAddedLater < columns.size()) {
         throw UsageError(fmt::format("{} has other columns than this program writes", path.string()));
     }
     return names.size();

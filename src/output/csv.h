@@ -51,13 +51,15 @@ struct Row {
     std::optional<double> probeAfterUs;   ///< and after them
     std::string throttled;                ///< why the clock stayed low
     std::string library;                  ///< of a peer, with its version
+    std::optional<std::size_t> gpus = 1;  ///< that a GPU variant ran on
     std::vector<double> samplesUs;        ///< the time of each trial; only in JSON
 
-    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`. The earliest did
-    /// not name the processor, but no row of a card lacks the comparison with a copy.
+    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`, and did not count
+    /// GPUs. The earliest did not name the processor, but no row of a card lacks the comparison with a copy.
     void bringUpToDate() {
         if (!cpu.empty() || (mode == "batched" && verified && !percentOfCopy)) {
             mode = "warm";
+            gpus.reset();
         }
     }
 
@@ -68,7 +70,7 @@ struct Row {
 
     /// What was measured, and beside which card.
     [[nodiscard]] auto subjectOnAnyProcessor() const {
-        return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu);
+        return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu, gpus);
     }
     /// The same and, for a CPU variant, on which processor. Rows with equal subjects can be compared.
     [[nodiscard]] auto subject() const { return std::tuple_cat(subjectOnAnyProcessor(), std::tie(cpu)); }
@@ -119,7 +121,11 @@ inline constexpr std::array columns{
     Column{"probe_after_us", &Row::probeAfterUs},
     Column{"throttled", &Row::throttled},
     Column{"library", &Row::library},
+    Column{"gpus", &Row::gpus},
 };
+
+/// How many of the last columns early files may lack: the shape, then the processor, then those behind it.
+inline constexpr std::size_t columnsAddedLater = 11;
 
 /// The row of a measurement that has not been made yet.
 [[nodiscard]] Row rowOf(const RunContext& context, const Measurement& measurement);

@@ -56,7 +56,10 @@ void fromJson(const Json& json, std::optional<T>& value) {
 [[nodiscard]] Row rowFrom(const Json& object) {
     Row row;
     for (const Column& column : columns) {
-        std::visit([&](auto member) { fromJson(object.at(std::string(column.name)), row.*member); }, column.member);
+        const std::string name(column.name);
+        if (column.name != "gpus" || object.contains(name)) {  // early files lack it
+            std::visit([&](auto member) { fromJson(object.at(name), row.*member); }, column.member);
+        }
     }
     row.bringUpToDate();
     row.samplesUs = object.at(samplesKey).get<std::vector<double>>();
@@ -71,6 +74,7 @@ void fromJson(const Json& json, std::optional<T>& value) {
                 {"date", timestampNow()},
                 {"cpu", describe(context.cpu)},
                 {"gpu", nullptr},
+                {"gpus", context.gpus},
                 {"clock_mhz", nullptr},
                 {"ceilings_gbps", nullptr}};
     if (context.gpu) {

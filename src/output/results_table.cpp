@@ -123,6 +123,10 @@ constexpr std::array cubs{std::string_view("cub"), std::string_view("cub-latest"
 
 [[nodiscard]] std::string modeOf(const Outcome& outcome) { return std::string(name(outcome.mode)); }
 
+[[nodiscard]] std::string gpusOf(const Outcome& outcome) {
+    return outcome.variant.hardware == Hardware::Gpu ? std::to_string(outcome.gpus) : std::string(nothing);
+}
+
 [[nodiscard]] std::string trialsCell(const Outcome& outcome) { return trialsOf(outcome.time); }
 
 [[nodiscard]] std::string throttledCell(const Outcome& outcome) {
@@ -197,6 +201,9 @@ Table resultsTable(std::span<const Outcome> outcomes) {
                                          {{"block", Right}, blockSizeOf},
                                          {{"mode", Left}, modeOf}};
     std::erase_if(optional, [outcomes](const OptionalColumn& column) { return !varies(column, outcomes); });
+    if (std::ranges::any_of(outcomes, [](const Outcome& outcome) { return outcome.gpus > 1; })) {
+        optional.push_back({{"gpus", Right}, gpusOf});
+    }
     if (std::ranges::any_of(outcomes, &Timing::isCutShort, &Outcome::time)) {
         optional.push_back({{"trials", Right}, trialsCell});
     }

@@ -58,8 +58,8 @@ class Table {
 /// Whether the table has a row for it: timed and failed measurements have one.
 [[nodiscard]] bool isInTable(const Outcome& outcome);
 
-/// The outcomes that have a row, in their order, with columns for inputs, block sizes and modes if these vary,
-/// and for trials if the time ran out.
+/// The outcomes that have a row, in their order, with columns for inputs, block sizes and modes if these vary, for
+/// GPUs if there are several, and for trials if the time ran out.
 [[nodiscard]] Table resultsTable(std::span<const Outcome> outcomes);
 
 /// The machine as a list, and the closing table.

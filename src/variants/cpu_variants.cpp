@@ -59,9 +59,10 @@ class CpuRun final : public PreparedRun {
 
 template <typename SomeProblem, typename Call>
 [[nodiscard]] Implementation implement(Operation operation, ElementType type, std::string_view variant, Call call) {
-    return {operation, type, variant, {.prepare = [call](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
-                return std::make_unique<CpuRun<SomeProblem, Call>>(dynamic_cast<SomeProblem&>(problem), call);
-            }}};
+    return {
+        operation, type, variant, {.prepare = [call](Problem& problem, const Setting&) -> std::unique_ptr<PreparedRun> {
+            return std::make_unique<CpuRun<SomeProblem, Call>>(dynamic_cast<SomeProblem&>(problem), call);
+        }}};
 }
 
 /// The same call for each type.

@@ -1,14 +1,29 @@
+#include <algorithm>
+#include <array>
+#include <iterator>
+
 #include "variants/implementation.h"
 
 namespace Bench {
 
 Implementations gpuImplementations() {
     return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(),
-                   gpuConversions(), gpuPeers(), gpuLatestPeers()});
+                   gpuConversions(), gpuPeers(), gpuLatestPeers(), gpuOutOfCore(), gpuDistributed(), gpuGathered()});
 }
 
 #ifndef STREAM_COMPACTION_HAS_LATEST_CCCL
 Implementations gpuLatestPeers() { return {}; }
+#endif
+
+#ifndef STREAM_COMPACTION_HAS_NCCL
+Implementations gpuDistributed() {
+    constexpr std::array operations{Operation::Scan, Operation::Compact, Operation::Sort, Operation::SortPairs};
+    Implementations implementations;
+    std::ranges::transform(operations, std::back_inserter(implementations), [](Operation operation) {
+        return absent(operation, ElementType::Int32, "distributed", "this build has no NCCL");
+    });
+    return implementations;
+}
 #endif
 
 }  // namespace Bench

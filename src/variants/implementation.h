@@ -34,16 +34,22 @@ class PreparedRun {
     virtual void fetchResult() = 0;
 };
 
+/// How a variant is run.
+struct Setting {
+    int blockSize = 0;  ///< threads per block, for a variant with a choice
+    int gpus = 1;       ///< the GPUs that it runs on, the first ones of the process
+};
+
 /// The functions that run a variant. GPU variants have none of them in a build without CUDA.
 struct Runner {
-    /// Bytes of device memory that a GPU variant needs. Empty, like `prepare`, if the variant cannot run.
-    std::function<std::size_t(const Problem& problem, int blockSize)> deviceBytes{};
+    /// Bytes of memory that a GPU variant needs on each of its GPUs. Empty, like `prepare`, if the variant cannot run.
+    std::function<std::size_t(const Problem& problem, const Setting& setting)> deviceBytes{};
     /// Allocates memory and copies the input. The problem must outlive the run.
-    std::function<std::unique_ptr<PreparedRun>(Problem& problem, int blockSize)> prepare{};
+    std::function<std::unique_ptr<PreparedRun>(Problem& problem, const Setting& setting)> prepare{};
     /// Returns why the variant cannot run on a problem, if so. Empty if it can run on all.
     std::function<std::optional<std::string>(const Problem& problem)> reasonToSkip{};
     /// Prepares the copy that the variant is compared with. Empty if that is a copy within the device.
-    std::function<Work(const Problem& problem)> prepareCopy{};
+    std::function<Work(const Problem& problem, const Setting& setting)> prepareCopy{};
     /// The library of a peer, with its version. Empty for this project's variants.
     std::string library{};
 };
@@ -96,6 +102,12 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuPairSorts();
 [[nodiscard]] Implementations gpuRowSums();
 [[nodiscard]] Implementations gpuConversions();
+/// Operations on arrays in host memory.
+[[nodiscard]] Implementations gpuOutOfCore();
+/// Operations on arrays that are spread over several GPUs, by NCCL. Absent in a build without it.
+[[nodiscard]] Implementations gpuDistributed();
+/// The same arrays gathered on one GPU, where the operation for one GPU runs, and scattered again.
+[[nodiscard]] Implementations gpuGathered();
 /// CUB and Thrust of the toolkit.
 [[nodiscard]] Implementations gpuPeers();
 /// CUB and Thrust of the newest CCCL. Empty if the build knows none but the toolkit's.

@@ -28,6 +28,7 @@ RunContext describeRun(const GpuAccess& access) {
     return {.gpu = access.gpu ? std::optional(access.gpu->info()) : std::nullopt,
             .gpuUnavailableReason = access.unavailableReason,
             .simulatedCard = access.simulatedCard,
+            .gpus = access.gpus,
             .ceilings = std::nullopt,
             .cpu = cpuInfo(),
             .compiler = std::string(BuildInfo::compiler),
@@ -48,6 +49,9 @@ std::vector<std::pair<std::string, std::string>> describe(const RunContext& cont
                                               *context.simulatedCard));
     } else {
         lines.emplace_back("GPU", "none: " + context.gpuUnavailableReason);
+    }
+    if (context.gpus > 1) {
+        lines.emplace_back("GPUs", std::to_string(context.gpus));
     }
     if (context.gpu && context.ceilings) {
         lines.emplace_back("Clock", fmt::format("{:.0f} MHz, nominally up to {:.0f}", context.ceilings->clockMHz,

@@ -25,6 +25,7 @@ struct RunContext {
     std::optional<GpuInfo> gpu;
     std::string gpuUnavailableReason;          ///< why there is no card
     std::optional<std::string> simulatedCard;  ///< description of the card that is simulated instead
+    int gpus = 1;                              ///< that variants for several GPUs run on
     std::optional<Ceilings> ceilings;
     CpuInfo cpu;
     std::string compiler;

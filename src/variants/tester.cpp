@@ -56,12 +56,12 @@ Tester::Tester(const GpuAccess& access, TrialPlan plan, bool profile)
 Outcome Tester::test(const Measurement& measurement, Problem& problem) {
     Outcome outcome;
     static_cast<Measurement&>(outcome) = measurement;
-    if (auto reason = reasonToSkip(measurement.variant, problem)) {
-        outcome.reason = std::move(*reason);
-        return outcome;
-    }
     try {
-        run(outcome, problem);
+        if (auto reason = reasonToSkip(measurement, problem)) {
+            outcome.reason = std::move(*reason);
+        } else {
+            run(outcome, problem);
+        }
     } catch (const std::bad_alloc&) {
         outcome.reason = "ran out of memory: it allocates inside the call";
     } catch (const CannotTakeInput& unsuitable) {
@@ -73,7 +73,8 @@ Outcome Tester::test(const Measurement& measurement, Problem& problem) {
     return outcome;
 }
 
-std::optional<std::string> Tester::reasonToSkip(const Variant& variant, const Problem& problem) const {
+std::optional<std::string> Tester::reasonToSkip(const Measurement& measurement, const Problem& problem) const {
+    const Variant& variant = measurement.variant;
     if (variant.hardware == Hardware::Cpu) {
         return problem.size() > maxCpuSize ? std::optional(fmt::format("takes at most {} elements", maxCpuSize))
                                            : std::nullopt;
@@ -86,10 +87,16 @@ std::optional<std::string> Tester::reasonToSkip(const Variant& variant, const Pr
             return reason;
         }
     }
+    if (variant.gpuUse == GpuUse::Several && measurement.gpus == 1) {
+        return "runs on several GPUs: --gpus N or --gpus all";
+    }
+    if (measurement.gpus > access_.devices) {
+        return fmt::format("needs {} GPUs, {} found", measurement.gpus, access_.devices);
+    }
     if (!access_.gpu) {
         return std::nullopt;
     }
-    const std::size_t needed = variant.deviceBytes(problem, variant.defaultBlockSize);
+    const std::size_t needed = variant.deviceBytes(problem, measurement.setting());
     const std::size_t free = access_.gpu->freeBytes();
     return needed > free ? std::optional(fmt::format("needs {} of device memory, {} are free", formatBytes(needed),
                                                      formatBytes(free)))
@@ -105,7 +112,7 @@ void Tester::run(Outcome& outcome, Problem& problem) {
         // Before the variant allocates its own memory.
         outcome.copyUs = copyMedianUs(outcome, problem);
     }
-    const auto prepared = variant.prepare(problem, variant.defaultBlockSize);
+    const auto prepared = variant.prepare(problem, outcome.setting());
     if (untimed) {
         prepared->poisonOutput();
         prepared->launch();
@@ -169,14 +176,16 @@ double Tester::copyMedianUs(const Outcome& outcome, const Problem& problem) {
     Gpu& gpu = *access_.gpu;
     if (outcome.variant.prepareCopy) {
         const auto nothing = [] {};
-        return measure(*gpu.stopwatch(outcome.mode, true), plan_, nothing, outcome.variant.prepareCopy(problem))
+        return measure(*gpu.stopwatch(outcome.mode, true), plan_, nothing,
+                       outcome.variant.prepareCopy(problem, outcome.setting()))
             .us.median;
     }
-    const auto known = copyMedianUs_.find({outcome.bytes, outcome.mode});
+    const std::size_t bytes = outcome.bytes / static_cast<std::size_t>(outcome.gpus);  // each GPU copies its share
+    const auto known = copyMedianUs_.find({bytes, outcome.mode});
     if (known != copyMedianUs_.end()) {
         return known->second;
     }
-    return copyMedianUs_[{outcome.bytes, outcome.mode}] = gpu.measureCopy(outcome.bytes, outcome.mode, plan_).us.median;
+    return copyMedianUs_[{bytes, outcome.mode}] = gpu.measureCopy(bytes, outcome.mode, plan_).us.median;
 }
 
 }  // namespace Bench

@@ -22,6 +22,9 @@ struct Measurement {
     std::optional<Shape> shape;  ///< of a matrix
     std::string input;           ///< as in `--input` and the CSV
     Mode mode = Mode::Cold;
+    int gpus = 1;  ///< that a GPU variant runs on
+
+    [[nodiscard]] Setting setting() const { return {variant.defaultBlockSize, gpus}; }
 };
 
 /// A measurement and its result.
@@ -67,7 +70,7 @@ class Tester {
     [[nodiscard]] Outcome test(const Measurement& measurement, Problem& problem);
 
   private:
-    [[nodiscard]] std::optional<std::string> reasonToSkip(const Variant& variant, const Problem& problem) const;
+    [[nodiscard]] std::optional<std::string> reasonToSkip(const Measurement& measurement, const Problem& problem) const;
     void run(Outcome& outcome, Problem& problem);
     /// Sets the status by the problem's check of the result.
     static void judge(Outcome& outcome, const Problem& problem);

@@ -52,7 +52,7 @@ template <typename From, typename To, typename Convert>
     return {operation,
             listedTypeOfText,
             variant,
-            {.prepare = [convert](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
+            {.prepare = [convert](Problem& problem, const Setting&) -> std::unique_ptr<PreparedRun> {
                 return std::make_unique<ConversionRun<From, To, Convert>>(dynamic_cast<SomeProblem&>(problem), convert);
             }}};
 }
@@ -77,7 +77,7 @@ template <typename Validate>
     return {Operation::Utf8Validate,
             listedTypeOfText,
             variant,
-            {.prepare = [validate](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
+            {.prepare = [validate](Problem& problem, const Setting&) -> std::unique_ptr<PreparedRun> {
                 return std::make_unique<ValidationRun<Validate>>(dynamic_cast<ValidationProblem&>(problem), validate);
             }}};
 }

@@ -34,6 +34,7 @@ struct Row {
     std::string_view title;
     int defaultBlockSize = noBlockSize;
     bool isListedIfAbsent = false;  ///< and skipped with the reason; peers that a build did not find are not
+    GpuUse gpuUse = GpuUse::One;
 };
 
 [[nodiscard]] constexpr Row cpu(Operation operation, std::string_view name, std::string_view title) {
@@ -43,6 +44,11 @@ struct Row {
 [[nodiscard]] constexpr Row gpu(Operation operation, std::string_view name, std::string_view title,
                                 int defaultBlockSize = noBlockSize) {
     return {operation, Hardware::Gpu, name, title, defaultBlockSize, true};
+}
+
+/// A variant that uses all GPUs of a run.
+[[nodiscard]] constexpr Row gpus(GpuUse use, Operation operation, std::string_view name, std::string_view title) {
+    return {operation, Hardware::Gpu, name, title, noBlockSize, true, use};
 }
 
 /// A peer on the GPU that few builds have.
@@ -66,6 +72,9 @@ constexpr std::array rows{
     latest(Operation::Scan, "thrust-latest", "latest thrust scan"),
     gpu(Operation::Scan, "cub", "cub scan"),
     latest(Operation::Scan, "cub-latest", "latest cub scan"),
+    gpus(GpuUse::All, Operation::Scan, "out-of-core", "scan in host memory"),
+    gpus(GpuUse::Several, Operation::Scan, "distributed", "scan over several GPUs"),
+    gpus(GpuUse::Several, Operation::Scan, "gather-to-one", "scan gathered to one GPU"),
 
     cpu(Operation::ScanSquares, "cpu", "cpu scan of squares"),
     gpu(Operation::ScanSquares, "single-pass", "single-pass scan of squares"),
@@ -82,6 +91,8 @@ constexpr std::array rows{
     latest(Operation::Compact, "thrust-latest", "latest thrust compact"),
     gpu(Operation::Compact, "cub", "cub compact"),
     latest(Operation::Compact, "cub-latest", "latest cub compact"),
+    gpus(GpuUse::All, Operation::Compact, "out-of-core", "compact in host memory"),
+    gpus(GpuUse::Several, Operation::Compact, "distributed", "compact over several GPUs"),
 
     cpu(Operation::Partition, "cpu", "cpu partition"),
     gpu(Operation::Partition, "single-pass", "single-pass partition"),
@@ -101,6 +112,9 @@ constexpr std::array rows{
     latest(Operation::Sort, "thrust-latest", "latest thrust sort"),
     gpu(Operation::Sort, "cub", "cub sort"),
     latest(Operation::Sort, "cub-latest", "latest cub sort"),
+    gpus(GpuUse::All, Operation::Sort, "out-of-core", "sort in host memory"),
+    gpus(GpuUse::Several, Operation::Sort, "distributed", "sort over several GPUs"),
+    gpus(GpuUse::Several, Operation::Sort, "gather-to-one", "sort gathered to one GPU"),
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
     gpu(Operation::SortPairs, "radix", "radix sort of pairs"),
@@ -109,6 +123,8 @@ constexpr std::array rows{
     latest(Operation::SortPairs, "thrust-latest", "latest thrust sort of pairs"),
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
     latest(Operation::SortPairs, "cub-latest", "latest cub sort of pairs"),
+    gpus(GpuUse::All, Operation::SortPairs, "out-of-core", "sort of pairs in host memory"),
+    gpus(GpuUse::Several, Operation::SortPairs, "distributed", "sort of pairs over several GPUs"),
 
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
     cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum"),
@@ -164,8 +180,8 @@ constexpr std::array rows{
     if (row.defaultBlockSize != noBlockSize) {
         blockSizes = powerOfTwoBlockSizes;
     }
-    return {std::move(runner), row.operation, type,       row.hardware,
-            row.name,          row.title,     blockSizes, row.defaultBlockSize};
+    return {std::move(runner), row.operation,        type,      row.hardware, row.name, row.title,
+            blockSizes,        row.defaultBlockSize, row.gpuUse};
 }
 
 [[nodiscard]] bool isOf(const Implementation& implementation, const Row& row) {

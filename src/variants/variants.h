@@ -21,6 +21,13 @@ inline constexpr std::array allHardware{Hardware::Cpu, Hardware::Gpu};
 /// Throws UsageError, with the nearest names, for other names.
 [[nodiscard]] Hardware parseHardware(std::string_view text);
 
+/// The GPUs that a variant on the GPU runs on.
+enum class GpuUse {
+    One,      ///< the first one
+    All,      ///< those of the run, however many
+    Several,  ///< those of the run, at least two
+};
+
 /// One implementation of one operation on one element type, as the program lists, runs and reports it.
 struct Variant : Runner {
     Operation operation = Operation::Scan;
@@ -32,6 +39,8 @@ struct Variant : Runner {
     /// The possible numbers of threads per block, and the default. Empty if there is no choice.
     std::span<const int> blockSizes;
     int defaultBlockSize = 0;
+
+    GpuUse gpuUse = GpuUse::One;
 };
 
 /// The variants that the report compares the others with.

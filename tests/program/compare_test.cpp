@@ -189,6 +189,16 @@ TEST(Compare, PairsWhatIsTheSameInEverything) {
     EXPECT_EQ(compare(std::vector{before}, std::vector{sameButLater}, 0.05).changes.size(), 1u);
 }
 
+TEST(Compare, TellsNumbersOfGpusApart) {
+    std::vector<Row> rows{row("distributed", 100), row("distributed", 50)};
+    rows[0].gpus = 2;
+    rows[1].gpus = 4;
+    EXPECT_EQ(compare(rows, rows, 0.05).changes.size(), 2u);
+    const Comparison comparison = compare(std::vector{rows[0]}, std::vector{rows[1]}, 0.05);
+    EXPECT_TRUE(comparison.changes.empty());
+    EXPECT_EQ(comparison.onlyBefore.at(0).reason, "the other file has gpus 4");
+}
+
 TEST(Compare, TellsProcessorsApartWhereBothFilesNameThem) {
     std::vector<Row> before{row("cpu", 100), row("cpu", 200)};
     before[0].cpu = "Slow";

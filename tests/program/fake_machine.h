@@ -85,7 +85,9 @@ template <typename Function>
     variant.hardware = hardware;
     variant.name = name;
     variant.title = title;
-    variant.deviceBytes = [deviceBytes](const Problem& problem, int) { return deviceBytes * problem.size(); };
+    variant.deviceBytes = [deviceBytes](const Problem& problem, const Setting&) {
+        return deviceBytes * problem.size();
+    };
     variant.prepare = cpuImplementation(operation, name, function).runner.prepare;
     return variant;
 }

@@ -231,7 +231,7 @@ TEST_P(TextProblemTest, IsSolvedByTheReference) {
                                         std::vector{std::string(serialCpuVariant)})
                              .at(0);
     for (const auto& problem : makeTextProblems(operation, pattern, sizes, 42)) {
-        const auto run = variant.prepare(*problem, 0);
+        const auto run = variant.prepare(*problem, {});
         run->poisonOutput();
         EXPECT_NE(problem->mismatch(), std::nullopt) << "before it is solved";
         run->launch();
@@ -259,7 +259,7 @@ TEST(TextPeers, SayWhatTheyCannotTake) {
     for (const Variant& variant :
          selectVariants(allVariants(), std::array{Operation::Utf8ToUtf32}, std::array{listedTypeOfText}, {})) {
         if (variant.hardware == Hardware::Cpu && !variant.library.empty()) {
-            EXPECT_THAT([&] { variant.prepare(*problem, 0)->launch(); },
+            EXPECT_THAT([&] { variant.prepare(*problem, {})->launch(); },
                         testing::ThrowsMessage<CannotTakeInput>(HasSubstr("cut off inside a character")))
                 << variant.name;
         }

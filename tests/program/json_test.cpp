@@ -102,6 +102,15 @@ TEST_F(ReadJson, TakesLinesOfRows) {
     EXPECT_EQ(rows[1].medianUs, std::nullopt);
 }
 
+TEST_F(ReadJson, TakesWhatWasWrittenBeforeGpusWereCounted) {
+    Row row = exampleRow();
+    row.gpus = 1;
+    auto early = nlohmann::json::parse(jsonLine(row));
+    early.erase("gpus");
+    fill(early.dump());
+    EXPECT_EQ(jsonLine(readJson(path_).at(0)), jsonLine(row));
+}
+
 TEST_F(ReadJson, TakesAWholeRun) {
     std::ostringstream out;
     writeJson(out, {}, std::vector{exampleRow(), Row{}});

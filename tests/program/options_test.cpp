@@ -206,6 +206,16 @@ TEST(ParseOptions, RefusesWhatTheOtherBuildHas) {
     }
 }
 
+TEST(ParseOptions, ReadsTheNumberOfGpus) {
+    EXPECT_EQ(parse({}).gpus, 1);
+    EXPECT_EQ(parse({"--gpus", "2"}).gpus, 2);
+    EXPECT_EQ(parse({"--gpus", "all"}).gpus, std::nullopt);
+    EXPECT_EQ(parse({"--gpus", "2"}).simulator, "");
+    EXPECT_EQ(parseSimulated({}).simulator, "");
+    EXPECT_EQ(parseSimulated({"--gpus", "2", "--card", "links=none"}).simulator, "links=none,devices=2");
+    EXPECT_EQ(parseSimulated({"--gpus", "all", "--card", "devices=3"}).simulator, "devices=3");
+}
+
 TEST(ParseOptions, AnswersHelpAndVersion) {
     EXPECT_THAT(parse({"--help"}).information.value(), HasSubstr("--block-size"));
     EXPECT_THAT(parse({"-h"}).information.value(), HasSubstr("--block-size"));
@@ -258,6 +268,13 @@ TEST(ParseOptions, RefusesBadInputInOneLine) {
         {"--block-size", "2048"},
         {"--block-size", "64,x"},
         {"--device", "-1"},
+        {"--gpus", "0"},
+        {"--gpus", "-1"},
+        {"--gpus", "65"},
+        {"--gpus", "many"},
+        {"--gpus", "2x"},
+        {"--gpus"},
+        {"--device", "1", "--gpus", "2"},
         {"--sweep"},
         {"--sweep", "x"},
         {"--sweep", "npot"},

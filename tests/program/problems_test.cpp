@@ -194,7 +194,7 @@ class SolvedProblem : public testing::TestWithParam<std::tuple<Operation, Elemen
     }
 
     void solve(Problem& problem) const {
-        const auto run = variant_.prepare(problem, 0);
+        const auto run = variant_.prepare(problem, {});
         run->poisonOutput();
         run->launch();
         run->fetchResult();
@@ -216,7 +216,7 @@ TEST_P(SolvedProblem, HasNoMismatchAtEitherSize) {
 }
 
 TEST_P(SolvedProblem, HasOneBeforeItIsSolved) {
-    const auto run = variant_.prepare(*problems_.front(), 0);
+    const auto run = variant_.prepare(*problems_.front(), {});
     run->poisonOutput();
     EXPECT_NE(problems_.front()->mismatch(), std::nullopt);
 }

@@ -276,6 +276,106 @@ TEST(Program, RunsInItsOwnSimulator) {
 }
 #endif
 
+/// A variant that runs on all GPUs of a run.
+[[nodiscard]] Variant variantForGpus(GpuUse use, std::string_view name) {
+    Variant variant = fakeVariant(Operation::Scan, Hardware::Gpu, name, name, scan);
+    variant.gpuUse = use;
+    return variant;
+}
+
+/// A machine with as many cards, on which a run uses those that it is asked for.
+[[nodiscard]] Machine machineWithGpus(int devices) {
+    Machine machine =
+        machineWithGpu({fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", scan),
+                        fakeVariant(Operation::Scan, Hardware::Gpu, "naive", "naive scan", scan),
+                        variantForGpus(GpuUse::All, "out-of-core"), variantForGpus(GpuUse::Several, "distributed")});
+    machine.openGpu = [openOne = machine.openGpu, devices](const GpuRequest& request) {
+        GpuAccess access = openOne(request);
+        access.devices = devices;
+        access.gpus = request.gpus.value_or(devices);
+        return access;
+    };
+    return machine;
+}
+
+TEST(Program, RunsOnSeveralGpus) {
+    const auto runWith = [](std::vector<const char*> arguments) {
+        arguments.insert(arguments.begin(), {"--op", "scan", "--size", "1024"});
+        return run(arguments, machineWithGpus(3));
+    };
+    const Result one = runWith({});
+    EXPECT_THAT(one.out, AllOf(Not(HasSubstr("GPUs")), EndsWith("\n3 passed, 0 failed, 1 skipped\n")));
+    EXPECT_THAT(one.out, HasSubstr("\nskipped: distributed (runs on several GPUs: --gpus N or --gpus all)\n"));
+    EXPECT_THAT(runWith({"--gpus", "2"}).out,
+                AllOf(HasSubstr("\nGPUs      2\n"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    EXPECT_THAT(runWith({"--gpus", "all"}).out, HasSubstr("\nGPUs      3\n"));
+    const Result tooMany = runWith({"--gpus", "4"});
+    EXPECT_EQ(tooMany.status, 0);
+    EXPECT_THAT(tooMany.out, AllOf(HasSubstr("\nskipped: out-of-core, distributed (needs 4 GPUs, 3 found)\n"),
+                                   EndsWith("\n2 passed, 0 failed, 2 skipped\n")));
+}
+
+TEST(Program, WritesTheNumberOfGpus) {
+    const TemporaryFile csv("program_test_gpus.csv");
+    const TemporaryFile json("program_test_gpus.json");
+    const TemporaryFile markdown("program_test_gpus.md");
+    const auto runWith = [&](const char* gpus) {
+        return run({"--op", "scan", "--size", "1024", "--csv", csv.name(), "--json", json.name(), "--markdown",
+                    markdown.name(), "--resume", "--gpus", gpus},
+                   machineWithGpus(4));
+    };
+    EXPECT_EQ(runWith("2").status, 0);
+    EXPECT_THAT(csv.lines(),
+                testing::ElementsAre(EndsWith(",gpus"), EndsWith(","), EndsWith(",1"), EndsWith(",2"), EndsWith(",2")));
+    const auto contents = nlohmann::json::parse(json.contents());
+    EXPECT_EQ(contents.at("context").at("gpus"), 2);
+    EXPECT_TRUE(contents.at("rows").front().at("gpus").is_null());
+    EXPECT_EQ(contents.at("rows").back().at("gpus"), 2);
+    EXPECT_THAT(markdown.contents(), AllOf(HasSubstr("- GPUs: 2\n"), HasSubstr("| gpus |"),
+                                           HasSubstr("| cpu | 1024 | - |"), HasSubstr("| distributed | 1024 | 2 |")));
+    // Another number of GPUs is another measurement.
+    EXPECT_THAT(runWith("3").out, HasSubstr("Note: 2 measurements"));
+    EXPECT_THAT(runWith("2").out, HasSubstr("Note: 4 measurements"));
+}
+
+TEST(Program, RefusesOnlyWhatNoVariantTakesInParts) {
+    const auto runWith = [](const char* variants) {
+        Machine machine = machineWithGpus(2);
+        machine.openGpu = machineWithGpu({}, 1024).openGpu;
+        for (Variant& variant : machine.variants) {
+            if (variant.gpuUse != GpuUse::One) {
+                variant.deviceBytes = [](const Problem&, const Setting&) { return std::size_t{0}; };
+            }
+        }
+        return run({"--op", "scan", "--size", "1024", "--variant", variants}, machine);
+    };
+    EXPECT_EQ(runWith("naive").status, 2);
+    EXPECT_THAT(runWith("naive,out-of-core").out, EndsWith("\n1 passed, 0 failed, 1 skipped\n"));
+}
+
+TEST(Program, RunsOnSeveralSimulatedGpus) {
+    if (!isSimulated) {
+        GTEST_SKIP() << "is for a simulated build";
+    }
+    const auto runOn = [](const char* gpus, const char* size) {
+        return run({"--size", size, "--op", "scan,compact,sort,sort-pairs", "--variant",
+                    "distributed,out-of-core,gather-to-one", "--type", "int32,int64,float", "--gpus", gpus},
+                   thisMachine());
+    };
+    for (const char* const gpus : {"2", "3"}) {
+        const Result result = runOn(gpus, "1,2000,10007");
+        EXPECT_EQ(result.status, 0) << result.out << result.err;
+        EXPECT_THAT(result.out, HasSubstr(fmt::format("\nGPUs      {}\n", gpus)));
+        EXPECT_THAT(result.out, HasSubstr("\ndistributed    10007  passed (simulated)\n"));
+        EXPECT_THAT(result.out, HasSubstr("\ngather-to-one  10007  passed (simulated)\n"));
+        EXPECT_THAT(result.out, HasSubstr("\nout-of-core    10007  passed (simulated)\n"));
+        EXPECT_THAT(result.out, EndsWith("\n42 passed, 0 failed, 0 skipped\n"));
+    }
+    EXPECT_THAT(runOn("all", "2000").out, HasSubstr("\nGPUs      3\n"));
+    EXPECT_THAT(runOn("1", "2000").out,
+                HasSubstr("\nskipped: distributed, gather-to-one (runs on several GPUs: --gpus N or --gpus all)\n"));
+}
+
 TEST(Program, RunsTheChosenOnly) {
     const Result result = run({"--op", "scan", "--variant", "naive"}, machineWithGpu(workingVariants()));
     EXPECT_EQ(result.status, 0);

@@ -98,7 +98,7 @@ TEST_F(TesterTest, SaysWhyTheClockStaysLow) {
 TEST_F(TesterTest, MeasuresAGpuVariantAgainstItsOwnCopy) {
     int copies = 0;
     Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
-    measurement.variant.prepareCopy = [&copies](const Problem& problem) -> Work {
+    measurement.variant.prepareCopy = [&copies](const Problem& problem, const Setting&) -> Work {
         return [&copies, n = problem.size()] { copies += static_cast<int>(n); };
     };
     const Outcome outcome =
@@ -116,6 +116,30 @@ TEST_F(TesterTest, SkipsWhatTheVariantCannotDo) {
     const Measurement measurement = ofInput(variant);
     EXPECT_EQ(tester.test(measurement, *problemOn(Operation::Scan, input)).reason, "takes no four elements");
     EXPECT_EQ(tester.test(measurement, *problemOn(Operation::Scan, std::vector<int>(5))).status, Status::Passed);
+}
+
+TEST_F(TesterTest, RunsAVariantOnAsManyGpusAsTheRunUses) {
+    access_.devices = 3;
+    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
+    measurement.variant.gpuUse = GpuUse::Several;
+    std::vector<int> counts;
+    measurement.variant.prepare = [&counts, prepare = measurement.variant.prepare](Problem& problem,
+                                                                                   const Setting& setting) {
+        counts.push_back(setting.gpus);
+        return prepare(problem, setting);
+    };
+    const auto reasonOn = [&](int gpus) {
+        measurement.gpus = gpus;
+        return Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).reason;
+    };
+    EXPECT_EQ(reasonOn(1), "runs on several GPUs: --gpus N or --gpus all");
+    EXPECT_EQ(reasonOn(2), "");
+    EXPECT_EQ(reasonOn(3), "");
+    EXPECT_EQ(reasonOn(4), "needs 4 GPUs, 3 found");
+    EXPECT_THAT(counts, testing::ElementsAre(2, 3));
+
+    measurement.variant.gpuUse = GpuUse::All;
+    EXPECT_EQ(reasonOn(1), "");
 }
 
 TEST_F(TesterTest, MarksTheTrialsAloneForProfilers) {
@@ -189,8 +213,8 @@ TEST_F(TesterTest, CallsAPeerInexactThatRoundsLikeSomeOrderOfTheAdditions) {
         Variant variant;
         variant.hardware = Hardware::Gpu;
         variant.library = library;
-        variant.deviceBytes = [](const Problem&, int) { return std::size_t{8}; };
-        variant.prepare = [factor](Problem& problem, int) {
+        variant.deviceBytes = [](const Problem&, const Setting&) { return std::size_t{8}; };
+        variant.prepare = [factor](Problem& problem, const Setting&) {
             return std::make_unique<RoundingScan>(dynamic_cast<FloatScan&>(problem), factor);
         };
         return Tester(access_, {.trials = 3}).test(ofInput(variant), *problemOn(Operation::Scan, large));

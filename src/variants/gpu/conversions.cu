@@ -1,4 +1,3 @@
-#include <stream_compaction/cuda_stream.h>
 #include <stream_compaction/pinned_array.h>
 #include <stream_compaction/utf8.h>
 #include <stream_compaction/utf8/scalar.h>
@@ -7,8 +6,8 @@
 #include <stream_compaction/shared_mem.cuh>
 #include <stream_compaction/utf8.cuh>
 
-#include "measure/gpu_noise.h"
 #include "problems/problems.h"
+#include "variants/gpu/bus_copy.h"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/run.cuh"
 #include "variants/implementation.h"
@@ -17,11 +16,9 @@ namespace Bench {
 namespace {
 
 namespace Utf8 = StreamCompaction::Utf8;
-using StreamCompaction::CudaStream;
 using StreamCompaction::DeviceBuffer;
 using StreamCompaction::noArray;
 using StreamCompaction::PinnedArray;
-using StreamCompaction::Common::checkCUDAError;
 
 /// The result, in device memory.
 class ResultMemory {
@@ -148,42 +145,11 @@ class HostMemory {
     Utf8::Result result_{};
 };
 
-/// Copies `toDevice` and `toHost` bytes over the bus, both directions at the same time.
-class BusCopy {
-  public:
-    BusCopy(std::size_t toDevice, std::size_t toHost)
-        : hostIn_(toDevice), hostOut_(toHost), deviceIn_(toDevice), deviceOut_(toHost) {
-        std::ranges::fill(hostIn_.elements(), std::byte{0x47});
-        fillWithNoise(deviceOut_.bytes());
-    }
-
-    /// Both streams synchronise with the default stream, so events there can time the copies.
-    void enqueue() {
-        checkCUDAError(cudaMemcpyAsync(deviceIn_.data(), hostIn_.elements().data(), deviceIn_.byteCount(),
-                                       cudaMemcpyHostToDevice, toDevice_),
-                       "cudaMemcpyAsync to the device");
-        checkCUDAError(cudaMemcpyAsync(hostOut_.elements().data(), deviceOut_.data(), deviceOut_.byteCount(),
-                                       cudaMemcpyDeviceToHost, toHost_),
-                       "cudaMemcpyAsync to the host");
-    }
-
-  private:
-    PinnedArray<std::byte> hostIn_;
-    PinnedArray<std::byte> hostOut_;
-    DeviceBuffer<std::byte> deviceIn_;
-    DeviceBuffer<std::byte> deviceOut_;
-    CudaStream toDevice_{cudaStreamDefault};
-    CudaStream toHost_{cudaStreamDefault};
-};
-
 /// The conversion of text in host memory. It is compared with copies over the bus.
 [[nodiscard]] Implementation fromHost() {
     Implementation implementation =
         implement<HostMemory>(Operation::Utf8ToUtf32, "single-pass-from-host", fixed<DecodeFromHost>);
-    implementation.runner.prepareCopy = [](const Problem& problem) -> Work {
-        const std::size_t toDevice = problem.size();
-        return [copy = std::make_shared<BusCopy>(toDevice, problem.bytesMoved() - toDevice)] { copy->enqueue(); };
-    };
+    implementation.runner.prepareCopy = busCopyFor<sizeof(std::uint8_t)>;
     return implementation;
 }
 

@@ -183,6 +183,13 @@ class ApartMemory {
     KeptCount count_;
 };
 
+/// The values of a sort of n pairs.
+[[nodiscard]] inline Array<PairValue> indices(std::size_t n) {
+    Array<PairValue> values(n);
+    std::iota(values.begin(), values.end(), PairValue{0});
+    return values;
+}
+
 /// Memory of a sort of keys with their indices as values.
 template <typename K>
 class PairsMemory {
@@ -191,7 +198,10 @@ class PairsMemory {
     using SomeProblem = SortPairsProblem<K>;
 
     explicit PairsMemory(std::span<const K> keys)
-        : keysIn_(keys), valuesIn_(indices(keys.size())), keysOut_(keys.size()), valuesOut_(keys.size()) {}
+        : keysIn_(keys),
+          valuesIn_(std::span<const PairValue>(indices(keys.size()))),
+          keysOut_(keys.size()),
+          valuesOut_(keys.size()) {}
 
     template <typename Op>
     [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
@@ -215,12 +225,6 @@ class PairsMemory {
     }
 
   private:
-    [[nodiscard]] static StreamCompaction::DeviceBuffer<PairValue> indices(std::size_t n) {
-        Array<PairValue> values(n);
-        std::iota(values.begin(), values.end(), PairValue{0});
-        return StreamCompaction::DeviceBuffer<PairValue>(std::span<const PairValue>(values));
-    }
-
     StreamCompaction::DeviceBuffer<K> keysIn_;
     StreamCompaction::DeviceBuffer<PairValue> valuesIn_;
     StreamCompaction::DeviceBuffer<K> keysOut_;

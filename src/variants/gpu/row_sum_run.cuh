@@ -62,12 +62,13 @@ class OperationRun final : public RowSumRun<T> {
 
 template <typename Run, typename T>
 [[nodiscard]] Implementation implement(std::string_view variant) {
-    return {
-        Operation::RowSum, elementTypeOf<T>(), variant,
-        [](const Problem& problem, int) { return Run::deviceBytes(dynamic_cast<const RowSumProblem<T>&>(problem)); },
-        [](Problem& problem, int) -> std::unique_ptr<PreparedRun> {
-            return std::make_unique<Run>(dynamic_cast<RowSumProblem<T>&>(problem));
-        }};
+    return {Operation::RowSum, elementTypeOf<T>(), variant,
+            [](const Problem& problem, const Setting&) {
+                return Run::deviceBytes(dynamic_cast<const RowSumProblem<T>&>(problem));
+            },
+            [](Problem& problem, const Setting&) -> std::unique_ptr<PreparedRun> {
+                return std::make_unique<Run>(dynamic_cast<RowSumProblem<T>&>(problem));
+            }};
 }
 
 template <typename Op, typename T>

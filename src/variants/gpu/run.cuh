@@ -54,6 +54,26 @@ class GpuRun final : public PreparedRun {
     StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
+/// A run of an operation whose memory also makes the call, because it is not all on one GPU.
+template <typename Memory>
+class RunInParts final : public PreparedRun {
+    using SomeProblem = typename Memory::SomeProblem;
+
+  public:
+    /// The arguments behind the problem are for the memory.
+    template <typename... Arguments>
+    explicit RunInParts(SomeProblem& problem, Arguments&&... arguments)
+        : problem_(problem), memory_(problem.input(), std::forward<Arguments>(arguments)...) {}
+
+    void poisonOutput() override { memory_.poison(); }
+    void launch() override { memory_.call(); }
+    void fetchResult() override { memory_.fetchTo(problem_.result()); }
+
+  private:
+    SomeProblem& problem_;
+    Memory memory_;
+};
+
 /// An operation that this build does not have.
 template <typename Op>
 concept Absent = requires {
@@ -72,10 +92,12 @@ template <typename Memory, typename MakeOp>
         return {operation,
                 type,
                 variant,
-                {.deviceBytes = [makeOp](const Problem& problem,
-                                         int blockSize) { return Run::deviceBytes(makeOp(blockSize), problem.size()); },
-                 .prepare = [makeOp](Problem& problem, int blockSize) -> std::unique_ptr<PreparedRun> {
-                     return std::make_unique<Run>(makeOp(blockSize),
+                {.deviceBytes =
+                     [makeOp](const Problem& problem, const Setting& setting) {
+                         return Run::deviceBytes(makeOp(setting.blockSize), problem.size());
+                     },
+                 .prepare = [makeOp](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
+                     return std::make_unique<Run>(makeOp(setting.blockSize),
                                                   dynamic_cast<typename Memory::SomeProblem&>(problem));
                  }}};
     }

@@ -1,0 +1,318 @@
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <stream_compaction/distributed.cuh>
+#include <vector>
+
+#include "variants/gpu/memory.cuh"
+#include "variants/gpu/spread.cuh"
+#include "variants/implementation.h"
+
+namespace Bench {
+namespace {
+
+namespace Distributed = StreamCompaction::Distributed;
+using StreamCompaction::noArray;
+using StreamCompaction::Scratch;
+
+/// NCCL's communicators of the first GPUs, all in this process.
+class Communicators {
+  public:
+    explicit Communicators(int gpus) : comms_(gpus) {
+        Distributed::checkNccl(ncclCommInitAll(comms_.data(), gpus, nullptr), "ncclCommInitAll");
+    }
+    ~Communicators() { std::ranges::for_each(comms_, ncclCommDestroy); }
+    Communicators(const Communicators&) = delete;
+    Communicators& operator=(const Communicators&) = delete;
+
+    [[nodiscard]] std::vector<Distributed::Rank> ranks() const { return {comms_.begin(), comms_.end()}; }
+
+  private:
+    std::vector<ncclComm_t> comms_;
+};
+
+/// One rank on each of the first GPUs. One thread serves them all.
+class Team {
+  public:
+    explicit Team(int gpus) : communicators_(gpus), ranks_(communicators_.ranks()), streams_(gpus) {}
+
+    [[nodiscard]] int size() const { return streams_.size(); }
+    [[nodiscard]] std::span<const Distributed::Rank> ranks() const { return ranks_; }
+    [[nodiscard]] const Distributed::Rank& rank(int i) const { return ranks_[i]; }
+    [[nodiscard]] JoinedStreams& streams() { return streams_; }
+
+    /// Calls an operation for all ranks.
+    template <typename Op>
+    void run(const Op& op) {
+        streams_.fork();
+        op();
+        streams_.join();
+    }
+
+    /// Waits for the ranks. Throws what has failed on them.
+    void synchronize() const {
+        for (int i = 0; i < size(); ++i) {
+            rank(i).synchronize(streams_.stream(i));
+        }
+    }
+
+  private:
+    Communicators communicators_;
+    std::vector<Distributed::Rank> ranks_;
+    JoinedStreams streams_;
+};
+
+/// The team of a run. It is made when the first variant needs it, and all variants share it.
+class TeamOfTheRun {
+  public:
+    [[nodiscard]] Team& ofSize(int gpus) {
+        if (team_ == nullptr || team_->size() != gpus) {
+            team_.reset();  // first, so that there are not two of them
+            team_ = std::make_unique<Team>(gpus);
+        }
+        return *team_;
+    }
+
+  private:
+    std::unique_ptr<Team> team_;
+};
+
+template <typename T>
+class DistributedScan {
+  public:
+    using Element = T;
+    using SomeProblem = ScanProblem<T>;
+    static constexpr Operation operation = Operation::Scan;
+
+    DistributedScan(std::span<const T> input, Team& team)
+        : team_(team), input_(team.streams(), input), output_(team.streams(), input.size()) {
+        team.streams().forEach([&](int i) {
+            const std::size_t n = input_.size(i);
+            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
+            parts_.push_back({input_.data(i), output_.data(i), n, scratch, &team.rank(i), team.streams().stream(i)});
+        });
+    }
+
+    /// Of a rank with that many elements.
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& /*team*/) {
+        return 2 * share * sizeof(T) + scratchBytes(share);
+    }
+
+    void call() {
+        team_.run([this] { Distributed::Scan{}(parts_, StreamCompaction::Sum{}, T{}); });
+    }
+    void poison() { output_.poison(); }
+    void fetchTo(Array<T>& result) const {
+        team_.synchronize();
+        output_.fetchTo(result);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
+        return Distributed::Scan{}.scratchBytes(noArray<T>, noArray<T>, share);
+    }
+
+    Team& team_;
+    Spread<T> input_;
+    Spread<T> output_;
+    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
+    std::vector<Distributed::ScanPart<const T*, T>> parts_;
+};
+
+/// What is kept stays on its GPU.
+template <typename T>
+class DistributedCompact {
+  public:
+    using Element = T;
+    using SomeProblem = CompactProblem<T>;
+    static constexpr Operation operation = Operation::Compact;
+
+    DistributedCompact(std::span<const T> input, Team& team)
+        : team_(team),
+          input_(team.streams(), input),
+          output_(team.streams(), input.size()),
+          counts_(team.streams(), static_cast<std::size_t>(team.size() * team.size())) {
+        team.streams().forEach([&](int i) {
+            const std::size_t n = input_.size(i);
+            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
+            parts_.push_back({input_.data(i), output_.data(i), counts_.data(i), n, scratch, &team.rank(i),
+                              team.streams().stream(i)});
+        });
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return 2 * share * sizeof(T) + team.size() * sizeof(std::size_t) + scratchBytes(share);
+    }
+
+    void call() {
+        team_.run([this] { Distributed::Compact{}(parts_, StreamCompaction::IsNonzero{}); });
+    }
+    void poison() {
+        output_.poison();
+        counts_.poison();
+    }
+    /// Throws if the ranks disagree about the counts, or if one exceeds its share.
+    void fetchTo(Array<T>& result) const {
+        team_.synchronize();
+        result.clear();
+        const Array<std::size_t> counts = countsOn(0);
+        for (int i = 0; i < team_.size(); ++i) {
+            if (countsOn(i) != counts || counts[i] > input_.size(i)) {
+                throw std::runtime_error("the counts of the GPUs are wrong, or differ from one GPU to another");
+            }
+            output_.appendTo(result, i, counts[i]);
+        }
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
+        return Distributed::Compact{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, share);
+    }
+    /// What a rank knows: a count for each rank.
+    [[nodiscard]] Array<std::size_t> countsOn(int rank) const {
+        Array<std::size_t> counts;
+        counts_.appendTo(counts, rank, counts_.size(rank));
+        return counts;
+    }
+
+    Team& team_;
+    Spread<T> input_;
+    Spread<T> output_;
+    Spread<std::size_t> counts_;
+    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
+    std::vector<Distributed::CompactPart<const T*, T>> parts_;
+};
+
+template <typename K>
+class DistributedSort {
+  public:
+    using Element = K;
+    using SomeProblem = SortProblem<K>;
+    static constexpr Operation operation = Operation::Sort;
+
+    DistributedSort(std::span<const K> input, Team& team)
+        : team_(team),
+          keysIn_(team.streams(), input),
+          keysOut_(team.streams(), input.size()),
+          scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(keysIn_.size(0), team))) {
+        for (int i = 0; i < team.size(); ++i) {
+            parts_.push_back({keysIn_.data(i), keysOut_.data(i), nullptr, nullptr, keysIn_.size(i),
+                              scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
+        }
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return 2 * share * sizeof(K) + scratchBytes(share, team);
+    }
+
+    void call() {
+        team_.run([this] { Distributed::Sort{}(parts_); });
+    }
+    void poison() { keysOut_.poison(); }
+    void fetchTo(Array<K>& result) const {
+        team_.synchronize();
+        keysOut_.fetchTo(result);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
+        return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, share, team.rank(0));
+    }
+
+    Team& team_;
+    Spread<K> keysIn_;
+    Spread<K> keysOut_;
+    std::vector<Distributed::SharedBuffer> scratch_;
+    std::vector<Distributed::SortPart<K, StreamCompaction::Radix::NoValue>> parts_;
+};
+
+/// Sorts keys with their indices as values.
+template <typename K>
+class DistributedSortPairs {
+  public:
+    using Element = K;
+    using SomeProblem = SortPairsProblem<K>;
+    static constexpr Operation operation = Operation::SortPairs;
+
+    DistributedSortPairs(std::span<const K> keys, Team& team)
+        : team_(team),
+          keysIn_(team.streams(), keys),
+          keysOut_(team.streams(), keys.size()),
+          valuesIn_(team.streams(), std::span<const PairValue>(indices(keys.size()))),
+          valuesOut_(team.streams(), keys.size()),
+          scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(keysIn_.size(0), team))) {
+        for (int i = 0; i < team.size(); ++i) {
+            parts_.push_back({keysIn_.data(i), keysOut_.data(i), valuesIn_.data(i), valuesOut_.data(i), keysIn_.size(i),
+                              scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
+        }
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return 2 * share * (sizeof(K) + sizeof(PairValue)) + scratchBytes(share, team);
+    }
+
+    void call() {
+        team_.run([this] { Distributed::Sort{}(parts_); });
+    }
+    void poison() {
+        keysOut_.poison();
+        valuesOut_.poison();
+    }
+    void fetchTo(Pairs<K>& result) const {
+        team_.synchronize();
+        keysOut_.fetchTo(result.keys);
+        valuesOut_.fetchTo(result.values);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
+        return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, share,
+                                                team.rank(0));
+    }
+
+    Team& team_;
+    Spread<K> keysIn_;
+    Spread<K> keysOut_;
+    Spread<PairValue> valuesIn_;
+    Spread<PairValue> valuesOut_;
+    std::vector<Distributed::SharedBuffer> scratch_;
+    std::vector<Distributed::SortPart<K, PairValue>> parts_;
+};
+
+template <typename Memory>
+[[nodiscard]] Implementation distributed(std::shared_ptr<TeamOfTheRun> teams) {
+    return {Memory::operation,
+            elementTypeOf<typename Memory::Element>(),
+            "distributed",
+            {.deviceBytes =
+                 [teams](const Problem& problem, const Setting& setting) {
+                     return Memory::deviceBytes(shareOf(problem.size(), setting.gpus, 0).size,
+                                                teams->ofSize(setting.gpus));
+                 },
+             .prepare = [teams](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
+                 return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
+                                                             teams->ofSize(setting.gpus));
+             }}};
+}
+
+template <template <typename> typename MemoryOf, typename... Ts>
+[[nodiscard]] Implementations distributedEach(Types<Ts...>, const std::shared_ptr<TeamOfTheRun>& teams) {
+    return {distributed<MemoryOf<Ts>>(teams)...};
+}
+
+}  // namespace
+
+Implementations gpuDistributed() {
+    using SomeTypes = Types<std::int32_t, std::int64_t, float>;
+    const auto teams = std::make_shared<TeamOfTheRun>();
+    return joined({
+        distributedEach<DistributedScan>(SomeTypes{}, teams),
+        distributedEach<DistributedCompact>(IntsAlone{}, teams),
+        distributedEach<DistributedSort>(SomeTypes{}, teams),
+        distributedEach<DistributedSortPairs>(IntsAlone{}, teams),
+    });
+}
+
+}  // namespace Bench

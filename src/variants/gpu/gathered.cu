@@ -1,0 +1,120 @@
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <stream_compaction/radix_sort.cuh>
+#include <stream_compaction/single_pass/scan.cuh>
+
+#include "variants/gpu/memory.cuh"
+#include "variants/gpu/spread.cuh"
+#include "variants/implementation.h"
+
+/// What a program does that has arrays on several GPUs and a library for one of them.
+namespace Bench {
+namespace {
+
+using StreamCompaction::DeviceBuffer;
+using StreamCompaction::DeviceScope;
+using StreamCompaction::Common::checkCUDAError;
+
+/// Lets GPU 0 and the others copy over their link rather than through host memory, where there is a link.
+void connect(int gpus) {
+    const auto enable = [](int from, int to) {
+        int isPossible = 0;
+        checkCUDAError(cudaDeviceCanAccessPeer(&isPossible, from, to), "cudaDeviceCanAccessPeer");
+        if (isPossible == 0) {
+            return;
+        }
+        const DeviceScope here(from);
+        if (const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0); status != cudaErrorPeerAccessAlreadyEnabled) {
+            checkCUDAError(status, "cudaDeviceEnablePeerAccess");
+        }
+        cudaGetLastError();  // clears what is no failure
+    };
+    for (int gpu = 1; gpu < gpus; ++gpu) {
+        enable(0, gpu);
+        enable(gpu, 0);
+    }
+}
+
+/// Copies all parts to GPU 0, runs an operation of the device layer there, and copies the result back.
+template <typename Op, typename T, typename Problem>
+class Gathered {
+  public:
+    using Element = T;
+    using SomeProblem = Problem;
+
+    Gathered(std::span<const T> input, int gpus)
+        : streams_(gpus),
+          input_(streams_, input),
+          output_(streams_, input.size()),
+          wholeInput_(input.size()),
+          wholeOutput_(input.size()),
+          scratch_(scratchBytes(input.size())) {
+        connect(gpus);
+    }
+
+    /// On GPU 0.
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
+        return 2 * (n + shareOf(n, gpus, 0).size) * sizeof(T) + scratchBytes(n);
+    }
+
+    void call() {
+        streams_.fork();
+        streams_.forEach([this](int gpu) {
+            copy(wholeInput_.data() + input_.share(gpu).begin, input_.data(gpu), input_.size(gpu), gpu);
+        });
+        streams_.join();
+        Op{}(std::as_const(wholeInput_).data(), wholeOutput_.data(), wholeInput_.size(), scratch_.bytes(),
+             defaultStream);
+        streams_.fork();
+        streams_.forEach([this](int gpu) {
+            copy(output_.data(gpu), wholeOutput_.data() + output_.share(gpu).begin, output_.size(gpu), gpu);
+        });
+        streams_.join();
+    }
+    void poison() { output_.poison(); }
+    void fetchTo(Array<T>& result) const {
+        streams_.synchronize();
+        output_.fetchTo(result);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
+        return Op{}.scratchBytes(StreamCompaction::noArray<T>, StreamCompaction::noArray<T>, n);
+    }
+    /// Between GPU 0 and another, on the stream of the other.
+    void copy(T* to, const T* from, std::size_t n, int gpu) const {
+        checkCUDAError(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, streams_.stream(gpu)),
+                       "cudaMemcpyAsync between GPUs");
+    }
+
+    JoinedStreams streams_;
+    Spread<T> input_;
+    Spread<T> output_;
+    DeviceBuffer<T> wholeInput_;
+    DeviceBuffer<T> wholeOutput_;
+    DeviceBuffer<std::byte> scratch_;
+};
+
+template <typename Memory>
+[[nodiscard]] Implementation gathered(Operation operation) {
+    return {operation,
+            elementTypeOf<typename Memory::Element>(),
+            "gather-to-one",
+            {.deviceBytes = [](const Problem& problem,
+                               const Setting& setting) { return Memory::deviceBytes(problem.size(), setting.gpus); },
+             .prepare = [](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
+                 return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
+                                                             setting.gpus);
+             }}};
+}
+
+}  // namespace
+
+Implementations gpuGathered() {
+    using Int = std::int32_t;
+    return {gathered<Gathered<StreamCompaction::SinglePass::Scan, Int, ScanProblem<Int>>>(Operation::Scan),
+            gathered<Gathered<StreamCompaction::Radix::Sort, Int, SortProblem<Int>>>(Operation::Sort)};
+}
+
+}  // namespace Bench

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <stream_compaction/cuda_event.h>
+#include <stream_compaction/cuda_stream.h>
+#include <stream_compaction/runtime/device_scope.h>
+
+#include <memory>
+#include <vector>
+
+#include "variants/gpu/run.cuh"
+
+namespace Bench {
+
+/// A stream on each of the first GPUs. What is enqueued there runs between two places in the default stream of GPU 0,
+/// so that events there time it.
+class JoinedStreams {
+  public:
+    explicit JoinedStreams(int gpus) {
+        for (int gpu = 0; gpu < gpus; ++gpu) {
+            const StreamCompaction::DeviceScope here(gpu);
+            branches_.push_back(std::make_unique<Branch>());
+        }
+    }
+
+    [[nodiscard]] int size() const { return static_cast<int>(branches_.size()); }
+    [[nodiscard]] cudaStream_t stream(int gpu) const { return branches_[gpu]->stream; }
+
+    /// Calls `work(gpu)` for each GPU, which is the current one meanwhile.
+    template <typename Work>
+    void forEach(const Work& work) const {
+        for (int gpu = 0; gpu < size(); ++gpu) {
+            const StreamCompaction::DeviceScope here(gpu);
+            work(gpu);
+        }
+    }
+
+    /// Makes the streams wait for the default stream of GPU 0, which is the current one.
+    void fork() {
+        branches_.front()->begin.record(defaultStream);
+        forEach([this](int gpu) { branches_.front()->begin.holdBack(stream(gpu)); });
+    }
+    /// Makes the default stream of GPU 0 wait for the streams.
+    void join() {
+        forEach([this](int gpu) { branches_[gpu]->end.record(stream(gpu)); });
+        for (const auto& branch : branches_) {
+            branch->end.holdBack(defaultStream);
+        }
+    }
+
+    /// Waits for all work of the GPUs.
+    void synchronize() const {
+        forEach(
+            [](int) { StreamCompaction::Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); });
+    }
+
+  private:
+    struct Branch {
+        StreamCompaction::CudaEvent begin;
+        StreamCompaction::CudaEvent end;
+        StreamCompaction::CudaStream stream;
+    };
+    std::vector<std::unique_ptr<Branch>> branches_;
+};
+
+}  // namespace Bench

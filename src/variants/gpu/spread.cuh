@@ -1,0 +1,77 @@
+#pragma once
+
+#include <stream_compaction/device_buffer.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "problems/elements.h"
+#include "variants/gpu/joined_streams.h"
+
+/// Arrays that are spread evenly over GPUs.
+namespace Bench {
+
+/// A part of an array: the elements [begin, begin + size).
+struct Share {
+    std::size_t begin;
+    std::size_t size;
+};
+
+/// The shares of the GPUs differ by at most one element. That of GPU 0 is one of the largest.
+[[nodiscard]] inline Share shareOf(std::size_t n, int gpus, int gpu) {
+    const auto parts = static_cast<std::size_t>(gpus);
+    const auto part = static_cast<std::size_t>(gpu);
+    return {n / parts * part + std::min(part, n % parts), n / parts + (part < n % parts ? 1 : 0)};
+}
+
+/// An array whose parts lie on the GPUs.
+template <typename T>
+class Spread {
+  public:
+    /// Of n elements, uninitialised.
+    Spread(const JoinedStreams& streams, std::size_t n) : streams_(streams), n_(n) {
+        streams.forEach([&](int gpu) { parts_.emplace_back(share(gpu).size); });
+    }
+    /// Of these elements.
+    Spread(const JoinedStreams& streams, std::span<const T> elements) : Spread(streams, elements.size()) {
+        streams.forEach([&](int gpu) {
+            const auto [begin, size] = share(gpu);
+            parts_[gpu].copyFrom(elements.subspan(begin, size));
+        });
+    }
+
+    [[nodiscard]] Share share(int gpu) const { return shareOf(n_, streams_.size(), gpu); }
+    [[nodiscard]] T* data(int gpu) { return parts_[gpu].data(); }
+    [[nodiscard]] std::size_t size(int gpu) const { return parts_[gpu].size(); }
+
+    /// Waits until it is done.
+    void poison() {
+        streams_.forEach([this](int gpu) { Bench::poison(parts_[gpu]); });
+        streams_.synchronize();
+    }
+
+    /// Appends the first `count` elements of a GPU to an array.
+    void appendTo(Array<T>& all, int gpu, std::size_t count) const {
+        const StreamCompaction::DeviceScope here(gpu);
+        const std::size_t before = all.size();
+        all.resize(before + count);
+        parts_[gpu].copyTo(std::span(all).subspan(before));
+    }
+    /// Makes `all` the whole array.
+    void fetchTo(Array<T>& all) const {
+        all.clear();
+        all.reserve(n_);
+        for (int gpu = 0; gpu < streams_.size(); ++gpu) {
+            appendTo(all, gpu, size(gpu));
+        }
+    }
+
+  private:
+    const JoinedStreams& streams_;
+    std::size_t n_;
+    std::vector<StreamCompaction::DeviceBuffer<T>> parts_;
+};
+
+}  // namespace Bench
