@@ -96,6 +96,24 @@ find_nvcc() {
     done
 }
 
+# NCCL connects several GPUs. It comes from PyPI if it is neither beside the toolkit nor on the system. Without it the
+# variants for several GPUs are skipped.
+find_nccl() {
+    local folder
+    for folder in "${NCCL_ROOT:-}" "$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")" /usr /usr/local; do
+        if [ -n "$folder" ] && [ -f "$folder/include/nccl_device.h" ]; then
+            return
+        fi
+    done
+    say "Fetching NCCL into $venv"
+    (pip_install nvidia-nccl-cu13) >&2 || {
+        say "NCCL could not be fetched: the variants for several GPUs are skipped"
+        return 0
+    }
+    NCCL_ROOT=$(echo "$PWD/$venv"/lib/python3*/site-packages/nvidia/nccl)
+    export NCCL_ROOT
+}
+
 # newest_cccl: fetches the newest CCCL and prints the folder of its headers.
 newest_cccl() {
     pip_install --upgrade nvidia-cuda-cccl || die "could not fetch the newest CCCL"
@@ -138,7 +156,11 @@ choose_preset() {
             say "No NVIDIA card was found: kernels run in the simulator, on the CPU. --cuda builds for a card."
         fi
     fi
-    [ $preset = release ] || install_packages libboost-context-dev libthrust-dev libopenmpi-dev openmpi-bin
+    if [ $preset = simulated ]; then
+        install_packages libboost-context-dev libthrust-dev libopenmpi-dev openmpi-bin
+    elif command -v nvcc >/dev/null; then
+        find_nccl
+    fi
 }
 
 # build PRESET [CMake options]: builds the target in `target` (default: all) into build/PRESET, also with the options in

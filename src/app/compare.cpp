@@ -181,7 +181,7 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
 /// The columns of the subject in which two rows differ, with the values of the second.
 [[nodiscard]] std::vector<std::string> differences(const Row& row, const Row& other) {
     constexpr std::array names{"operation", "variant", "type", "n",   "input", "block_size",
-                               "mode",      "shape",   "gpu",  "cpu", "gpus"};
+                               "mode",      "shape",   "gpu",  "cpu", "gpus",  "gpu_memory"};
     std::vector<std::string> found;
     const auto fields = csvFields(csvLine(row));
     const auto others = csvFields(csvLine(other));

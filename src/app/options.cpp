@@ -118,8 +118,8 @@ const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGrou
     {"What to run", {"--size", "--sweep", "--shape", "--op", "--type", "--variant", "--hardware", "--list"}},
     {"Input", {"--input", "--utf8-file", "--seed"}},
     {"How to measure",
-     {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--gpus", "--card",
-      "--trace", "--profile"}},
+     {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--gpus",
+      "--gpu-memory", "--card", "--trace", "--profile"}},
     {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume", "--classic"}},
 }};
 
@@ -232,6 +232,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addTextOption(
         app, "--gpus", "N|all", [&options](const std::string& text) { options.gpus = parseGpus(text); },
         "GPUs that the variants distributed, gather-to-one and out-of-core run on: the first N, or all [1]");
+    addTextOption(
+        app, "--gpu-memory", "BYTES", [&options](const std::string& text) { options.deviceBytes = parseSize(text); },
+        "Memory that out-of-core may use on each GPU, for example 2^34 [three quarters of what is free]");
     addTextOption(
         app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
         "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2; "

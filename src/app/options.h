@@ -48,6 +48,7 @@ struct Options {
     std::vector<int> blockSizes;                    ///< if empty, the default of each variant
     int device = 0;
     std::optional<int> gpus = 1;  ///< all if empty
+    std::size_t deviceBytes = 0;  ///< that operations on host memory may use on each GPU; 0 if there is no limit
     std::string simulator;        ///< settings in the syntax of Simulator::configure
     std::optional<std::filesystem::path> csv;
     std::optional<std::filesystem::path> samples;

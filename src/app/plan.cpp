@@ -70,6 +70,13 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     for (const InputPattern input : options.inputs) {
         require("--input", toString(input), [&](Operation operation) { return takesInput(operation, input, options); });
     }
+    const auto use = [chosen](GpuUse wanted) { return std::ranges::count(chosen, wanted, &Variant::gpuUse) > 0; };
+    if (options.gpus != 1 && !use(GpuUse::All) && !use(GpuUse::Several)) {
+        throw UsageError("--gpus: none of the chosen variants runs on several GPUs");
+    }
+    if (options.deviceBytes != 0 && !use(GpuUse::All)) {
+        throw UsageError("--gpu-memory: none of the chosen variants works on arrays in host memory");
+    }
     if (options.utf8File && !mayHaveText(*options.utf8File)) {
         throw UsageError(fmt::format("--utf8-file: cannot read {}, or it is empty", options.utf8File->string()));
     }
@@ -153,10 +160,12 @@ std::vector<Section> makePlan(std::span<const Variant> variants, const Options& 
     return sections;
 }
 
-void useGpus(std::span<Section> sections, int gpus) {
+void useGpus(std::span<Section> sections, int gpus, std::size_t deviceBytes) {
     for (Section& section : sections) {
         for (Measurement& measurement : section.measurements) {
-            measurement.gpus = measurement.variant.gpuUse == GpuUse::One ? 1 : gpus;
+            const GpuUse use = measurement.variant.gpuUse;
+            measurement.gpus = use == GpuUse::One ? 1 : gpus;
+            measurement.deviceBytes = use == GpuUse::All ? deviceBytes : 0;
         }
     }
 }

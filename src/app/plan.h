@@ -29,8 +29,8 @@ struct Section {
 /// be run, or if an option has no effect.
 [[nodiscard]] std::vector<Section> makePlan(std::span<const Variant> variants, const Options& options);
 
-/// Tells the measurements of variants for several GPUs how many the run uses.
-void useGpus(std::span<Section> sections, int gpus);
+/// Tells the measurements how many GPUs the run uses, and how much of their memory.
+void useGpus(std::span<Section> sections, int gpus, std::size_t deviceBytes);
 
 /// The problems of a section's measurements, one per size or shape.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options);

@@ -74,7 +74,7 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
 [[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
     std::vector<Section> sections = makePlan(machine.variants, options);
     const GpuAccess access = machine.openGpu({options.device, options.gpus, options.simulator});
-    useGpus(sections, access.gpus);
+    useGpus(sections, access.gpus, options.deviceBytes);
     RunContext context = describeRun(access);
     context.peers = peersOf(sections);
     if (options.resume) {

@@ -49,6 +49,9 @@ Row rowOf(const RunContext& context, const Measurement& measurement) {
     if (variant.hardware == Hardware::Gpu) {
         row.gpus = measurement.gpus;
     }
+    if (measurement.deviceBytes > 0) {
+        row.gpuMemory = measurement.deviceBytes;
+    }
     return row;
 }
 

@@ -47,12 +47,13 @@ struct Row {
     std::optional<double> enqueueUs;       ///< the host's time to enqueue the work
     std::optional<double> clockBeforeMHz;  ///< of the card
     std::optional<double> clockAfterMHz;
-    std::optional<double> probeBeforeUs;  ///< fixed work on all processors, before the trials of a CPU variant
-    std::optional<double> probeAfterUs;   ///< and after them
-    std::string throttled;                ///< why the clock stayed low
-    std::string library;                  ///< of a peer, with its version
-    std::optional<std::size_t> gpus = 1;  ///< that a GPU variant ran on
-    std::vector<double> samplesUs;        ///< the time of each trial; only in JSON
+    std::optional<double> probeBeforeUs;   ///< fixed work on all processors, before the trials of a CPU variant
+    std::optional<double> probeAfterUs;    ///< and after them
+    std::string throttled;                 ///< why the clock stayed low
+    std::string library;                   ///< of a peer, with its version
+    std::optional<std::size_t> gpus = 1;   ///< that a GPU variant ran on
+    std::optional<std::size_t> gpuMemory;  ///< the limit of an operation on host memory, in bytes
+    std::vector<double> samplesUs;         ///< the time of each trial; only in JSON
 
     /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`, and did not count
     /// GPUs. The earliest did not name the processor, but no row of a card lacks the comparison with a copy.
@@ -70,7 +71,7 @@ struct Row {
 
     /// What was measured, and beside which card.
     [[nodiscard]] auto subjectOnAnyProcessor() const {
-        return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu, gpus);
+        return std::tie(operation, variant, type, n, input, blockSize, mode, shape, gpu, gpus, gpuMemory);
     }
     /// The same and, for a CPU variant, on which processor. Rows with equal subjects can be compared.
     [[nodiscard]] auto subject() const { return std::tuple_cat(subjectOnAnyProcessor(), std::tie(cpu)); }
@@ -122,10 +123,11 @@ inline constexpr std::array columns{
     Column{"throttled", &Row::throttled},
     Column{"library", &Row::library},
     Column{"gpus", &Row::gpus},
+    Column{"gpu_memory", &Row::gpuMemory},
 };
 
 /// How many of the last columns early files may lack: the shape, then the processor, then those behind it.
-inline constexpr std::size_t columnsAddedLater = 11;
+inline constexpr std::size_t columnsAddedLater = 12;
 
 /// The row of a measurement that has not been made yet.
 [[nodiscard]] Row rowOf(const RunContext& context, const Measurement& measurement);

@@ -57,7 +57,8 @@ void fromJson(const Json& json, std::optional<T>& value) {
     Row row;
     for (const Column& column : columns) {
         const std::string name(column.name);
-        if (column.name != "gpus" || object.contains(name)) {  // early files lack it
+        const bool isNew = column.name == "gpus" || column.name == "gpu_memory";  // early files lack them
+        if (!isNew || object.contains(name)) {
             std::visit([&](auto member) { fromJson(object.at(name), row.*member); }, column.member);
         }
     }

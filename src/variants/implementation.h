@@ -36,8 +36,9 @@ class PreparedRun {
 
 /// How a variant is run.
 struct Setting {
-    int blockSize = 0;  ///< threads per block, for a variant with a choice
-    int gpus = 1;       ///< the GPUs that it runs on, the first ones of the process
+    int blockSize = 0;            ///< threads per block, for a variant with a choice
+    int gpus = 1;                 ///< that it runs on, from the current one on
+    std::size_t deviceBytes = 0;  ///< that an operation on host memory may use on each GPU; 0 if there is no limit
 };
 
 /// The functions that run a variant. GPU variants have none of them in a build without CUDA.

@@ -88,7 +88,7 @@ std::optional<std::string> Tester::reasonToSkip(const Measurement& measurement, 
         }
     }
     if (variant.gpuUse == GpuUse::Several && measurement.gpus == 1) {
-        return "runs on several GPUs: --gpus N or --gpus all";
+        return "runs on several GPUs: --gpus N";
     }
     if (measurement.gpus > access_.devices) {
         return fmt::format("needs {} GPUs, {} found", measurement.gpus, access_.devices);

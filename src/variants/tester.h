@@ -22,9 +22,10 @@ struct Measurement {
     std::optional<Shape> shape;  ///< of a matrix
     std::string input;           ///< as in `--input` and the CSV
     Mode mode = Mode::Cold;
-    int gpus = 1;  ///< that a GPU variant runs on
+    int gpus = 1;                 ///< that a GPU variant runs on
+    std::size_t deviceBytes = 0;  ///< the limit of an operation on host memory; 0 if there is none
 
-    [[nodiscard]] Setting setting() const { return {variant.defaultBlockSize, gpus}; }
+    [[nodiscard]] Setting setting() const { return {variant.defaultBlockSize, gpus, deviceBytes}; }
 };
 
 /// A measurement and its result.

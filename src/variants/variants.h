@@ -24,7 +24,7 @@ inline constexpr std::array allHardware{Hardware::Cpu, Hardware::Gpu};
 /// The GPUs that a variant on the GPU runs on.
 enum class GpuUse {
     One,      ///< the first one
-    All,      ///< those of the run, however many
+    All,      ///< those of the run, however many; the arrays are in host memory
     Several,  ///< those of the run, at least two
 };
 

@@ -10,6 +10,9 @@
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/utf8.cuh"
+#ifdef STREAM_COMPACTION_HAS_NCCL
+#include "stream_compaction/distributed.cuh"
+#endif
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -117,6 +120,28 @@ TEST_F(ReadmeTest, RowSums) {
 
     EXPECT_EQ(fetched(stream, output, rows), (std::vector<float>{3, 7}));
 }
+
+#ifdef STREAM_COMPACTION_HAS_NCCL
+TEST_F(ReadmeTest, DistributedScan) {
+    const auto input = onDevice<int>({1, 2, 3});
+    DeviceBuffer<int> output(3);
+    const int* const in = input.data();
+    int* const sums = output.data();
+    const std::size_t n = input.size();
+    ncclComm_t comm = nullptr;
+    Distributed::checkNccl(ncclCommInitAll(&comm, 1, nullptr), "ncclCommInitAll");
+    {
+        Distributed::Rank rank(comm);  // once for each communicator
+        Distributed::Scan scan;
+        DeviceBuffer<std::byte> scratch(scan.scratchBytes(in, sums, n));
+        scan(in, sums, n, Sum{}, 0, scratch.bytes(), rank, stream);
+        rank.synchronize(stream);  // throws if any rank has failed
+    }
+    ncclCommDestroy(comm);
+
+    EXPECT_EQ(fetched(stream, output, 3), (std::vector<int>{0, 1, 3}));
+}
+#endif
 
 TEST_F(ReadmeTest, Utf8) {
     const auto input = onDevice<std::uint8_t>({0xEF, 0xBB, 0xBF, 0xC3, 0xBC, 'a'});  // a byte order mark, "üa"

@@ -59,7 +59,7 @@ TEST(CsvRow, HasAValueForEveryColumn) {
                 ElementsAre("NVIDIA H200", "9.0", "13.0", "13.1", "0123abc", "2026-01-31T23:59:59Z", "scan", "naive",
                             "int32", "1048576", "mod:50", "256", "cold", "15", "145.062", "72.531", "290.125",
                             "8388608", "57.828", "10.000", "true", "", "", "1.000", "20.500", "1980.000", "1755.000",
-                            "", "", "temperature", "CCCL 3.1", "1"));
+                            "", "", "temperature", "CCCL 3.1", "1", ""));
 }
 
 TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
@@ -71,13 +71,15 @@ TEST(CsvRow, LeavesEmptyWhatDoesNotApplyAndNamesTheProcessorOfACpuVariant) {
     EXPECT_THAT(fieldsOf(noCard, outcome),
                 ElementsAre("", "", "", "", "0123abc", "2026-01-31T23:59:59Z", "sort", "cpu", "int32", "1000", "mod:50",
                             "", "warm", "15", "50.000", "25.000", "100.000", "8000", "0.160", "", "true", "",
-                            "Processor", "1.000", "", "", "", "150.000", "151.000", "", "", ""));
+                            "Processor", "1.000", "", "", "", "150.000", "151.000", "", "", "", ""));
 }
 
-TEST(CsvRow, CountsTheGpus) {
-    Outcome outcome = passed(Operation::Sort, Hardware::Gpu, "distributed", "sort over several GPUs", 1000, 50);
+TEST(CsvRow, HasTheNumberOfGpusAndTheLimitOfTheirMemory) {
+    Outcome outcome = passed(Operation::Sort, Hardware::Gpu, "out-of-core", "sort in host memory", 1000, 50);
     outcome.gpus = 4;
-    EXPECT_EQ(fieldsOf(context, outcome).back(), "4");
+    outcome.deviceBytes = 65536;
+    EXPECT_EQ(fieldsOf(context, outcome).at(31), "4");
+    EXPECT_EQ(fieldsOf(context, outcome).at(32), "65536");
 }
 
 TEST(CsvRow, GivesBackWhatTheTableShows) {
@@ -131,7 +133,7 @@ TEST(CsvHeader, HasTheColumnsThatItHasHadAllAlong) {
     EXPECT_EQ(csvHeader(),
               "gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
               "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu,noise_percent,enqueue_us,"
-              "clock_before_mhz,clock_after_mhz,probe_before_us,probe_after_us,throttled,library,gpus");
+              "clock_before_mhz,clock_after_mhz,probe_before_us,probe_after_us,throttled,library,gpus,gpu_memory");
 }
 
 TEST(TimestampNow, IsIso8601) {

@@ -210,6 +210,7 @@ TEST(ParseOptions, ReadsTheNumberOfGpus) {
     EXPECT_EQ(parse({}).gpus, 1);
     EXPECT_EQ(parse({"--gpus", "2"}).gpus, 2);
     EXPECT_EQ(parse({"--gpus", "all"}).gpus, std::nullopt);
+    EXPECT_EQ(parse({"--gpu-memory", "2^30"}).deviceBytes, 1U << 30);
     EXPECT_EQ(parse({"--gpus", "2"}).simulator, "");
     EXPECT_EQ(parseSimulated({}).simulator, "");
     EXPECT_EQ(parseSimulated({"--gpus", "2", "--card", "links=none"}).simulator, "links=none,devices=2");
@@ -275,6 +276,8 @@ TEST(ParseOptions, RefusesBadInputInOneLine) {
         {"--gpus", "2x"},
         {"--gpus"},
         {"--device", "1", "--gpus", "2"},
+        {"--gpu-memory", "0"},
+        {"--gpu-memory", "much"},
         {"--sweep"},
         {"--sweep", "x"},
         {"--sweep", "npot"},

@@ -304,8 +304,8 @@ TEST(Program, RunsOnSeveralGpus) {
         return run(arguments, machineWithGpus(3));
     };
     const Result one = runWith({});
-    EXPECT_THAT(one.out, AllOf(Not(HasSubstr("GPUs")), EndsWith("\n3 passed, 0 failed, 1 skipped\n")));
-    EXPECT_THAT(one.out, HasSubstr("\nskipped: distributed (runs on several GPUs: --gpus N or --gpus all)\n"));
+    EXPECT_THAT(one.out, AllOf(Not(HasSubstr("\nGPUs ")), EndsWith("\n3 passed, 0 failed, 1 skipped\n")));
+    EXPECT_THAT(one.out, HasSubstr("\nskipped: distributed (runs on several GPUs: --gpus N)\n"));
     EXPECT_THAT(runWith({"--gpus", "2"}).out,
                 AllOf(HasSubstr("\nGPUs      2\n"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
     EXPECT_THAT(runWith({"--gpus", "all"}).out, HasSubstr("\nGPUs      3\n"));
@@ -325,17 +325,22 @@ TEST(Program, WritesTheNumberOfGpus) {
                    machineWithGpus(4));
     };
     EXPECT_EQ(runWith("2").status, 0);
-    EXPECT_THAT(csv.lines(),
-                testing::ElementsAre(EndsWith(",gpus"), EndsWith(","), EndsWith(",1"), EndsWith(",2"), EndsWith(",2")));
+    EXPECT_THAT(csv.lines(), testing::ElementsAre(EndsWith(",gpus,gpu_memory"), EndsWith(",,"), EndsWith(",1,"),
+                                                  EndsWith(",2,"), EndsWith(",2,")));
     const auto contents = nlohmann::json::parse(json.contents());
     EXPECT_EQ(contents.at("context").at("gpus"), 2);
     EXPECT_TRUE(contents.at("rows").front().at("gpus").is_null());
     EXPECT_EQ(contents.at("rows").back().at("gpus"), 2);
     EXPECT_THAT(markdown.contents(), AllOf(HasSubstr("- GPUs: 2\n"), HasSubstr("| gpus |"),
                                            HasSubstr("| cpu | 1024 | - |"), HasSubstr("| distributed | 1024 | 2 |")));
-    // Another number of GPUs is another measurement.
+    // Another number of GPUs, or less of their memory, is another measurement.
     EXPECT_THAT(runWith("3").out, HasSubstr("Note: 2 measurements"));
     EXPECT_THAT(runWith("2").out, HasSubstr("Note: 4 measurements"));
+    const Result limited =
+        run({"--op", "scan", "--size", "1024", "--csv", csv.name(), "--resume", "--gpus", "2", "--gpu-memory", "65536"},
+            machineWithGpus(4));
+    EXPECT_THAT(limited.out, HasSubstr("Note: 3 measurements"));
+    EXPECT_THAT(csv.lines().back(), EndsWith(",2,65536"));
 }
 
 TEST(Program, RefusesOnlyWhatNoVariantTakesInParts) {
@@ -373,7 +378,7 @@ TEST(Program, RunsOnSeveralSimulatedGpus) {
     }
     EXPECT_THAT(runOn("all", "2000").out, HasSubstr("\nGPUs      3\n"));
     EXPECT_THAT(runOn("1", "2000").out,
-                HasSubstr("\nskipped: distributed, gather-to-one (runs on several GPUs: --gpus N or --gpus all)\n"));
+                HasSubstr("\nskipped: distributed, gather-to-one (runs on several GPUs: --gpus N)\n"));
 }
 
 TEST(Program, RunsTheChosenOnly) {
@@ -461,7 +466,10 @@ TEST(Program, RefusesOptionsWithoutEffect) {
         {{"--input", "mixed,uniform", "--op", "utf8-validate"}, "--input: none of the chosen operations takes uniform"},
         {{"--input", "mixed", "--op", "scan,sort"}, "--input: none of the chosen operations takes mixed"},
         {{"--type", "int64,double", "--op", "utf8-validate"},
-         "--type: none of the chosen operations takes it; those on text go with int32"}};
+         "--type: none of the chosen operations takes it; those on text go with int32"},
+        {{"--gpus", "2", "--op", "partition"}, "--gpus: none of the chosen variants runs on several GPUs"},
+        {{"--gpu-memory", "2^20", "--op", "sort", "--variant", "radix"},
+         "--gpu-memory: none of the chosen variants works on arrays in host memory"}};
     for (const auto& [arguments, message] : cases) {
         const Result result = run(arguments, machineWithoutGpu(allVariants()));
         EXPECT_EQ(result.status, 2) << message;

@@ -132,7 +132,7 @@ TEST_F(TesterTest, RunsAVariantOnAsManyGpusAsTheRunUses) {
         measurement.gpus = gpus;
         return Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).reason;
     };
-    EXPECT_EQ(reasonOn(1), "runs on several GPUs: --gpus N or --gpus all");
+    EXPECT_EQ(reasonOn(1), "runs on several GPUs: --gpus N");
     EXPECT_EQ(reasonOn(2), "");
     EXPECT_EQ(reasonOn(3), "");
     EXPECT_EQ(reasonOn(4), "needs 4 GPUs, 3 found");

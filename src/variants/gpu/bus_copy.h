@@ -20,7 +20,7 @@ class BusCopy {
     /// `toDevice` and `toHost` bytes in all, of which each GPU copies the same share.
     BusCopy(std::size_t toDevice, std::size_t toHost, int gpus) : up_(gpus), down_(gpus) {
         const auto shares = static_cast<std::size_t>(gpus);
-        up_.forEach([&](int) { arrays_.push_back(std::make_unique<Arrays>(toDevice / shares, toHost / shares)); });
+        up_.forEach([&](int) { ways_.push_back(std::make_unique<Ways>(toDevice / shares, toHost / shares)); });
         up_.synchronize();
     }
 
@@ -29,35 +29,49 @@ class BusCopy {
         up_.fork();
         down_.fork();
         up_.forEach([this](int gpu) {
-            Arrays& on = *arrays_[gpu];
-            copy(on.deviceIn.data(), on.hostIn.elements().data(), on.deviceIn.byteCount(), cudaMemcpyHostToDevice,
-                 up_.stream(gpu));
-            copy(on.hostOut.elements().data(), on.deviceOut.data(), on.deviceOut.byteCount(), cudaMemcpyDeviceToHost,
-                 down_.stream(gpu));
+            ways_[gpu]->up.enqueue(cudaMemcpyHostToDevice, up_.stream(gpu));
+            ways_[gpu]->down.enqueue(cudaMemcpyDeviceToHost, down_.stream(gpu));
         });
         up_.join();
         down_.join();
     }
 
   private:
-    struct Arrays {
-        Arrays(std::size_t toDevice, std::size_t toHost)
-            : hostIn(toDevice), hostOut(toHost), deviceIn(toDevice), deviceOut(toHost) {
-            std::ranges::fill(hostIn.elements(), std::byte{0x47});
-            fillWithNoise(deviceOut.bytes());
+    /// One direction. All pieces of the bytes share the memory of one, so that the card need not hold them.
+    class Way {
+      public:
+        explicit Way(std::size_t bytes)
+            : bytes_(bytes), host_(std::min(bytes, mostPieceBytes)), device_(host_.elements().size()) {
+            std::ranges::fill(host_.elements(), std::byte{0x47});
+            fillWithNoise(device_.bytes());
         }
 
-        StreamCompaction::PinnedArray<std::byte> hostIn;
-        StreamCompaction::PinnedArray<std::byte> hostOut;
-        StreamCompaction::DeviceBuffer<std::byte> deviceIn;
-        StreamCompaction::DeviceBuffer<std::byte> deviceOut;
+        void enqueue(cudaMemcpyKind kind, cudaStream_t stream) {
+            void* const host = host_.elements().data();
+            void* const device = device_.data();
+            const bool isUp = kind == cudaMemcpyHostToDevice;
+            for (std::size_t done = 0; done < bytes_; done += device_.size()) {
+                const std::size_t size = std::min(device_.size(), bytes_ - done);
+                StreamCompaction::Common::checkCUDAError(
+                    cudaMemcpyAsync(isUp ? device : host, isUp ? host : device, size, kind, stream), "cudaMemcpyAsync");
+            }
+        }
+
+      private:
+        static constexpr std::size_t mostPieceBytes = std::size_t{1} << 28;
+
+        std::size_t bytes_;
+        StreamCompaction::PinnedArray<std::byte> host_;
+        StreamCompaction::DeviceBuffer<std::byte> device_;
+    };
+    struct Ways {
+        Ways(std::size_t toDevice, std::size_t toHost) : up(toDevice), down(toHost) {}
+
+        Way up;
+        Way down;
     };
 
-    static void copy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind, cudaStream_t stream) {
-        StreamCompaction::Common::checkCUDAError(cudaMemcpyAsync(to, from, bytes, kind, stream), "cudaMemcpyAsync");
-    }
-
-    std::vector<std::unique_ptr<Arrays>> arrays_;
+    std::vector<std::unique_ptr<Ways>> ways_;
     JoinedStreams up_;  // last, so that they are waited for before their memory is freed
     JoinedStreams down_;
 };

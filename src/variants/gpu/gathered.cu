@@ -72,7 +72,10 @@ class Gathered {
         });
         streams_.join();
     }
-    void poison() { output_.poison(); }
+    void poison() {
+        output_.poison();
+        Bench::poison(wholeOutput_);
+    }
     void fetchTo(Array<T>& result) const {
         streams_.synchronize();
         output_.fetchTo(result);

@@ -15,26 +15,28 @@ namespace Bench {
 /// so that events there time it.
 class JoinedStreams {
   public:
+    /// From the current GPU on, which is GPU 0 here.
     explicit JoinedStreams(int gpus) {
         for (int gpu = 0; gpu < gpus; ++gpu) {
-            const StreamCompaction::DeviceScope here(gpu);
+            const StreamCompaction::DeviceScope here(device(gpu));
             branches_.push_back(std::make_unique<Branch>());
         }
     }
 
     [[nodiscard]] int size() const { return static_cast<int>(branches_.size()); }
+    [[nodiscard]] int device(int gpu) const { return first_ + gpu; }
     [[nodiscard]] cudaStream_t stream(int gpu) const { return branches_[gpu]->stream; }
 
     /// Calls `work(gpu)` for each GPU, which is the current one meanwhile.
     template <typename Work>
     void forEach(const Work& work) const {
         for (int gpu = 0; gpu < size(); ++gpu) {
-            const StreamCompaction::DeviceScope here(gpu);
+            const StreamCompaction::DeviceScope here(device(gpu));
             work(gpu);
         }
     }
 
-    /// Makes the streams wait for the default stream of GPU 0, which is the current one.
+    /// Makes the streams wait for the default stream of GPU 0.
     void fork() {
         branches_.front()->begin.record(defaultStream);
         forEach([this](int gpu) { branches_.front()->begin.holdBack(stream(gpu)); });
@@ -59,6 +61,7 @@ class JoinedStreams {
         StreamCompaction::CudaEvent end;
         StreamCompaction::CudaStream stream;
     };
+    int first_ = StreamCompaction::currentDeviceIndex();
     std::vector<std::unique_ptr<Branch>> branches_;
 };
 

@@ -1,4 +1,5 @@
 #include <stream_compaction/pinned_array.h>
+#include <stream_compaction/runtime/device_scope.h>
 
 #include <algorithm>
 #include <cstddef>
@@ -40,10 +41,11 @@ class HostArray {
     StreamCompaction::PinnedArray<T> memory_;
 };
 
-[[nodiscard]] OutOfCore::Options onGpus(int gpus) {
+[[nodiscard]] OutOfCore::Options optionsFor(const Setting& setting) {
     OutOfCore::Options options;
-    options.devices.resize(gpus);
-    std::iota(options.devices.begin(), options.devices.end(), 0);
+    options.devices.resize(setting.gpus);
+    std::iota(options.devices.begin(), options.devices.end(), StreamCompaction::currentDeviceIndex());
+    options.deviceBytes = setting.deviceBytes;
     return options;
 }
 
@@ -62,7 +64,8 @@ class HostScan {
     static constexpr Operation operation = Operation::Scan;
     static constexpr std::size_t elementBytes = sizeof(T);
 
-    HostScan(std::span<const T> input, int gpus) : input_(input), output_(input.size()), scan_(onGpus(gpus)) {}
+    HostScan(std::span<const T> input, const Setting& setting)
+        : input_(input), output_(input.size()), scan_(optionsFor(setting)) {}
 
     void call() {
         afterDefaultStream([this] { scan_(input_.elements(), output_.elements()); });
@@ -84,7 +87,8 @@ class HostCompact {
     static constexpr Operation operation = Operation::Compact;
     static constexpr std::size_t elementBytes = sizeof(T);
 
-    HostCompact(std::span<const T> input, int gpus) : input_(input), output_(input.size()), compact_(onGpus(gpus)) {}
+    HostCompact(std::span<const T> input, const Setting& setting)
+        : input_(input), output_(input.size()), compact_(optionsFor(setting)) {}
 
     void call() {
         afterDefaultStream([this] { kept_ = compact_(input_.elements(), output_.elements()); });
@@ -110,8 +114,8 @@ class HostSort {
     static constexpr Operation operation = Operation::Sort;
     static constexpr std::size_t elementBytes = sizeof(K);
 
-    HostSort(std::span<const K> input, int gpus)
-        : keysIn_(input), keysOut_(input.size()), spare_(input.size()), sort_(onGpus(gpus)) {}
+    HostSort(std::span<const K> input, const Setting& setting)
+        : keysIn_(input), keysOut_(input.size()), spare_(input.size()), sort_(optionsFor(setting)) {}
 
     void call() {
         afterDefaultStream([this] { sort_(keysIn_.elements(), keysOut_.elements(), spare_.elements()); });
@@ -135,14 +139,14 @@ class HostSortPairs {
     static constexpr Operation operation = Operation::SortPairs;
     static constexpr std::size_t elementBytes = sizeof(K) + sizeof(PairValue);
 
-    HostSortPairs(std::span<const K> keys, int gpus)
+    HostSortPairs(std::span<const K> keys, const Setting& setting)
         : keysIn_(keys),
           keysOut_(keys.size()),
           spareKeys_(keys.size()),
           valuesIn_(std::span<const PairValue>(indices(keys.size()))),
           valuesOut_(keys.size()),
           spareValues_(keys.size()),
-          sort_(onGpus(gpus)) {}
+          sort_(optionsFor(setting)) {}
 
     void call() {
         afterDefaultStream([this] {
@@ -178,7 +182,7 @@ template <typename Memory>
             {.deviceBytes = [](const Problem&, const Setting&) { return std::size_t{0}; },
              .prepare = [](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
                  return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
-                                                             setting.gpus);
+                                                             setting);
              },
              .prepareCopy = busCopyFor<Memory::elementBytes>}};
 }

@@ -54,7 +54,7 @@ class Spread {
 
     /// Appends the first `count` elements of a GPU to an array.
     void appendTo(Array<T>& all, int gpu, std::size_t count) const {
-        const StreamCompaction::DeviceScope here(gpu);
+        const StreamCompaction::DeviceScope here(streams_.device(gpu));
         const std::size_t before = all.size();
         all.resize(before + count);
         parts_[gpu].copyTo(std::span(all).subspan(before));
