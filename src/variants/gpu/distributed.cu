@@ -198,7 +198,7 @@ class DistributedSort {
           keysOut_(team.streams(), input.size()),
           scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(keysIn_.size(0), team))) {
         for (int i = 0; i < team.size(); ++i) {
-            parts_.push_back({keysIn_.data(i), keysOut_.data(i), nullptr, nullptr, keysIn_.size(i),
+            parts_.push_back({keysIn_.data(i), keysOut_.data(i), nullptr, nullptr, keysIn_.size(i), keysOut_.size(i),
                               scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
         }
     }
@@ -218,7 +218,7 @@ class DistributedSort {
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
-        return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, share, team.rank(0));
+        return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, share, share, team.rank(0));
     }
 
     Team& team_;
@@ -245,7 +245,7 @@ class DistributedSortPairs {
           scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(keysIn_.size(0), team))) {
         for (int i = 0; i < team.size(); ++i) {
             parts_.push_back({keysIn_.data(i), keysOut_.data(i), valuesIn_.data(i), valuesOut_.data(i), keysIn_.size(i),
-                              scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
+                              keysOut_.size(i), scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
         }
     }
 
@@ -269,7 +269,7 @@ class DistributedSortPairs {
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
         return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, share,
-                                                team.rank(0));
+                                                share, team.rank(0));
     }
 
     Team& team_;
