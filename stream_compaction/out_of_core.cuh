@@ -30,10 +30,10 @@ namespace StreamCompaction::OutOfCore {
 ///
 /// Elements, operators and options are those of SinglePass::Scan; `out` may have a wider type and may be `in`. Floating
 /// point sums depend on the sizes of the chunks. With `reproducible` they are the same in every run with the same
-/// `deviceBytes` and number of devices.
+/// `deviceBytes`.
 ///
-/// Each byte crosses the bus once. The chunks go to the devices in turn. One element is carried from chunk to chunk, so
-/// several devices copy at the same time but scan one after the other.
+/// Each element crosses the bus once in each direction. The chunks go to the devices in turn. One element is carried
+/// from chunk to chunk, so several devices copy at the same time but scan one after the other.
 class Scan {
   public:
     /// Creates the streams. Throws std::invalid_argument for a device that does not exist.

@@ -4,7 +4,7 @@
 
 namespace StreamCompaction::OutOfCore {
 
-/// memcpy on all cores.
+/// memcpy. All cores share the work if there are more than 256 KiB.
 void copyOnHost(void* to, const void* from, std::size_t bytes);
 
 }  // namespace StreamCompaction::OutOfCore
