@@ -8,13 +8,13 @@
 #include <CLI/CLI.hpp>
 #include <boost/interprocess/file_mapping.hpp>
 #include <boost/interprocess/mapped_region.hpp>
+#include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 #include <map>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
