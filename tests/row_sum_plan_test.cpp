@@ -105,9 +105,9 @@ TEST(RowSumPlan, RoundsWithinTheBoundHoweverLongTheRow) {
     }
 }
 
-constexpr AlignedRun inside = alignedRun(0x1003, 0x1035);
+constexpr AlignedRun inside = alignedRun(0x1003, 0x1035, 0x1003, 0x1035);
 static_assert(inside.bulkBegin == 0x1010 && inside.bulkEnd == 0x1030 && inside.bulkBytes() == 0x20);
-constexpr AlignedRun tooShort = alignedRun(0x1003, 0x1015);
+constexpr AlignedRun tooShort = alignedRun(0x1003, 0x1015, 0x1003, 0x1015);
 static_assert(tooShort.bulkBytes() == 0 && tooShort.bulkEnd == tooShort.begin && tooShort.end == 0x1015);
 constexpr AlignedRun withNeighbours = alignedRun(0x1003, 0x1035, 0x1000, 0x1040);
 static_assert(withNeighbours.bulkBegin == 0x1000 && withNeighbours.bulkEnd == 0x1040);
