@@ -38,8 +38,8 @@ class JoinedStreams {
 
     /// Makes the streams wait for the default stream of GPU 0.
     void fork() {
-        branches_.front()->begin.record(defaultStream);
-        forEach([this](int gpu) { branches_.front()->begin.holdBack(stream(gpu)); });
+        begin_.record(defaultStream);
+        forEach([this](int gpu) { begin_.holdBack(stream(gpu)); });
     }
     /// Makes the default stream of GPU 0 wait for the streams.
     void join() {
@@ -57,11 +57,12 @@ class JoinedStreams {
 
   private:
     struct Branch {
-        StreamCompaction::CudaEvent begin;
         StreamCompaction::CudaEvent end;
         StreamCompaction::CudaStream stream;
     };
+
     int first_ = StreamCompaction::currentDeviceIndex();
+    StreamCompaction::CudaEvent begin_;
     std::vector<std::unique_ptr<Branch>> branches_;
 };
 
