@@ -63,11 +63,12 @@ struct InDeviceMemory {
     const T* value;  ///< in memory that the device can read
 };
 
-/// The value itself, wherever it is.
+/// The value itself.
 template <typename T>
 [[nodiscard]] __device__ const T& valueOf(const T& value) {
     return value;
 }
+/// The value that an earlier kernel has written.
 template <typename T>
 [[nodiscard]] __device__ const T& valueOf(const InDeviceMemory<T>& value) {
     return *value.value;

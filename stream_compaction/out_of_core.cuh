@@ -110,9 +110,8 @@ class Compact {
 ///
 /// Keys, values, order and bits are those of Radix::Sort. `out` has as many elements as `in` and may be `in`.
 ///
-///   fits on the card     each element crosses the bus once in each direction. The chunks are sorted as they arrive,
-///   and
-///                        the parts of the sorted array are copied down as they are done. With one device only;
+///   fits on the card     each element crosses the bus once in each direction. Chunks are sorted as they arrive, and
+///                        parts of the sorted array go down as they are done. With one device only;
 ///   larger               it crosses the bus twice in each direction, and both directions are busy: the sorted chunks
 ///                        go to host memory, and parts of equal size come from there (out_of_core/sort.cuh).
 ///

@@ -23,7 +23,9 @@ inline constexpr int mostRanks = 64;
 struct alignas(16) Header {
     std::uint32_t failed;  ///< 1 if the rank was called with invalid arguments, else 0
 };
+/// What a rank may tell in one exchange.
 inline constexpr std::size_t slotBytes = std::size_t{72} << 10;
+/// What operations may keep between their kernels.
 inline constexpr std::size_t stateBytes = std::size_t{128} << 10;
 
 /// One rank of the caller's communicator, with the device memory by which ranks exchange small amounts.
@@ -113,7 +115,9 @@ class SharedBuffer {
 
     /// Deregisters and frees the memory. Synchronises the device. The communicator must still be there.
     ~SharedBuffer();
+    /// Takes the memory.
     SharedBuffer(SharedBuffer&& other) noexcept;
+    /// Swaps the memories.
     SharedBuffer& operator=(SharedBuffer&& other) noexcept;
 
     /// The memory, to be lent to an operation.

@@ -49,7 +49,7 @@ __global__ void kernAddUpRanksBefore(T* sum, const Told<T>* totals, int rank, in
 /// which takes part with no elements, and `Rank::synchronize` throws on all ranks. NcclError is thrown for a failed or
 /// aborted communicator.
 struct Scan {
-    SinglePass::ScanKind kind = SinglePass::ScanKind::Exclusive;
+    SinglePass::ScanKind kind = SinglePass::ScanKind::Exclusive;  ///< what an element of the result sums up
 
     bool reproducible = false;  ///< whether floating-point sums are bitwise the same in every run
 
