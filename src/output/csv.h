@@ -55,8 +55,8 @@ struct Row {
     std::optional<std::size_t> gpuMemory;  ///< the limit of an operation on host memory, in bytes
     std::vector<double> samplesUs;         ///< the time of each trial; only in JSON
 
-    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`, and did not count
-    /// GPUs. The earliest did not name the processor, but no row of a card lacks the comparison with a copy.
+    /// The present name of what earlier versions wrote: they called the one mode of the CPU `batched`, and did not
+    /// count GPUs. The earliest did not name the processor, but no row of a card lacks the comparison with a copy.
     void bringUpToDate() {
         if (!cpu.empty() || (mode == "batched" && verified && !percentOfCopy)) {
             mode = "warm";
