@@ -26,6 +26,8 @@ declare -A files=(
     [utf8_variants]=utf8_variants.csv                # 34 s
     [reports]="report_2pow12.txt report_2pow20.txt"  # 10 s
     [two_cores]=two_cores.csv                        # 13 s
+    [out_of_core]=out_of_core.csv
+    [distributed]=distributed.csv
     [profiles]=profile.csv                           # 73 s
     [row_sum_profiles]=row_sum_profile.csv           # 36 s
     [tune]=tune.csv                                  # 5 s
@@ -33,7 +35,7 @@ declare -A files=(
     [tune_row_sums]=tune_row_sums.csv                # 6 s
 )
 order=(sweep types kept_fractions partitions orders sorts distributions block_sizes
-    row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores profiles row_sum_profiles tune tune_sorts
+    row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
     tune_row_sums)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
@@ -140,6 +142,43 @@ reports() {
 two_cores() {
     for k in 22 26; do
         cores=0,1 measure two_cores.csv --size "2^$k" --op scan,compact --variant cpu,cpu-parallel
+    done
+}
+
+# On all GPUs that there are, in powers of two.
+gpu_counts() {
+    local count all
+    all=$(nvidia-smi -L 2>/dev/null | wc -l)
+    for ((count = 1; count <= all; count *= 2)); do
+        echo "$count"
+    done
+}
+
+# Arrays in host memory, larger than what the card may use of its own, and one that fits.
+out_of_core() {
+    local gpus
+    for gpus in $(gpu_counts); do
+        measure out_of_core.csv --gpus "$gpus" --gpu-memory 2^33 --size 2^32 --op scan,compact,sort \
+            --variant out-of-core --trials 3 --time-budget 60s
+        measure out_of_core.csv --gpus "$gpus" --size 2^28,2^32 --op scan,compact,sort,sort-pairs \
+            --variant out-of-core --trials 5 --time-budget 30s
+    done
+}
+
+# Strong scaling, of 2^30 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide. One
+# GPU is measured by the variants that they are compared with.
+distributed() {
+    local gpus sizes=2^16,2^20,2^24,2^28,2^29,2^30
+    measure distributed.csv --size "$sizes" --op scan,compact,sort --variant single-pass,radix,"$cub"
+    measure distributed.csv --size 2^28,2^29 --op sort-pairs --variant radix,"$cub"
+    for gpus in $(gpu_counts); do
+        [ "$gpus" -gt 1 ] || continue
+        sizes=2^16,2^20,2^24,2^28,2^29,2^30,$((gpus << 28))
+        measure distributed.csv --gpus "$gpus" --size "$sizes" --op scan,compact,sort \
+            --variant distributed,gather-to-one
+        measure distributed.csv --gpus "$gpus" --size "2^28,$((gpus << 28))" --op sort-pairs --variant distributed
+        measure distributed.csv --gpus "$gpus" --size "$((gpus << 28))" --op sort --variant distributed \
+            --input zeros,ascending,descending,and:3,mod:100
     done
 }
 

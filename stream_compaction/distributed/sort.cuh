@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "stream_compaction/distributed/partition.cuh"
 #include "stream_compaction/radix_sort.cuh"
 
