@@ -198,7 +198,9 @@ class Sort {
         }
         if (pipeline_.cards() == 1) {
             SortOnCard<Sorter> onCard(sorter, in, out, n);
-            if (auto both = pipeline_.planIfItFits(onCard, n, elementBytes)) {
+            // The card sorts parts of all chunks, so many chunks would make many small copies.
+            auto both = pipeline_.planIfItFits(onCard, n, elementBytes);
+            if (both && both->count <= 2 * Pipeline::mostChunks) {
                 both->trips = 2;
                 onCard.setRuns(*both);
                 run(onCard, *both);

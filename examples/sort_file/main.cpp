@@ -83,13 +83,14 @@ class MappedFile {
 /// A new file that is removed at the end unless it gets its final name.
 class TemporaryFile {
   public:
-    TemporaryFile(fs::path path, std::size_t bytes) : path_(std::move(path)) {
+    TemporaryFile(fs::path path, std::size_t bytes, fs::perms access) : path_(std::move(path)) {
         std::FILE* const file = std::fopen(path_.string().c_str(), "wbx");
         if (file == nullptr) {
             throw std::runtime_error("cannot create " + path_.string() + ": " + std::generic_category().message(errno));
         }
         std::fclose(file);
         try {
+            fs::permissions(path_, access | fs::perms::owner_read | fs::perms::owner_write);
             fs::resize_file(path_, bytes);
         } catch (...) {
             remove();
@@ -119,8 +120,8 @@ class TemporaryFile {
 /// A temporary file in memory.
 class MappedTemporaryFile {
   public:
-    MappedTemporaryFile(const fs::path& path, std::size_t bytes)
-        : file_(path, bytes), mapped_(std::in_place, file_.path(), ipc::read_write) {}
+    MappedTemporaryFile(const fs::path& path, std::size_t bytes, fs::perms access)
+        : file_(path, bytes, access), mapped_(std::in_place, file_.path(), ipc::read_write) {}
 
     [[nodiscard]] std::span<std::byte> bytes() const { return mapped_->bytes(); }
 
@@ -174,19 +175,21 @@ void requireRoom(const fs::path& file, std::size_t bytes) {
         throw std::runtime_error(request.in.string() + ": expected a multiple of " + std::to_string(recordBytes) +
                                  " bytes, got " + std::to_string(bytes));
     }
+    const fs::path target = fs::weakly_canonical(request.out);  // a link stays one
+    const fs::perms access = fs::status(fs::exists(target) ? target : request.in).permissions();
     const bool needsSpareFile = bytes > request.memoryBytes;
-    requireRoom(request.out, needsSpareFile ? 2 * bytes : bytes);
-    MappedTemporaryFile out(withEnding(request.out, ".part"), bytes);
+    requireRoom(target, needsSpareFile ? 2 * bytes : bytes);
+    MappedTemporaryFile out(withEnding(target, ".part"), bytes, access);
     std::optional<MappedTemporaryFile> spare;
     if (needsSpareFile) {
-        spare.emplace(withEnding(request.out, ".runs"), bytes);
+        spare.emplace(withEnding(target, ".runs"), bytes, access);
     }
     if (!sortOnGpu(request.order, request.cards, in->bytes(), out.bytes(),
                    spare ? spare->bytes() : std::span<std::byte>(), advance)) {
         return false;
     }
     in.reset();  // it may be the file that the output replaces
-    out.finish(request.out);
+    out.finish(target);
     return true;
 }
 
@@ -202,7 +205,9 @@ int main(int argc, char* argv[]) {
            "--type", [&](const std::string& name) { request.order.type = types.at(name); }, "Type of the keys [int32]")
         ->transform(CLI::IsMember(&types, CLI::ignore_case))
         ->type_name("NAME");
-    app.add_option("--values", request.order.valueBytes, "Bytes of the value behind each key [0]");
+    constexpr std::size_t mostValueBytes = 1 << 20;
+    app.add_option("--values", request.order.valueBytes, "Bytes of the value behind each key [0]")
+        ->check(CLI::Range(std::size_t{0}, mostValueBytes));
     app.add_flag("--descending", request.order.descending, "Greatest key first");
     app.add_option("--memory", request.memoryBytes,
                    "Memory of the host for a copy of the file; the copy of a larger file is a file, OUT.runs [1 GiB]")

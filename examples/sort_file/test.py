@@ -65,6 +65,14 @@ def check_replacing(folder):
     file.write_bytes(b"")
     expect(run(file, file).returncode == 0 and file.read_bytes() == b"", "an empty file")
 
+    file.write_bytes(struct.pack("=2i", 5, 4))
+    file.chmod(0o600)
+    link = folder / "link"
+    link.symlink_to(file)
+    expect(run(file, link).returncode == 0 and link.is_symlink(), "a link stays a link")
+    expect(file.read_bytes() == struct.pack("=2i", 4, 5), "the file behind a link")
+    expect(file.stat().st_mode & 0o777 == 0o600, "nobody else may read the output of a private file")
+
 
 def check_interruption(folder):
     source, target = folder / "in", folder / "out"
@@ -95,6 +103,7 @@ def check_errors(folder):
     expect_failure("a part of a record", "expected a multiple of 12", "--type", "double", "--values", 4, source, target)
     expect_failure("a file that is not there", "cannot read", folder / "missing", target)
     expect_failure("a folder", "cannot read", folder, target)
+    expect_failure("values of more bytes than there are", "--values", "--values", 2**64 - 4, source, target)
     expect_failure("an unknown type", "--type", "--type", "half", source, target)
     expect_failure("little memory", "deviceBytes: expected at least", "--values", 2, "--device-memory", 100, source,
                    target)

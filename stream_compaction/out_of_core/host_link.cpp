@@ -50,7 +50,7 @@ void HostLink::up(const Copy& copy) {
     }
     for (std::size_t i = 0; i < Common::divideRoundUp(copy.bytes, pieceBytes); ++i) {
         const Copy part = pieceOf(copy, i, pieceBytes);
-        Piece& piece = pieces()[i % 2];
+        Piece& piece = pieces()[next_++ % 2];
         piece.isDone.synchronize();
         copyOnHost(piece.memory.elements().data(), part.from, part.bytes);
         enqueue(part.to, piece.memory.elements().data(), part.bytes, cudaMemcpyHostToDevice);

@@ -33,8 +33,8 @@ class HostLink {
     /// Throws CudaError.
     void up(const Copy& copy);
 
-    /// Copies from the device. From page-locked memory on this enqueues the copy; with pageable memory it waits for it.
-    /// Throws CudaError.
+    /// Copies from the device. Enqueues a copy to page-locked memory, and waits for a copy to pageable memory. Throws
+    /// CudaError.
     void down(const Copy& copy);
 
     [[nodiscard]] const CudaStream& stream() const { return stream_; }
@@ -53,7 +53,8 @@ class HostLink {
     void enqueue(void* to, const void* from, std::size_t bytes, cudaMemcpyKind kind);
 
     std::unique_ptr<Pieces> pieces_;
-    CudaStream stream_;  // last, so that it is waited for before its memory is freed
+    std::size_t next_ = 0;  // piece on the way up, so that small copies take turns, too
+    CudaStream stream_;     // last, so that it is waited for before its memory is freed
 };
 
 }  // namespace StreamCompaction::OutOfCore

@@ -8,8 +8,8 @@
 
 namespace StreamCompaction::OutOfCore {
 
-/// Is told after each chunk how many elements are done, of how many. A sort of two trips counts every element twice.
-/// Returns whether to go on. Is called on the thread of the call.
+/// Is told after each chunk how many elements have been worked on, of how many. Their copies may be under way. A sort
+/// of two trips counts every element twice. Returns whether to go on. Is called on the thread of the call.
 using Progress = std::function<bool(std::size_t done, std::size_t all)>;
 
 /// `Progress` has returned false. The contents of the output are unspecified.

@@ -150,14 +150,22 @@ Pipeline::Pipeline(Options options) : options_(std::move(options)) {
 
 Pipeline::~Pipeline() = default;
 
+/// Enough for all chunks of a plan, whose sizes differ by at most one. A smaller chunk may take more scratch, because
+/// it is processed in another way.
+[[nodiscard]] static Footprint footprintOf(const Job& job, const Plan& plan) {
+    const Footprint first = job.footprint(plan.chunk(0).size);
+    const Footprint last = job.footprint(plan.chunk(plan.count - 1).size);
+    return {std::max(first.chunkBytes, last.chunkBytes), std::max(first.scratchBytes, last.scratchBytes),
+            std::max(first.residentBytes, last.residentBytes)};
+}
+
 std::optional<Plan> Pipeline::planIfItFits(const Job& job, std::size_t n, std::size_t elementBytes) const {
     if (n == 0) {
         return Plan{};
     }
     // A chunk of this size takes about a millisecond on the bus, beside which launches and events are short. A
-    // hundredth of the array is waited for at each end.
+    // hundredth of a large array is waited for at each end.
     constexpr std::size_t leastBytes = std::size_t{1} << 26;
-    constexpr std::size_t mostChunks = 100;
     const std::size_t most =
         std::min(n, std::max(Common::divideRoundUp(leastBytes, elementBytes), Common::divideRoundUp(n, mostChunks)));
     const std::size_t elements =
@@ -165,8 +173,13 @@ std::optional<Plan> Pipeline::planIfItFits(const Job& job, std::size_t n, std::s
     if (elements == 0) {
         return std::nullopt;
     }
-    const std::size_t count = Common::divideRoundUp(n, elements);
-    return Plan{n, count, std::min(mostChunksPerCard, Common::divideRoundUp(count, cards()))};
+    for (std::size_t count = Common::divideRoundUp(n, elements); count <= n; ++count) {
+        const Plan plan{n, count, std::min(mostChunksPerCard, Common::divideRoundUp(count, cards()))};
+        if (footprintOf(job, plan).total(plan.chunksPerCard) <= deviceBytes_) {
+            return plan;
+        }
+    }
+    return std::nullopt;
 }
 
 Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) const {
@@ -179,7 +192,7 @@ Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) con
 }
 
 std::vector<Pipeline::Slot> Pipeline::slotsFor(const Job& job, const Plan& plan) {
-    const Footprint footprint = job.footprint(plan.chunk(0).size);
+    const Footprint footprint = footprintOf(job, plan);
     const std::size_t bytes = footprint.total(plan.chunksPerCard);
     const std::size_t chunkBytes = scratchBytesFor<std::byte>(footprint.chunkBytes);
     std::vector<Slot> slots;

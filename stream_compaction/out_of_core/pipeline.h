@@ -89,6 +89,9 @@ class Pipeline {
     /// One that is copied up, one that is worked on and one that is copied down.
     static constexpr std::size_t mostChunksPerCard = 3;
 
+    /// A plan has no more chunks than this, unless memory is so small that they must be smaller.
+    static constexpr std::size_t mostChunks = 100;
+
     /// Throws std::invalid_argument for a device that does not exist, and CudaError.
     explicit Pipeline(Options options);
     ~Pipeline();

@@ -132,8 +132,8 @@ class TileKeys {
 
     /// Puts every key in its place in shared memory and remembers the place. Calls `also(row, place)` for each row.
     template <typename DigitOf, typename Value, typename Also>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit,
-                         TileStorage<Shape, Bits, Value>& storage, Also&& also) {
+    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit, TileStorage<Shape, Bits, Value>& storage,
+                         Also&& also) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             places_[row] = ranks.next(digit.of(keys_[row]));
@@ -142,8 +142,7 @@ class TileKeys {
         }
     }
     template <typename DigitOf, typename Value>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit,
-                         TileStorage<Shape, Bits, Value>& storage) {
+    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit, TileStorage<Shape, Bits, Value>& storage) {
         pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 

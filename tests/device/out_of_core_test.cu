@@ -270,6 +270,27 @@ TEST_F(OutOfCoreSortTest, SortsAnySizeWithTheSameObject) {
     }
 }
 
+/// A sort of 8192 keys takes more scratch than one of 8193, and here the chunks have these sizes.
+TEST_F(OutOfCoreSortTest, SortsChunksOfWhichTheSmallerTakesMoreScratch) {
+    const auto keys = hostArray(2 * 8192 + 1, AnyBits<int>{90});
+    for (std::size_t bytes = 330'000; bytes <= 370'000; bytes += 2'000) {
+        OutOfCore::Sort sort({.deviceBytes = bytes});
+        expectSorted(sort, {}, keys);
+    }
+}
+
+/// Pieces of 4 MiB carry pageable memory, in turn.
+TEST_F(OutOfCoreTest, CompactsPageableMemoryOfSeveralPieces) {
+    const auto in = hostArray((std::size_t{9} << 20) + 5, [](std::size_t i) { return static_cast<char>(i % 7); });
+    std::vector<char> out(in.size());
+    OutOfCore::Compact compact;
+    const std::size_t kept = compact(in, out);
+    std::vector<char> expected;
+    std::ranges::copy_if(in, std::back_inserter(expected), [](char x) { return x != 0; });
+    out.resize(kept);
+    EXPECT_TRUE(sameBits(out, expected));
+}
+
 template <typename T>
 [[nodiscard]] std::vector<T> copyOf(std::span<const T> elements) {
     return {elements.begin(), elements.end()};
