@@ -226,6 +226,21 @@ ncclResult_t checkSizes(const std::vector<Registered>& memory, std::size_t rank)
     return ncclSuccess;
 }
 
+/// Where NCCL has its windows.
+ncclWindow_vidmem* inDeviceMemory(ncclWindow_vidmem window) {
+    int device = 0;
+    cudaGetDevice(&device);
+    void* const memory = Simulator::allocate(sizeof(ncclWindow_vidmem), device);
+    if (memory == nullptr) {
+        Simulator::fail("no device memory for a window");
+    }
+    return new (memory) ncclWindow_vidmem(std::move(window));
+}
+void destroy(ncclWindow_vidmem* window) {
+    window->~ncclWindow_vidmem();
+    (void)Simulator::release(window);
+}
+
 ncclResult_t makeWindow(const Group::Registration& registration) {
     awaitRegistrations(registration);
     const auto& [clique, rank, to, memory] = registration;
@@ -234,7 +249,8 @@ ncclResult_t makeWindow(const Group::Registration& registration) {
         result = checkSizes(*memory, rank);
     }
     if (result == ncclSuccess) {
-        *to = clique->isLinked ? new ncclWindow_vidmem{*memory, rank} : new ncclWindow_vidmem{{(*memory)[rank]}, 0};
+        *to = inDeviceMemory(clique->isLinked ? ncclWindow_vidmem{*memory, rank}
+                                              : ncclWindow_vidmem{{(*memory)[rank]}, 0});
         windows().insert(*to);
     }
     return result;
@@ -614,7 +630,7 @@ ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win) {
     if (windows().erase(win) == 0) {
         return failed(ncclInvalidArgument, "CommWindowDeregister : the window does not exist");
     }
-    delete win;
+    destroy(win);
     return ncclSuccess;
 }
 

@@ -73,6 +73,7 @@ T __shfl_xor_sync(std::uint32_t mask, T value, int lanes) {
 // Memory.
 inline void __nanosleep(unsigned) { Simulator::poll(); }
 inline void __threadfence() { Simulator::fence(); }
+inline void __threadfence_system() { Simulator::fence(); }
 template <typename T>
 T __ldcg(const T* from) {
     return *from;

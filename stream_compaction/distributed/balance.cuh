@@ -8,7 +8,8 @@ namespace StreamCompaction::Distributed {
 template <typename T>
 struct BalancePart {
     const T* in;                ///< the rank's elements, in device memory
-    const std::size_t* counts;  ///< how many each rank has, in device memory: what Compact and Partition write
+    const std::size_t* counts;  ///< how many each rank has, in device memory: what Compact and Partition write. Only
+                                ///< the rank's own count is read
     SharedScratch scratch;      ///< receives the rank's even share, from its beginning on; of one size on all ranks
     std::size_t* count;         ///< how many that are, in device memory
     std::size_t n;              ///< an upper bound of the rank's number of elements
@@ -16,10 +17,25 @@ struct BalancePart {
     cudaStream_t stream;        ///< of the rank's device
 };
 
+/// What a rank tells the others.
+struct Share {
+    std::uint64_t count;  ///< of its elements
+    std::uint64_t room;   ///< for elements in its scratch
+};
+
+/// Tells how many elements the rank has. With more than `n` of them it tells that it has no room, and nothing moves.
+/// One thread.
+static __global__ void kernTellShare(Told<Share>* mine, const std::size_t* counts, int me, std::size_t n,
+                                     std::size_t room) {
+    const bool isValid = counts[me] <= n;
+    mine->value = {isValid ? counts[me] : 1, isValid ? room : 0};
+}
+
 /// Cuts ragged parts into even shares: rank d gets the elements from total * d / ranks on, rounded down. Nothing moves
-/// if a rank has failed, or if a share is larger than `room`. One block, one thread per rank. Work O(ranks^2).
-static __global__ void kernCutEvenly(Cuts* cuts, std::size_t* count, const std::size_t* counts, const Header* headers,
-                                     std::size_t room, int me, int ranks, std::uint32_t* failure) {
+/// if a rank has failed, or if a share is larger than the room of a rank. One block, one thread per rank. Work
+/// O(ranks^2).
+static __global__ void kernCutEvenly(Cuts* cuts, std::size_t* count, const Told<Share>* told, int me, int ranks,
+                                     std::uint32_t* failure) {
     const auto rank = static_cast<int>(threadIdx.x);
     if (rank >= ranks) {
         return;
@@ -28,11 +44,13 @@ static __global__ void kernCutEvenly(Cuts* cuts, std::size_t* count, const std::
     std::uint64_t total = 0;
     bool isPossible = true;
     for (int r = 0; r < ranks; ++r) {
-        before += r < rank ? counts[r] : 0;
-        total += counts[r];
-        isPossible &= headers[r].failed == 0;
+        before += r < rank ? told[r].value.count : 0;
+        total += told[r].value.count;
+        isPossible &= told[r].header.failed == 0;
     }
-    isPossible &= Common::divideRoundUp(total, static_cast<std::uint64_t>(ranks)) <= room;
+    for (int r = 0; r < ranks; ++r) {
+        isPossible &= Common::divideRoundUp(total, static_cast<std::uint64_t>(ranks)) <= told[r].value.room;
+    }
     if (!isPossible) {
         total = 0;
     }
@@ -40,14 +58,14 @@ static __global__ void kernCutEvenly(Cuts* cuts, std::size_t* count, const std::
     const auto shareBegin = [=](std::uint64_t to) { return total / ranks * to + total % ranks * to / ranks; };
     for (int to = 0; to <= ranks; ++to) {
         const std::uint64_t begin = shareBegin(to);
-        cuts->of[rank][to] = begin < before || total == 0 ? 0 : min(begin - before, std::uint64_t{counts[rank]});
+        cuts->of[rank][to] = begin < before || total == 0 ? 0 : min(begin - before, told[rank].value.count);
     }
     if (rank == me) {
         *count = shareBegin(me + 1) - shareBegin(me);
-        if (!isPossible) {
+        noteFailure(told, ranks, failure);
+        if (!isPossible && *failure == 0) {
             *failure = static_cast<std::uint32_t>(me) + 1;
         }
-        noteFailure(ranks, failure, [headers](int r) { return headers[r]; });
     }
 }
 
@@ -70,6 +88,7 @@ __global__ void kernWriteToShares(const T* in, const Cuts* cuts, int me, int ran
         }
         reinterpret_cast<T*>(addresses[to])[i] = in[i];
     }
+    __threadfence_system();  // before the exchange that tells other ranks that they may read
 }
 
 /// Spreads elements evenly over the ranks, in their order: `balance(in, counts, out, count, n, rank, stream)`. The
@@ -99,14 +118,19 @@ struct Balance {
             Arguments::requireArray("count", part.count, 1);
             Arguments::requireDisjoint(part.in, part.n * sizeof(T), part.scratch.memory.data(),
                                        part.scratch.memory.size());
+            requireWindow(part.scratch, *part.rank);
         });
-        call.exchange(sizeof(Header));
+        call.forEachValid([](const Part& part) {
+            const Rank& rank = *part.rank;
+            launch<kernTellShare>({1, 1}, part.stream, rank.template mine<Told<Share>>(), part.counts, rank.index(),
+                                  part.n, part.scratch.memory.size() / sizeof(T));
+        });
+        call.exchange(sizeof(Told<Share>));
         call.forEachValid([](const Part& part) {
             const Rank& rank = *part.rank;
             auto* const cuts = rank.template state<Cuts>();
-            launch<kernCutEvenly>({1, mostRanks}, part.stream, cuts, part.count, part.counts,
-                                  rank.template all<Header>(), part.scratch.memory.size() / sizeof(T), rank.index(),
-                                  rank.count(), rank.failure());
+            launch<kernCutEvenly>({1, mostRanks}, part.stream, cuts, part.count, rank.template all<Told<Share>>(),
+                                  rank.index(), rank.count(), rank.failure());
             if (rank.reachesAllRanks()) {
                 constexpr int threads = 256;
                 constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements there are

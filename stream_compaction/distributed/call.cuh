@@ -30,6 +30,11 @@ __device__ void noteFailure(const Told<T>* told, int ranks, std::uint32_t* failu
     noteFailure(ranks, failure, [told](int rank) { return told[rank].header; });
 }
 
+/// The same, after an exchange of headers.
+static __global__ void kernNoteFailure(const Header* headers, int ranks, std::uint32_t* failure) {
+    noteFailure(ranks, failure, [headers](int rank) { return headers[rank]; });
+}
+
 /// A call of an operation for the ranks of this process. An operation is a sequence of steps, and each step is carried
 /// out for all ranks before the next, so that one thread can serve them all.
 ///
@@ -58,7 +63,7 @@ class Call {
                 }
                 member.part.scratch = {};
                 const DeviceScope here(part.rank->device());
-                tellFailure(member.part, 1);
+                tell(part, 1);
             }
         }
     }
@@ -82,14 +87,26 @@ class Call {
         forEachIf([](const Member& member) { return !member.isValid; }, work);
     }
 
-    /// Exchanges the first `bytes` bytes of the ranks' slots.
+    /// Exchanges the first `bytes` bytes of the ranks' slots. In a group nothing but NCCL may fail, because NCCL begins
+    /// what is in it even then.
     void exchange(std::size_t bytes) const {
+        forEach([](const Part& part) { part.rank->requireHealthy(); });
         inGroup([&] { forEach([&](const Part& part) { part.rank->exchange(bytes, part.stream); }); });
     }
 
-    /// Ends the call. Throws what the check threw, if anything.
+    /// Later calls tell no failure unless they fail themselves.
+    ~Call() {
+        try {
+            forEachInvalid([](const Part& part) { tell(part, 0); });
+        } catch (...) {
+            // The device has failed, and so will the next call.
+        }
+    }
+    Call(const Call&) = delete;
+    Call& operator=(const Call&) = delete;
+
+    /// Throws what the check threw, if anything.
     void finish() const {
-        forEachInvalid([](const Part& part) { tellFailure(part, 0); });
         if (failure_ != nullptr) {
             std::rethrow_exception(failure_);
         }
@@ -113,7 +130,7 @@ class Call {
         }
     }
 
-    static void tellFailure(const Part& part, int failed) {
+    static void tell(const Part& part, int failed) {
         Common::checkCUDAError(cudaMemsetAsync(part.rank->template mine<Header>(), failed, 1, part.stream),
                                "cudaMemsetAsync");
     }

@@ -52,11 +52,19 @@ void completeExchange(const Call<Part>& call, const Planned& planned, const Send
     }
     Cuts cuts;  // the same on all ranks
     call.forEachValid([&](const Part& part) {
+        part.rank->waitFor(part.stream);
         Common::checkCUDAError(cudaMemcpyAsync(&cuts, planned(part), sizeof(cuts), cudaMemcpyDeviceToHost, part.stream),
                                "cudaMemcpyAsync");
-        part.rank->waitFor(part.stream);
+        Common::checkCUDAError(cudaStreamSynchronize(part.stream), "cudaStreamSynchronize");
     });
     inGroup([&] { call.forEachValid([&](const Part& part) { send(part, cuts); }); });
+}
+
+/// Throws unless kernels of all ranks can write to the scratch, where they do.
+inline void requireWindow(const SharedScratch& scratch, const Rank& rank) {
+    if (rank.reachesAllRanks() && scratch.window == nullptr) {
+        throw std::invalid_argument("scratch: expected that of a SharedBuffer, got memory without a window");
+    }
 }
 
 /// The address of rank `to`'s part of a window.

@@ -49,7 +49,8 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
     const bool isPossible = all.areConsistent();
     if (thread == 0) {
         plan->isPossible = isPossible;
-        if (!isPossible) {
+        noteFailure(ranks, failure, [&](int rank) { return all.of(rank).header; });
+        if (!isPossible && *failure == 0) {
             *failure = static_cast<std::uint32_t>(me) + 1;
         }
     }
@@ -208,6 +209,7 @@ __global__ void __launch_bounds__(Shape::threads)
             reinterpret_cast<Value*>(storage.values[to])[place] = storage.tile.values[i];
         }
     }
+    __threadfence_system();  // before the exchange that tells other ranks that they may read
 }
 
 }  // namespace StreamCompaction::Distributed

@@ -28,6 +28,12 @@ Rank::Rank(ncclComm_t comm) : comm_(comm) {
         throw std::invalid_argument("comm: expected at most " + std::to_string(mostRanks) + " ranks, got " +
                                     std::to_string(count_));
     }
+    int version = 0;
+    checkNccl(ncclGetVersion(&version), "ncclGetVersion");
+    if (version < NCCL_VERSION_CODE) {
+        throw NcclError("NCCL: expected version " + std::to_string(NCCL_VERSION_CODE) + " or newer, got " +
+                        std::to_string(version));
+    }
     reachesAllRanks_ = ncclTeamLsa(comm).nRanks == count_;
     const DeviceScope here(device_);
     exchange_ = std::make_unique<Exchange>(
@@ -45,7 +51,6 @@ void Rank::requireHealthy() const {
 }
 
 void Rank::exchange(std::size_t bytes, cudaStream_t stream) const {
-    requireHealthy();
     checkNccl(ncclAllGather(mine<std::byte>(), exchange_->all.data(), bytes, ncclUint8, comm_, stream), "ncclAllGather",
               comm_);
 }
@@ -91,6 +96,9 @@ std::vector<SharedBuffer> SharedBuffer::allocate(std::span<const Rank> ranks, st
                       "ncclCommWindowRegister", buffer.comm_);
         }
     });
+    for (std::size_t i = 0; i < buffers.size(); ++i) {
+        buffers[i].requireReachable(ranks[i]);
+    }
     return buffers;
 }
 
@@ -103,16 +111,28 @@ SharedBuffer::SharedBuffer(const Rank& rank, std::size_t bytes)
     checkNccl(ncclMemAlloc(&memory_, bytes_), "ncclMemAlloc", comm_);
 }
 
+/// NCCL's windows are in device memory. Where kernels cannot reach the other ranks, it returns another handle.
+void SharedBuffer::requireReachable(const Rank& rank) const {
+    cudaPointerAttributes attributes{};
+    Common::checkCUDAError(cudaPointerGetAttributes(&attributes, window_), "cudaPointerGetAttributes");
+    if (rank.reachesAllRanks() && attributes.type != cudaMemoryTypeDevice) {
+        throw NcclError("ncclCommWindowRegister: kernels cannot reach the memory of the other ranks");
+    }
+}
+
 SharedBuffer::~SharedBuffer() {
     if (memory_ == nullptr) {
         return;
     }
-    const DeviceScope here(device_);
+    int before = 0;
+    cudaGetDevice(&before);
+    cudaSetDevice(device_);
     cudaDeviceSynchronize();
     if (window_ != nullptr) {
         (void)ncclCommWindowDeregister(comm_, window_);
     }
     (void)ncclMemFree(memory_);
+    cudaSetDevice(before);
 }
 
 SharedBuffer::SharedBuffer(SharedBuffer&& other) noexcept

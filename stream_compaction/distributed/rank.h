@@ -30,8 +30,11 @@ inline constexpr std::size_t stateBytes = std::size_t{128} << 10;
 
 /// One rank of the caller's communicator, with the device memory by which ranks exchange small amounts.
 ///
-/// The communicator and its device belong to the caller and outlive the rank. The calls of one rank go to one stream,
-/// or to streams that wait for one another, because they share the memory of the exchange.
+/// The communicator is a blocking one. It and its device belong to the caller and outlive the rank. The calls of one
+/// rank go to one stream, or to streams that wait for one another, because they share the memory of the exchange.
+///
+/// If several ranks of a process have a thread each, load kernels at the start (CUDA_MODULE_LOADING=EAGER). Otherwise
+/// CUDA may wait for the device when it loads a kernel, while the device waits for another rank.
 class Rank {
   public:
     /// Allocates, on the communicator's device, and synchronises it. Other ranks need not call. Throws NcclError,
@@ -47,7 +50,7 @@ class Rank {
     /// The device of this rank.
     [[nodiscard]] int device() const { return device_; }
 
-    /// Whether kernels of this rank can write to the windows of all ranks, over NVLink or PCIe.
+    /// Whether the ranks are near enough for kernels to write to the windows of all of them, over NVLink or PCIe.
     [[nodiscard]] bool reachesAllRanks() const { return reachesAllRanks_; }
 
     /// What this rank tells the others, in device memory. Its header is zero.
@@ -70,12 +73,14 @@ class Rank {
     /// The rank that was called with invalid arguments, plus 1; 0 if there was none. In device memory.
     [[nodiscard]] std::uint32_t* failure() const { return exchange_->failure.data(); }
 
-    /// Enqueues the exchange of the first `bytes` bytes of the slots. All ranks must call. Throws NcclError, also if
-    /// the communicator was aborted.
+    /// Throws NcclError if NCCL has noticed a failure, or if the communicator was revoked.
+    void requireHealthy() const;
+
+    /// Enqueues the exchange of the first `bytes` bytes of the slots. All ranks must call. Throws NcclError.
     void exchange(std::size_t bytes, cudaStream_t stream) const;
 
-    /// Waits for the work on the stream. Throws NcclError if the communicator is aborted or fails meanwhile, rather
-    /// than waiting for ever.
+    /// Waits for the work on the stream. Throws NcclError if NCCL notices a failure meanwhile, rather than waiting for
+    /// ever.
     void waitFor(cudaStream_t stream) const;
 
     /// The same. Also throws std::invalid_argument if a call since the last `synchronize` had invalid arguments on any
@@ -89,8 +94,6 @@ class Rank {
         DeviceBuffer<std::byte> state;
         DeviceBuffer<std::uint32_t> failure;
     };
-
-    void requireHealthy() const;
 
     ncclComm_t comm_;
     int index_ = 0;
@@ -110,7 +113,8 @@ struct SharedScratch {
 class SharedBuffer {
   public:
     /// The buffers of the ranks of this process, on their devices. `bytes` is the same on all ranks. All ranks must
-    /// call, and the calls wait for one another. Throws NcclError and CudaError.
+    /// call, and the calls wait for one another. Throws NcclError, also if ranks that are near cannot reach the windows
+    /// (no peer access, or NCCL_WIN_ENABLE=0), and CudaError.
     [[nodiscard]] static std::vector<SharedBuffer> allocate(std::span<const Rank> ranks, std::size_t bytes);
 
     /// Deregisters and frees the memory. Synchronises the device. The communicator must still be there.
@@ -125,6 +129,7 @@ class SharedBuffer {
 
   private:
     SharedBuffer(const Rank& rank, std::size_t bytes);
+    void requireReachable(const Rank& rank) const;
 
     ncclComm_t comm_ = nullptr;
     int device_ = 0;

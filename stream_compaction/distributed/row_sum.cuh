@@ -35,11 +35,6 @@ struct RowSumPart {
     cudaStream_t stream;  ///< of the rank's device
 };
 
-/// Remembers a rank that failed. One thread.
-static __global__ void kernNoteFailure(const Header* headers, int ranks, std::uint32_t* failure) {
-    noteFailure(ranks, failure, [headers](int rank) { return headers[rank]; });
-}
-
 /// Sums of the rows of a matrix whose columns are spread over the ranks: `rowSum(in, out, rows, cols, pitch, scratch,
 /// rank, stream)`. All ranks get all sums. If rows are spread instead, each rank has whole rows, and
 /// RowSum::Adaptive is all that it needs.
@@ -48,7 +43,8 @@ static __global__ void kernNoteFailure(const Header* headers, int ranks, std::ui
 /// bytes. Its order of additions depends on the machine. A rank reads each of its elements once. 2 (ranks - 1) / ranks
 /// sums per row cross each link.
 ///
-/// How a call enqueues and fails is as for Distributed::Scan. A failing call allocates memory to take part.
+/// How a call enqueues and fails is as for Distributed::Scan. A failing call allocates memory to take part, and waits
+/// for its stream.
 struct RowSum {
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename In, typename Acc>
@@ -77,15 +73,15 @@ struct RowSum {
             local(part.in, part.out, part.rows, part.n, part.pitch, part.scratch, part.stream);
         });
         std::vector<DeviceBuffer<Acc>> ofFailing;
+        call.forEachInvalid([&](const Part& part) {
+            DeviceBuffer<Acc>& zeros = ofFailing.emplace_back(part.rows);
+            Common::checkCUDAError(cudaMemsetAsync(zeros.data(), 0, zeros.byteCount(), part.stream), "cudaMemsetAsync");
+        });
         inGroup([&] {
             call.exchange(sizeof(Header));
             call.forEachValid([&](const Part& part) { addUpRanks(part, part.out); });
-            call.forEachInvalid([&](const Part& part) {
-                DeviceBuffer<Acc>& zeros = ofFailing.emplace_back(part.rows);
-                Common::checkCUDAError(cudaMemsetAsync(zeros.data(), 0, zeros.byteCount(), part.stream),
-                                       "cudaMemsetAsync");
-                addUpRanks(part, zeros.data());
-            });
+            std::size_t failing = 0;
+            call.forEachInvalid([&](const Part& part) { addUpRanks(part, ofFailing[failing++].data()); });
         });
         call.forEachValid([](const Part& part) {
             launch<kernNoteFailure>({1, 1}, part.stream, part.rank->template all<Header>(), part.rank->count(),

@@ -51,6 +51,7 @@ struct SortMemory {
     [[nodiscard]] static std::size_t bytes(std::size_t n, std::size_t nOut, const Rank& rank) {
         Arguments::requireSize<K, V>(n);
         Arguments::requireSize<K, V>(nOut);
+        Arguments::requireAtMost("n", n, Common::mostBlocks / mostClasses * Shape::elements);  // an int counts statuses
         return Radix::elementBytes<Bits, Value>(nOut) +
                (rank.reachesAllRanks() ? 0 : Radix::elementBytes<Bits, Value>(n)) +
                scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localBytes(nOut);
@@ -148,7 +149,7 @@ struct Sort {
                 const Rank& rank = *part.rank;
                 launch<kernFindSplitterDigit>({1, splitterThreads}, part.stream,
                                               &rank.template state<SortState>()->splitters, allCounts(rank, bytes),
-                                              digit, i == 0, rank.failure());
+                                              digit, i == 0);
             });
             if (i + 1 == digits.count()) {
                 call.forEachValid([&](const Part& part) { plan(part, allCounts(*part.rank, bytes)); });
@@ -184,19 +185,25 @@ struct Sort {
     }
 
     template <typename K, typename V>
-    void requireValid(const SortPart<K, V>& part) const {
-        requireArrays(part.keysIn, part.n, part.keysOut, part.nOut);
+    static void requireValid(const SortPart<K, V>& part) {
+        Arguments::requireArray("keysIn", part.keysIn, part.n);
+        Arguments::requireArray("keysOut", part.keysOut, part.nOut);
+        std::vector<std::span<const std::byte>> arrays{std::as_bytes(std::span(part.keysIn, part.n)),
+                                                       std::as_bytes(std::span(part.keysOut, part.nOut)),
+                                                       part.scratch.memory};
         if constexpr (Radix::hasValues<V>) {
-            requireArrays(part.valuesIn, part.n, part.valuesOut, part.nOut);
+            Arguments::requireArray("valuesIn", part.valuesIn, part.n);
+            Arguments::requireArray("valuesOut", part.valuesOut, part.nOut);
+            arrays.push_back(std::as_bytes(std::span(part.valuesIn, part.n)));
+            arrays.push_back(std::as_bytes(std::span(part.valuesOut, part.nOut)));
         }
+        for (std::size_t a = 0; a < arrays.size(); ++a) {
+            for (std::size_t b = 0; b < a; ++b) {
+                Arguments::requireDisjoint(arrays[a].data(), arrays[a].size(), arrays[b].data(), arrays[b].size());
+            }
+        }
+        requireWindow(part.scratch, *part.rank);
         (void)ScratchArena(part.scratch.memory, SortMemory<K, V>::bytes(part.n, part.nOut, *part.rank));
-    }
-
-    template <typename T>
-    static void requireArrays(const T* in, std::size_t n, const T* out, std::size_t nOut) {
-        Arguments::requireArray("in", in, n);
-        Arguments::requireArray("out", out, nOut);
-        Arguments::requireDisjoint(in, n * sizeof(T), out, nOut * sizeof(T));
     }
 
     template <typename T>

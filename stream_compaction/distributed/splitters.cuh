@@ -191,8 +191,7 @@ inline constexpr int splitterThreads = 1024;
 
 /// Finds the next digit of each splitter from the counts of all ranks. One block. Work O(ranks^2 counters).
 static __global__ void __launch_bounds__(splitterThreads)
-    kernFindSplitterDigit(Splitters* splitters, AllCounts all, SplitterDigit digit, bool isFirst,
-                          std::uint32_t* failure) {
+    kernFindSplitterDigit(Splitters* splitters, AllCounts all, SplitterDigit digit, bool isFirst) {
     constexpr int warps = splitterThreads / Warp::lanes;
     __shared__ std::uint64_t warpSums[warps];
     __shared__ int found;
@@ -266,9 +265,6 @@ static __global__ void __launch_bounds__(splitterThreads)
             splitters->tables[s] = tables - 1;
         }
         splitters->tableCount = tables;
-        if (isFirst) {
-            noteFailure(all.ranks, failure, [&](int rank) { return all.of(rank).header; });
-        }
     }
 }
 

@@ -416,6 +416,60 @@ TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
     expectSorted(counts, {}, in);  // the next call is not affected
 }
 
+/// Nobody writes to a rank whose scratch is too small, and the keys of the others are sorted.
+TEST_P(DistributedTest, SortWithTooLittleScratchOnOneRank) {
+    const std::vector<std::size_t> counts(size(), 3000);
+    const auto keys = hostArray(totalOf(counts), AnyBits<int>{21});
+    const Spread<int> in(team(), counts, keys);
+    const Spread<int> out(team(), counts);
+    const Distributed::Sort sort;
+    const auto scratch = SharedBuffer::allocate(
+        team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
+    onThreads([&](int i) {
+        auto lent = scratch[i].scratch();
+        if (i == 0) {
+            lent.memory = lent.memory.first(256);
+        }
+        const auto call = [&] {
+            sort(std::as_const(in).data(i), out.data(i), counts[i], counts[i], lent, rank(i), stream(i));
+            rank(i).synchronize(stream(i));
+        };
+        EXPECT_THROW(call(), std::invalid_argument);
+    });
+    std::vector<int> others(keys.begin() + 3000, keys.end());
+    std::ranges::sort(others);
+    const auto found = out.read();
+    EXPECT_TRUE(sameBits(std::vector<int>(found.begin() + 3000, found.end()), others));
+}
+
+/// Nothing moves, and nothing is written past the end of the smallest buffer.
+TEST_P(DistributedTest, BalanceWithTooLittleRoomOrTooManyElements) {
+    constexpr std::size_t n = 4000;
+    const std::vector<std::size_t> counts(size(), n);
+    const Spread<int> in(team(), counts, hostArray(n * size(), Summand<int>{22}));
+    const Spread<std::size_t> told(team(), std::vector<std::size_t>(size(), size()),
+                                   std::vector<std::size_t>(size() * size(), n));
+    const Spread<std::size_t> count(team(), std::vector<std::size_t>(size(), 1));
+    const auto buffers = SharedBuffer::allocate(team().ranks(), n * sizeof(int));
+    for (const bool isRoomShort : {true, false}) {
+        std::vector<Distributed::BalancePart<int>> parts;
+        for (int i = 0; i < size(); ++i) {
+            auto out = buffers[i].scratch();
+            std::size_t most = n;
+            if (i == size() - 1) {
+                out.memory = isRoomShort ? out.memory.first(1024) : out.memory;
+                most = isRoomShort ? n : n - 1;
+            }
+            parts.push_back({in.data(i), told.data(i), out, count.data(i), most, &rank(i), stream(i)});
+        }
+        Distributed::Balance{}(parts);
+        for (int i = 0; i < size(); ++i) {
+            EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+        }
+        EXPECT_EQ(count.read(), std::vector<std::size_t>(size(), 0));
+    }
+}
+
 #if defined(STREAM_COMPACTION_SIMULATED)
 /// On a card other ranks learn of it after a while, or never, so this is a test of the simulator's communicators.
 TEST_P(DistributedTest, AnAbortedCommunicatorIsReported) {

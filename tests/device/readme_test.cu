@@ -135,7 +135,7 @@ TEST_F(ReadmeTest, DistributedScan) {
         Distributed::Scan scan;
         DeviceBuffer<std::byte> scratch(scan.scratchBytes(in, sums, n));
         scan(in, sums, n, Sum{}, 0, scratch.bytes(), rank, stream);
-        rank.synchronize(stream);  // throws if any rank has failed
+        rank.synchronize(stream);  // throws if any rank was called with invalid arguments
     }
     ncclCommDestroy(comm);
 
