@@ -87,9 +87,11 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
             less += splitters->keys[s] < splitters->keys[thread] ? 1 : 0;
             notGreater += splitters->keys[s] <= splitters->keys[thread] ? 1 : 0;
         }
-        const std::uint64_t below = splitters->below[me][thread];
-        plan->classStarts[less + notGreater] = below;
-        plan->classStarts[2 * notGreater] = below + splitters->equal[me][thread];
+        if (less == thread) {  // the first of equal splitters
+            const std::uint64_t below = splitters->below[me][thread];
+            plan->classStarts[less + notGreater] = below;
+            plan->classStarts[2 * notGreater] = below + splitters->equal[me][thread];
+        }
     }
     if (thread == 0) {
         plan->classStarts[0] = 0;
