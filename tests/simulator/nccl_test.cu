@@ -851,13 +851,14 @@ TEST_F(MeetingTest, AnEventDoesNotWaitForLaterCalls) {
 TEST_F(MeetingTest, AnAbortEndsARegistration) {
     Ranks all(3);
     const auto data = arrays<int>(3, 8);
+    const ncclComm_t aborted = std::exchange(all.comms[0], nullptr);
     std::thread waiting([&] {
         ncclWindow_t window = nullptr;
-        EXPECT_EQ(ncclCommWindowRegister(all.comm(0), data[0].data(), 32, &window, NCCL_WIN_COLL_SYMMETRIC),
+        EXPECT_EQ(ncclCommWindowRegister(aborted, data[0].data(), 32, &window, NCCL_WIN_COLL_SYMMETRIC),
                   ncclRemoteError);
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_NCCL(ncclCommAbort(std::exchange(all.comms[0], nullptr)));
+    EXPECT_NCCL(ncclCommAbort(aborted));
     waiting.join();
 }
 
