@@ -28,11 +28,12 @@ LIBRARY = {
 }
 PROGRAM = {
     "src/cli": "runtime",
-    "src/problems": "src/cli utf8 runtime",
-    "src/measure": "src/cli api runtime simulator",
-    "src/variants": "src/measure src/problems src/cli api cpu single_pass utf8 runtime",
+    "src/world": "src/cli",
+    "src/problems": "src/world src/cli utf8 runtime",
+    "src/measure": "src/world src/cli api runtime simulator",
+    "src/variants": "src/measure src/problems src/world src/cli api cpu single_pass utf8 runtime",
     "src/output": "src/variants src/measure src/problems src/cli",
-    "src/app": "src/output src/variants src/measure src/problems src/cli",
+    "src/app": "src/output src/variants src/measure src/problems src/world src/cli",
     "src": "src/app src/output src/measure",
     "tools": "src/output src/variants src/measure src/problems src/cli api runtime",
     "examples": "api cpu utf8 runtime",

@@ -320,6 +320,7 @@ def rooms():
         [("src/output", "tables, CSV, terminal")],
         [("src/variants", "each operation's variants")],
         [("src/problems", "inputs and checks"), ("src/measure", "clocks and cards")],
+        [("src/world", "the ranks of a run")],
         [("src/cli", "sizes, sweeps, names")],
         [("X.h  X.cuh", "what users include: the course layer, the device API")],
         [("distributed/", "arrays spread over GPUs"), ("out_of_core/", "arrays larger than the card")],

@@ -102,11 +102,11 @@ template <typename T>
 }
 
 template <typename T, typename ValueAt>
-[[nodiscard]] Array<T> generate(std::size_t n, ValueAt valueAt) {
-    Array<T> values(n);
-    forEachChunk(n, [&](std::size_t, std::size_t begin, std::size_t end) {
+[[nodiscard]] Array<T> generate(Share share, ValueAt valueAt) {
+    Array<T> values(share.size);
+    forEachChunk(share.size, [&](std::size_t, std::size_t begin, std::size_t end) {
         for (std::size_t i = begin; i != end; ++i) {
-            values[i] = static_cast<T>(valueAt(i));
+            values[i] = static_cast<T>(valueAt(share.begin + i));
         }
     });
     return values;
@@ -141,37 +141,38 @@ std::vector<std::string_view> inputPatternNames() {
 }
 
 template <typename T>
-Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed) {
+Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed, Share share) {
     switch (pattern.kind) {
         case Kind::Uniform:
-            return generate<T>(n, [seed](std::size_t i) { return fromBits<T>(randomAt(seed, i)); });
+            return generate<T>(share, [seed](std::size_t i) { return fromBits<T>(randomAt(seed, i)); });
         case Kind::Zeros:
-            return generate<T>(n, [](std::size_t) { return 0; });
+            return generate<T>(share, [](std::size_t) { return 0; });
         case Kind::Ones:
-            return generate<T>(n, [](std::size_t) { return 1; });
+            return generate<T>(share, [](std::size_t) { return 1; });
         case Kind::Ascending:
-            return generate<T>(n, [](std::size_t i) { return i; });
+            return generate<T>(share, [](std::size_t i) { return i; });
         case Kind::Descending:
-            return generate<T>(n, [n](std::size_t i) { return n - 1 - i; });
+            return generate<T>(share, [n](std::size_t i) { return n - 1 - i; });
         case Kind::RandomBits:
-            return generate<T>(n, [seed](std::size_t i) { return randomAt(seed, i) >> 63; });
+            return generate<T>(share, [seed](std::size_t i) { return randomAt(seed, i) >> 63; });
         case Kind::Modulo:
-            return generate<T>(n, [seed, k = pattern.k](std::size_t i) { return highBits(randomAt(seed, i)) % k; });
+            return generate<T>(share, [seed, k = pattern.k](std::size_t i) { return highBits(randomAt(seed, i)) % k; });
         case Kind::And:
-            return generate<T>(n, [seed, k = pattern.k](std::size_t i) { return fromBits<T>(commonBits(k, seed, i)); });
+            return generate<T>(share,
+                               [seed, k = pattern.k](std::size_t i) { return fromBits<T>(commonBits(k, seed, i)); });
         case Kind::Kept:
-            return generate<T>(n, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
+            return generate<T>(share, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
         default:
             break;
     }
     throw std::logic_error("makeInput: no such pattern of numbers");
 }
 
-template Array<std::int8_t> makeInput(InputPattern, std::size_t, std::uint64_t);
-template Array<std::int32_t> makeInput(InputPattern, std::size_t, std::uint64_t);
-template Array<std::int64_t> makeInput(InputPattern, std::size_t, std::uint64_t);
-template Array<float> makeInput(InputPattern, std::size_t, std::uint64_t);
-template Array<double> makeInput(InputPattern, std::size_t, std::uint64_t);
+template Array<std::int8_t> makeInput(InputPattern, std::size_t, std::uint64_t, Share);
+template Array<std::int32_t> makeInput(InputPattern, std::size_t, std::uint64_t, Share);
+template Array<std::int64_t> makeInput(InputPattern, std::size_t, std::uint64_t, Share);
+template Array<float> makeInput(InputPattern, std::size_t, std::uint64_t, Share);
+template Array<double> makeInput(InputPattern, std::size_t, std::uint64_t, Share);
 
 namespace {
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "problems/elements.h"
+#include "problems/share.h"
 
 namespace Bench {
 
@@ -57,9 +58,15 @@ struct InputPattern {
     return z ^ (z >> 31);
 }
 
-/// For each of AllTypes, on all cores. Not for patterns of text.
+/// A part of an input of n elements. For each of AllTypes, on all cores. Not for patterns of text.
 template <typename T>
-[[nodiscard]] Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed);
+[[nodiscard]] Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed, Share share);
+
+/// The whole input.
+template <typename T>
+[[nodiscard]] Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed) {
+    return makeInput<T>(pattern, n, seed, {0, n});
+}
 
 }  // namespace Bench
 

@@ -13,6 +13,8 @@
 
 #include "cli/values.h"
 #include "problems/elements.h"
+#include "problems/share.h"
+#include "world/world.h"
 
 namespace Bench {
 
@@ -32,22 +34,37 @@ struct RoundingError {
     }
 };
 
-/// One operation on one input, and the check of its result.
+/// What this rank has of an array.
+struct Part {
+    std::size_t total;            ///< elements of all ranks
+    Share share{0, total};        ///< of this rank
+    const World* world = &alone;  ///< the ranks
+};
+
+/// The even share of this rank.
+[[nodiscard]] inline Part partOf(std::size_t total, const World& world) {
+    return {total, shareOf(total, world.size(), world.rank()), &world};
+}
+
+/// One operation on one input, and the check of its result. If the input is spread over ranks, each has its part of the
+/// input and of the result, and all check together.
 class Problem {
   public:
     virtual ~Problem() = default;
 
-    /// Elements of the input.
+    /// Elements of the input on this rank.
     [[nodiscard]] virtual std::size_t size() const = 0;
+    /// Elements of the input on all ranks.
+    [[nodiscard]] virtual std::size_t total() const = 0;
     /// Elements that the result must have room for.
     [[nodiscard]] virtual std::size_t resultSize() const { return size(); }
     /// Rows and columns, if the input is a matrix.
     [[nodiscard]] virtual std::optional<Shape> shape() const { return std::nullopt; }
-    /// Bytes that any implementation must move: each input element is read once, each element of the result is written
-    /// once.
+    /// Bytes that any implementation must move on all ranks: each input element is read once, each element of the
+    /// result is written once.
     [[nodiscard]] virtual std::size_t bytesMoved() const = 0;
     /// The first error in the result of the last run, such as `first mismatch at index 3: expected 6, got 7`; empty if
-    /// there is none.
+    /// there is none. All ranks must call it. An error that only one of them can see is found by that one.
     [[nodiscard]] virtual std::optional<std::string> mismatch() const = 0;
     /// Of the errors in the result, the one that is most times its bound. Empty if the operation does not round, or if
     /// the result has a wrong length.
@@ -65,18 +82,26 @@ class ProblemOn : public Problem {
         Out result{};
     };
 
-    ProblemOn(std::shared_ptr<Memory> memory, std::size_t size) : memory_(std::move(memory)), size_(size) {}
+    ProblemOn(std::shared_ptr<Memory> memory, Part part) : memory_(std::move(memory)), part_(part) {}
+    /// Of a whole array.
+    ProblemOn(std::shared_ptr<Memory> memory, std::size_t size) : ProblemOn(std::move(memory), Part{size}) {}
 
-    [[nodiscard]] std::size_t size() const override { return size_; }
-    [[nodiscard]] std::span<const In> input() const { return std::span(memory_->input).first(size_); }
+    [[nodiscard]] std::size_t size() const override { return part_.share.size; }
+    [[nodiscard]] std::size_t total() const override { return part_.total; }
+    [[nodiscard]] std::span<const In> input() const { return std::span(memory_->input).first(size()); }
 
     /// A run stores its result here; the problem checks it.
     [[nodiscard]] Out& result() { return memory_->result; }
     [[nodiscard]] const Out& result() const { return memory_->result; }
 
+  protected:
+    /// The index of the first element of this rank.
+    [[nodiscard]] std::size_t begin() const { return part_.share.begin; }
+    [[nodiscard]] const World& world() const { return *part_.world; }
+
   private:
     std::shared_ptr<Memory> memory_;
-    std::size_t size_;
+    Part part_;
 };
 
 /// Problems on the first elements of one array, one per size or shape.

@@ -39,13 +39,16 @@ class Scan final : public ScanProblem<T> {
     using Wrapping = std::make_unsigned_t<Exact>;
 
   public:
-    Scan(std::shared_ptr<typename ScanProblem<T>::Memory> memory, std::size_t size)
-        : ScanProblem<T>(std::move(memory), size),
-          sumsBefore_(totalsBefore<Wrapping>(size, [in = this->input()](std::size_t begin, std::size_t end) {
+    Scan(std::shared_ptr<typename ScanProblem<T>::Memory> memory, Part part)
+        : ScanProblem<T>(std::move(memory), part),
+          sumsBefore_(totalsBefore<Wrapping>(part.share.size, [in = this->input()](std::size_t begin, std::size_t end) {
               return std::transform_reduce(&in[begin], &in[begin] + (end - begin), Wrapping{}, std::plus<>{}, wrapping);
-          })) {}
+          })) {
+        const auto ofEarlierRanks = this->world().sumBefore(sumsBefore_.back());
+        std::ranges::for_each(sumsBefore_, [ofEarlierRanks](Wrapping& sum) { sum += ofEarlierRanks; });
+    }
 
-    [[nodiscard]] std::size_t bytesMoved() const override { return this->size() * (sizeof(T) + sizeof(Sum)); }
+    [[nodiscard]] std::size_t bytesMoved() const override { return this->total() * (sizeof(T) + sizeof(Sum)); }
 
     [[nodiscard]] Finding mismatch() const override {
         const std::span<const T> in = this->input();
@@ -57,7 +60,7 @@ class Scan final : public ScanProblem<T> {
             Wrapping sum = sumsBefore_[chunk];
             for (std::size_t i = begin; i < end; ++i) {
                 if (!agrees(i, static_cast<Exact>(sum))) {
-                    return mismatchAt(i, static_cast<Exact>(sum), got[i]);
+                    return mismatchAt(this->begin() + i, static_cast<Exact>(sum), got[i]);
                 }
                 sum += wrapping(in[i]);
             }
@@ -95,10 +98,11 @@ class Scan final : public ScanProblem<T> {
         constexpr std::size_t withinATile = 64;
         const auto sum = static_cast<double>(expected);
         const bool exact = expected <= std::int64_t{1} << std::numeric_limits<Sum>::digits;
-        const std::size_t additions = this->size() / smallestTile + withinATile;
-        return {i, std::abs(static_cast<double>(this->result()[i]) - sum),
+        const std::size_t additions = this->total() / smallestTile + withinATile;
+        const std::size_t index = this->begin() + i;
+        return {index, std::abs(static_cast<double>(this->result()[i]) - sum),
                 exact ? 0 : errorOf<Sum>(static_cast<double>(additions)) * sum,
-                exact ? 0 : errorOf<Sum>(static_cast<double>(i)) * sum};
+                exact ? 0 : errorOf<Sum>(static_cast<double>(index)) * sum};
     }
 
     [[nodiscard]] bool agrees(std::size_t i, Exact expected) const {
@@ -151,24 +155,28 @@ class Selection {
     std::vector<std::size_t> countsBefore_;
 };
 
+/// What a rank keeps stays there.
 template <typename T>
 class Compact final : public CompactProblem<T> {
   public:
-    Compact(std::shared_ptr<typename CompactProblem<T>::Memory> memory, std::size_t size)
-        : CompactProblem<T>(std::move(memory), size), kept_(this->input(), true) {}
+    Compact(std::shared_ptr<typename CompactProblem<T>::Memory> memory, Part part)
+        : CompactProblem<T>(std::move(memory), part),
+          kept_(this->input(), true),
+          keptByAll_(this->world().sum(kept_.count())) {}
 
-    [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + kept_.count()) * sizeof(T); }
+    [[nodiscard]] std::size_t bytesMoved() const override { return (this->total() + keptByAll_) * sizeof(T); }
     [[nodiscard]] Finding mismatch() const override { return kept_.mismatch(this->result()); }
 
   private:
     Selection<T> kept_;
+    std::size_t keptByAll_;
 };
 
 template <typename T>
 class Partition final : public PartitionProblem<T> {
   public:
-    Partition(std::shared_ptr<typename PartitionProblem<T>::Memory> memory, std::size_t size)
-        : PartitionProblem<T>(std::move(memory), size), kept_(this->input(), true), rejected_(this->input(), false) {}
+    Partition(std::shared_ptr<typename PartitionProblem<T>::Memory> memory, Part part)
+        : PartitionProblem<T>(std::move(memory), part), kept_(this->input(), true), rejected_(this->input(), false) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
@@ -187,30 +195,57 @@ class Partition final : public PartitionProblem<T> {
     Selection<T> rejected_;
 };
 
-/// A hash that does not depend on the order of the elements.
-template <typename T>
-[[nodiscard]] std::uint64_t fingerprint(std::span<const T> elements) {
-    const auto sumOfHashes = [elements](std::size_t begin, std::size_t end) {
-        return std::transform_reduce(&elements[begin], &elements[begin] + (end - begin), std::uint64_t{0},
-                                     std::plus<>{}, [](T x) { return randomAt(0, std::hash<T>{}(x)); });
+/// A hash of n elements on each rank that does not depend on their order or their ranks: the sum of `hashAt(index)`.
+template <typename HashAt>
+[[nodiscard]] std::uint64_t fingerprint(const World& world, std::size_t n, const HashAt& hashAt) {
+    const auto sumOfHashes = [&hashAt](std::size_t begin, std::size_t end) {
+        std::uint64_t sum = 0;
+        for (std::size_t i = begin; i < end; ++i) {
+            sum += hashAt(i);
+        }
+        return sum;
     };
-    return totalsBefore<std::uint64_t>(elements.size(), sumOfHashes).back();
+    return world.sum(totalsBefore<std::uint64_t>(n, sumOfHashes).back());
 }
+
+/// The last element of the ranks before this one, each of which may have none.
+template <typename T>
+[[nodiscard]] std::optional<T> lastBefore(const World& world, const std::optional<T>& last) {
+    struct End {
+        bool exists;
+        T element;
+    };
+    const auto ends = world.gather(End{last.has_value(), last.value_or(T{})});
+    for (int rank = world.rank(); rank-- > 0;) {
+        if (const End& end = ends[static_cast<std::size_t>(rank)]; end.exists) {
+            return end.element;
+        }
+    }
+    return std::nullopt;
+}
+
+constexpr std::string_view otherElements = "the elements are not those of the input";
 
 template <typename T>
 class Sort final : public SortProblem<T> {
   public:
-    Sort(std::shared_ptr<typename SortProblem<T>::Memory> memory, std::size_t size)
-        : SortProblem<T>(std::move(memory), size), fingerprint_(fingerprint(this->input())) {}
+    Sort(std::shared_ptr<typename SortProblem<T>::Memory> memory, Part part)
+        : SortProblem<T>(std::move(memory), part), fingerprint_(fingerprintOf(this->input())) {}
 
-    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->total() * sizeof(T); }
 
-    /// A result is right if it is ascending and has the elements of the input. The input is sorted for comparison only
-    /// if the result is wrong, because that takes long.
+    /// A result is right if it is ascending and has the elements of the input. A single rank sorts the input for
+    /// comparison only if the result is wrong, because that takes long.
     [[nodiscard]] Finding mismatch() const override {
         const Array<T>& got = this->result();
+        const bool hasElementsOfInput = fingerprintOf(got) == fingerprint_;
+        const std::optional<T> before =
+            lastBefore(this->world(), got.empty() ? std::nullopt : std::optional<T>(got.back()));
         if (auto wrong = wrongCount(this->size(), got.size())) {
             return wrong;
+        }
+        if (before && !got.empty() && got.front() < *before) {
+            return "a smaller element follows the last one of an earlier rank";
         }
         const Finding descent =
             firstFinding(got.size(), [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
@@ -218,8 +253,11 @@ class Sort final : public SortProblem<T> {
                 const bool ascending = std::is_sorted(first, got.begin() + static_cast<std::ptrdiff_t>(end));
                 return ascending ? std::nullopt : Finding("a smaller element follows a larger one");
             });
-        if (!descent && fingerprint(std::span<const T>(got)) == fingerprint_) {
+        if (!descent && hasElementsOfInput) {
             return std::nullopt;
+        }
+        if (!this->world().isAlone()) {
+            return descent ? descent : Finding(otherElements);
         }
         Array<T> expected(this->input().begin(), this->input().end());
         std::sort(expected.begin(), expected.end());
@@ -228,43 +266,83 @@ class Sort final : public SortProblem<T> {
     }
 
   private:
+    [[nodiscard]] std::uint64_t fingerprintOf(std::span<const T> elements) const {
+        return fingerprint(this->world(), elements.size(),
+                           [elements](std::size_t i) { return randomAt(0, std::hash<T>{}(elements[i])); });
+    }
+
     std::uint64_t fingerprint_;
 };
 
 template <typename K>
 class SortPairs final : public SortPairsProblem<K> {
+    struct Entry {
+        K key;
+        PairValue value;
+
+        auto operator<=>(const Entry&) const = default;
+    };
+
   public:
-    using SortPairsProblem<K>::SortPairsProblem;
+    SortPairs(std::shared_ptr<typename SortPairsProblem<K>::Memory> memory, Part part)
+        : SortPairsProblem<K>(std::move(memory), part), fingerprint_(fingerprintOf(this->size(), [this](std::size_t i) {
+              return Entry{this->input()[i], static_cast<PairValue>(this->begin() + i)};
+          })) {}
 
-    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * (sizeof(K) + sizeof(PairValue)); }
+    [[nodiscard]] std::size_t bytesMoved() const override {
+        return 2 * this->total() * (sizeof(K) + sizeof(PairValue));
+    }
 
-    /// If each pair is from the input and greater than its predecessor, the result has all pairs and the order of a
+    /// If each pair is greater than its predecessor and the pairs are those of the input, the result has the order of a
     /// stable sort.
     [[nodiscard]] Finding mismatch() const override {
-        const std::size_t n = this->size();
         const Array<K>& keys = this->result().keys;
         const Array<PairValue>& values = this->result().values;
-        if (auto wrong = wrongCount(n, std::min(keys.size(), values.size()))) {
+        const std::size_t n = std::min(keys.size(), values.size());
+        const auto entryAt = [&](std::size_t i) { return Entry{keys[i], values[i]}; };
+        const bool hasPairsOfInput = fingerprintOf(n, entryAt) == fingerprint_;
+        const std::optional<Entry> before =
+            lastBefore(this->world(), n == 0 ? std::nullopt : std::optional(entryAt(n - 1)));
+        if (auto wrong = wrongCount(this->size(), n)) {
             return wrong;
         }
-        return firstFinding(n, [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+        const Finding wrong = firstFinding(n, [&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
             for (std::size_t i = begin; i < end; ++i) {
-                if (!isPairOfInput(keys[i], values[i])) {
-                    return fmt::format("index {}: ({}, {}) is no pair of the input", i, keys[i], values[i]);
+                const Entry entry = entryAt(i);
+                const std::size_t index = this->begin() + i;
+                if (!mayBeOfInput(entry)) {
+                    return fmt::format("index {}: ({}, {}) is no pair of the input", index, entry.key, entry.value);
                 }
-                if (i > 0 && std::pair(keys[i - 1], values[i - 1]) >= std::pair(keys[i], values[i])) {
-                    return fmt::format("index {}: ({}, {}) stands behind ({}, {})", i, keys[i], values[i], keys[i - 1],
-                                       values[i - 1]);
+                const std::optional<Entry> previous = i > 0 ? entryAt(i - 1) : before;
+                if (previous && *previous >= entry) {
+                    return fmt::format("index {}: ({}, {}) stands behind ({}, {})", index, entry.key, entry.value,
+                                       previous->key, previous->value);
                 }
             }
             return std::nullopt;
         });
+        return wrong || hasPairsOfInput ? wrong : Finding(otherElements);
     }
 
   private:
-    [[nodiscard]] bool isPairOfInput(K key, PairValue value) const {
-        return value >= 0 && static_cast<std::size_t>(value) < this->size() && this->input()[value] == key;
+    template <typename EntryAt>
+    [[nodiscard]] std::uint64_t fingerprintOf(std::size_t n, const EntryAt& entryAt) const {
+        return fingerprint(this->world(), n, [&entryAt](std::size_t i) {
+            const Entry entry = entryAt(i);
+            return randomAt(std::hash<K>{}(entry.key), static_cast<std::uint64_t>(entry.value));
+        });
     }
+
+    /// Of pairs that other ranks had, only the fingerprint tells more.
+    [[nodiscard]] bool mayBeOfInput(const Entry& entry) const {
+        if (entry.value < 0 || static_cast<std::size_t>(entry.value) >= this->total()) {
+            return false;
+        }
+        const std::size_t i = static_cast<std::size_t>(entry.value) - this->begin();  // wraps before this rank's part
+        return i >= this->size() || this->input()[i] == entry.key;
+    }
+
+    std::uint64_t fingerprint_;
 };
 
 /// A compensated floating-point sum (Neumaier, 1974), which keeps the rounding error of each addition, and the sum of
@@ -390,51 +468,63 @@ class RowSum final : public RowSumProblem<T> {
     }
 };
 
-[[nodiscard]] std::vector<Shape> nearSquares(std::span<const std::size_t> sizes) {
+[[nodiscard]] std::vector<Shape> nearSquares(std::span<const Part> parts) {
     std::vector<Shape> shapes;
-    std::ranges::transform(sizes, std::back_inserter(shapes), nearSquare);
+    std::ranges::transform(parts, std::back_inserter(shapes), nearSquare, &Part::total);
     return shapes;
 }
 
 }  // namespace
 
 template <typename T>
-std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input,
-                                                 std::span<const std::size_t> sizes) {
+std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input, std::span<const Part> parts) {
     switch (operation) {
         case Operation::Scan:
-            return problemsOfKind<Scan<T>>(std::move(input), sizes);
+            return problemsOfKind<Scan<T>>(std::move(input), parts);
         case Operation::ScanSquares:
-            return problemsOfKind<Scan<T, Square>>(std::move(input), sizes);
+            return problemsOfKind<Scan<T, Square>>(std::move(input), parts);
         case Operation::Compact:
-            return problemsOfKind<Compact<T>>(std::move(input), sizes);
+            return problemsOfKind<Compact<T>>(std::move(input), parts);
         case Operation::Partition:
-            return problemsOfKind<Partition<T>>(std::move(input), sizes);
+            return problemsOfKind<Partition<T>>(std::move(input), parts);
         case Operation::Sort:
-            return problemsOfKind<Sort<T>>(std::move(input), sizes);
+            return problemsOfKind<Sort<T>>(std::move(input), parts);
         case Operation::SortPairs:
-            return problemsOfKind<SortPairs<T>>(std::move(input), sizes);
+            return problemsOfKind<SortPairs<T>>(std::move(input), parts);
         case Operation::RowSum:
-            return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(sizes)));
+            return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(parts)));
         default:
             break;
     }
     throw std::logic_error("problemsOn: no such operation");
 }
 
-template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int8_t>, std::span<const std::size_t>);
-template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int32_t>, std::span<const std::size_t>);
-template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int64_t>, std::span<const std::size_t>);
-template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<float>, std::span<const std::size_t>);
-template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<double>, std::span<const std::size_t>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int8_t>, std::span<const Part>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int32_t>, std::span<const Part>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<std::int64_t>, std::span<const Part>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<float>, std::span<const Part>);
+template std::vector<std::unique_ptr<Problem>> problemsOn(Operation, Array<double>, std::span<const Part>);
 
 std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementType type, InputPattern pattern,
-                                                   std::span<const std::size_t> sizes, std::uint64_t seed) {
+                                                   std::span<const std::size_t> sizes, std::uint64_t seed,
+                                                   const World& world) {
     if (isOnText(operation)) {
         return makeTextProblems(operation, pattern, sizes, seed);
     }
+    const std::size_t largest = std::ranges::max(sizes);
+    std::vector<Part> parts;
+    std::ranges::transform(sizes, std::back_inserter(parts), [&world](std::size_t n) { return partOf(n, world); });
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
-        return problemsOn(operation, makeInput<T>(pattern, std::ranges::max(sizes), seed), sizes);
+        if (world.isAlone()) {
+            return problemsOn(operation, makeInput<T>(pattern, largest, seed), std::span<const Part>(parts));
+        }
+        // A rank's shares of different sizes begin at different elements.
+        std::vector<std::unique_ptr<Problem>> problems;
+        for (const Part& part : parts) {
+            problems.push_back(std::move(
+                problemsOn(operation, makeInput<T>(pattern, largest, seed, part.share), std::span(&part, 1)).front()));
+        }
+        return problems;
     });
 }
 

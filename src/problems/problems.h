@@ -14,17 +14,18 @@
 
 namespace Bench {
 
-/// The problems of an operation on the first elements of one array, one per size. For row sums, each size stands for a
+/// The problems of an operation on the first elements of one array, one per part. For row sums, each part stands for a
 /// nearly square matrix. For each of AllTypes.
 template <typename T>
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input,
-                                                               std::span<const std::size_t> sizes);
+                                                               std::span<const Part> parts);
 
-/// The same on an array of that pattern, which has as many elements as the largest size.
+/// The problems of an operation on the first elements of an array of that pattern, one per size. The array has as many
+/// elements as the largest size. With several ranks each has its share of these elements.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementType type,
                                                                  InputPattern pattern,
-                                                                 std::span<const std::size_t> sizes,
-                                                                 std::uint64_t seed);
+                                                                 std::span<const std::size_t> sizes, std::uint64_t seed,
+                                                                 const World& world = alone);
 
 /// Row sums of matrices of these shapes. All of them begin at the start of one array of that pattern.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> makeRowSumProblems(ElementType type, InputPattern pattern,

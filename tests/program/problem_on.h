@@ -12,8 +12,8 @@ namespace Bench {
 /// The problem of the operation on these elements.
 template <typename T>
 [[nodiscard]] std::unique_ptr<Problem> problemOn(Operation operation, const std::vector<T>& input) {
-    const std::array sizes{input.size()};
-    return std::move(problemsOn(operation, Array<T>(input.begin(), input.end()), sizes).front());
+    const std::array parts{Part{input.size()}};
+    return std::move(problemsOn(operation, Array<T>(input.begin(), input.end()), std::span<const Part>(parts)).front());
 }
 
 }  // namespace Bench

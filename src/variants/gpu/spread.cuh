@@ -2,29 +2,16 @@
 
 #include <stream_compaction/device_buffer.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 #include <vector>
 
 #include "problems/elements.h"
+#include "problems/share.h"
 #include "variants/gpu/joined_streams.h"
 
 /// Arrays that are spread evenly over GPUs.
 namespace Bench {
-
-/// A part of an array: the elements [begin, begin + size).
-struct Share {
-    std::size_t begin;
-    std::size_t size;
-};
-
-/// The shares of the GPUs differ by at most one element. That of GPU 0 is one of the largest.
-[[nodiscard]] inline Share shareOf(std::size_t n, int gpus, int gpu) {
-    const auto parts = static_cast<std::size_t>(gpus);
-    const auto part = static_cast<std::size_t>(gpu);
-    return {n / parts * part + std::min(part, n % parts), n / parts + (part < n % parts ? 1 : 0)};
-}
 
 /// An array whose parts lie on the GPUs.
 template <typename T>
