@@ -70,11 +70,10 @@ void requireEffect(std::span<const Variant> chosen, const Options& options) {
     for (const InputPattern input : options.inputs) {
         require("--input", toString(input), [&](Operation operation) { return takesInput(operation, input, options); });
     }
-    const auto use = [chosen](GpuUse wanted) { return std::ranges::count(chosen, wanted, &Variant::gpuUse) > 0; };
-    if (options.gpus != 1 && !use(GpuUse::All) && !use(GpuUse::Several)) {
+    if (options.gpus != 1 && std::ranges::count(chosen, GpuUse::One, &Variant::gpuUse) == std::ssize(chosen)) {
         throw UsageError("--gpus: none of the chosen variants runs on several GPUs");
     }
-    if (options.deviceBytes != 0 && !use(GpuUse::All)) {
+    if (options.deviceBytes != 0 && std::ranges::count(chosen, GpuUse::All, &Variant::gpuUse) == 0) {
         throw UsageError("--gpu-memory: none of the chosen variants works on arrays in host memory");
     }
     if (options.utf8File && !mayHaveText(*options.utf8File)) {

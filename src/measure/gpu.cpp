@@ -102,54 +102,70 @@ class Eviction {
     DeviceBuffer<std::byte> memory_;
 };
 
+/// The times of the ranks that take longest.
+[[nodiscard]] Trial slowest(const Trial& trial, const World& world) {
+    return {world.largest(trial.us), trial.enqueueUs ? std::optional(world.largest(*trial.enqueueUs)) : std::nullopt};
+}
+
 class ColdStopwatch final : public Stopwatch {
   public:
     /// Empties the caches of these cards. The work begins on the default stream of the first.
-    ColdStopwatch(std::span<Eviction> evictions, bool ahead) : evictions_(evictions), ahead_(ahead) {}
+    ColdStopwatch(std::span<Eviction> evictions, bool ahead, const World& world)
+        : evictions_(evictions), ahead_(ahead), world_(world) {}
 
     [[nodiscard]] Trial time(const Work& work) override {
         if (ahead_) {
             evict();
             barrier_.close();
-            const Trial trial = timer_.time(work, [this] { barrier_.open(); });
-            ahead_ = barrier_.held();
+            const Trial trial = timer_.time(work, [this] {
+                world_.meet();
+                barrier_.open();
+            });
+            ahead_ = !world_.any(!barrier_.held());
             if (ahead_) {
-                return trial;
+                return slowest(trial, world_);
             }
         }
         evict();
-        return {timer_.time(work).us};
+        world_.meet();
+        return slowest({timer_.time(work).us}, world_);
     }
 
   private:
     void evict() {
         std::ranges::for_each(evictions_, &Eviction::enqueue);
-        std::ranges::for_each(evictions_.subspan(1), &Eviction::wait);
+        // The first one is ahead of the work on its stream, but not of the other ranks' work.
+        std::ranges::for_each(evictions_.subspan(world_.isAlone() ? 1 : 0), &Eviction::wait);
     }
 
     std::span<Eviction> evictions_;
     EventTimer timer_;
     Barrier barrier_;
     bool ahead_;  ///< until some work proves to wait for the card
+    const World& world_;
 };
 
 /// Runs the work back to back for some milliseconds, so that the start and the end of a batch do not matter.
 class BatchedStopwatch final : public Stopwatch {
   public:
+    explicit BatchedStopwatch(const World& world) : world_(world) {}
+
     [[nodiscard]] Trial time(const Work& work) override {
         constexpr double batchUs = 2000;
         constexpr double mostRuns = 1000;
-        const auto runs = static_cast<int>(std::clamp(batchUs / timer_.time(work).us, 1.0, mostRuns));
+        const double us = world_.largest(timer_.time(work).us);  // so that all ranks make as many runs
+        const auto runs = static_cast<int>(std::clamp(batchUs / us, 1.0, mostRuns));
         const Trial batch = timer_.time([&] {
             for (int i = 0; i < runs; ++i) {
                 work();
             }
         });
-        return {batch.us / runs};
+        return slowest({batch.us / runs}, world_);
     }
 
   private:
     EventTimer timer_;
+    const World& world_;
 };
 
 /// The address by which the driver's management library knows the card too.
@@ -165,7 +181,7 @@ class BatchedStopwatch final : public Stopwatch {
 class CudaGpu final : public Gpu {
   public:
     /// The run uses `gpus` cards, from this one on.
-    CudaGpu(int device, int gpus) : device_(device), nvml_(busId(device)) {
+    CudaGpu(int device, int gpus, const World& world) : device_(device), world_(world), nvml_(busId(device)) {
         for (int i = 0; i < gpus; ++i) {
             evictions_.emplace_back(device + i);
         }
@@ -193,9 +209,9 @@ class CudaGpu final : public Gpu {
 
     [[nodiscard]] std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) override {
         if (mode == Mode::Cold) {
-            return std::make_unique<ColdStopwatch>(evictions_, ahead);
+            return std::make_unique<ColdStopwatch>(evictions_, ahead, world_);
         }
-        return std::make_unique<BatchedStopwatch>();
+        return std::make_unique<BatchedStopwatch>(world_);
     }
 
     [[nodiscard]] Timing measureCopy(std::size_t bytes, Mode mode, const TrialPlan& plan) override {
@@ -235,6 +251,7 @@ class CudaGpu final : public Gpu {
 
   private:
     int device_;
+    const World& world_;
     std::vector<Eviction> evictions_;  ///< of this card first
     ClockProbe clockProbe_;
     Nvml nvml_;
@@ -246,14 +263,6 @@ class CudaGpu final : public Gpu {
     return count;
 }
 
-/// All later CUDA calls of this thread use this card.
-void useDevice(int device, int count) {
-    if (device >= count) {
-        throw UsageError(fmt::format("--device: expected a number from 0 to {}, got {}", count - 1, device));
-    }
-    checkCUDAError(cudaSetDevice(device), "cudaSetDevice");
-}
-
 }  // namespace
 
 GpuAccess openGpu(const GpuRequest& request) {
@@ -262,8 +271,13 @@ GpuAccess openGpu(const GpuRequest& request) {
     }
     const int devices = deviceCount();
     const int gpus = request.gpus.value_or(devices);
-    useDevice(request.device, devices);
-    return {std::make_unique<CudaGpu>(request.device, std::min(gpus, devices)), {}, std::nullopt, devices, gpus};
+    requireDevice(request, devices);
+    checkCUDAError(cudaSetDevice(request.device), "cudaSetDevice");  // for all later calls of this thread
+    return {std::make_unique<CudaGpu>(request.device, std::min(gpus, devices), request.world),
+            {},
+            std::nullopt,
+            devices,
+            gpus};
 }
 
 }  // namespace Bench

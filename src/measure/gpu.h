@@ -6,6 +6,7 @@
 #include <string>
 
 #include "measure/measure.h"
+#include "world/world.h"
 
 namespace Bench {
 
@@ -33,7 +34,8 @@ class Gpu {
     [[nodiscard]] virtual GpuInfo info() const = 0;
     [[nodiscard]] virtual std::size_t freeBytes() const = 0;
     /// Measures by CUDA events. A cold trial empties the L2 cache before one run; with `ahead` all of the run's work is
-    /// enqueued before any of it begins. A batch has as many runs as fit in some milliseconds.
+    /// enqueued before any of it begins. A batch has as many runs as fit in some milliseconds. All ranks begin a trial
+    /// together, and its time is that of the slowest one.
     [[nodiscard]] virtual std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) = 0;
     /// A copy within the device that reads and writes `bytes` in total: the ceiling for an operation that moves
     /// `bytes`.
@@ -56,7 +58,11 @@ struct GpuRequest {
     int device = 0;               ///< its number
     std::optional<int> gpus = 1;  ///< how many the run uses, from that one on; all if empty
     std::string simulator;        ///< in a simulated build its settings, in the syntax of Simulator::configure
+    const World& world = alone;   ///< the ranks whose trials go together
 };
+
+/// Throws UsageError if the machine does not have the requested card, or not one for each of its ranks.
+void requireDevice(const GpuRequest& request, int devices);
 
 /// The card or the simulated card, or the reason why there is neither.
 struct GpuAccess {
@@ -67,7 +73,7 @@ struct GpuAccess {
     int gpus = 1;                              ///< how many the run is to use
 };
 
-/// Throws UsageError if there are cards but none with this number, or if the simulator does not know a setting.
+/// Throws UsageError if there are cards but not the requested ones, or if the simulator does not know a setting.
 [[nodiscard]] GpuAccess openGpu(const GpuRequest& request);
 
 }  // namespace Bench

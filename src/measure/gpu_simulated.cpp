@@ -1,6 +1,8 @@
 // Replaces gpu.cpp and gpu_probe.cu in a simulated build, which has no card to time.
+#include <cuda_runtime_api.h>
 #include <fmt/format.h>
 #include <simulator/simulator.h>
+#include <stream_compaction/runtime/cuda_check.h>
 
 #include <stdexcept>
 
@@ -26,6 +28,8 @@ GpuAccess openGpu(const GpuRequest& request) {
         throw UsageError(error.what());
     }
     const int devices = Simulator::settings().devices;
+    requireDevice(request, devices);
+    StreamCompaction::Common::checkCUDAError(cudaSetDevice(request.device), "cudaSetDevice");
     return {nullptr, {}, describe(Simulator::settings()), devices, request.gpus.value_or(devices)};
 }
 

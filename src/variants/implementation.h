@@ -12,6 +12,7 @@
 #include "measure/measure.h"
 #include "problems/operations.h"
 #include "problems/problem.h"
+#include "world/world.h"
 
 namespace Bench {
 
@@ -37,8 +38,9 @@ class PreparedRun {
 /// How a variant is run.
 struct Setting {
     int blockSize = 0;            ///< threads per block, for a variant with a choice
-    int gpus = 1;                 ///< that it runs on, from the current one on
+    int gpus = 1;                 ///< that it runs on, from the current one on; with several ranks one GPU of each
     std::size_t deviceBytes = 0;  ///< that an operation on host memory may use on each GPU; 0 if there is no limit
+    const World& world = alone;   ///< the ranks
 };
 
 /// The functions that run a variant. GPU variants have none of them in a build without CUDA.

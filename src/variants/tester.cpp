@@ -50,18 +50,21 @@ class MarkingStopwatch final : public Stopwatch {
 
 }  // namespace
 
-Tester::Tester(const GpuAccess& access, TrialPlan plan, bool profile)
-    : access_(access), plan_(std::move(plan)), profile_(profile) {}
+Tester::Tester(const GpuAccess& access, TrialPlan plan, bool profile, const World& world)
+    : access_(access), plan_(std::move(plan)), profile_(profile), world_(world) {
+    // All ranks have the same samples, those of the slowest. With the same clock they decide alike when to stop.
+    plan_.now = [now = plan_.now, &world] { return world.ofFirst(now()); };
+}
 
 Outcome Tester::test(const Measurement& measurement, Problem& problem) {
     Outcome outcome;
     static_cast<Measurement&>(outcome) = measurement;
+    if (!world_.isAlone()) {
+        tryToRun(outcome, problem);
+        return outcome;
+    }
     try {
-        if (auto reason = reasonToSkip(measurement, problem)) {
-            outcome.reason = std::move(*reason);
-        } else {
-            run(outcome, problem);
-        }
+        tryToRun(outcome, problem);
     } catch (const std::bad_alloc&) {
         outcome.reason = "ran out of memory: it allocates inside the call";
     } catch (const CannotTakeInput& unsuitable) {
@@ -71,6 +74,14 @@ Outcome Tester::test(const Measurement& measurement, Problem& problem) {
         outcome.reason = error.what();
     }
     return outcome;
+}
+
+void Tester::tryToRun(Outcome& outcome, Problem& problem) {
+    if (auto reason = world_.firstText(reasonToSkip(outcome, problem))) {
+        outcome.reason = std::move(*reason);
+    } else {
+        run(outcome, problem);
+    }
 }
 
 std::optional<std::string> Tester::reasonToSkip(const Measurement& measurement, const Problem& problem) const {
@@ -87,7 +98,7 @@ std::optional<std::string> Tester::reasonToSkip(const Measurement& measurement, 
             return reason;
         }
     }
-    if (variant.gpuUse == GpuUse::Several && measurement.gpus == 1) {
+    if (needsSeveral(variant.gpuUse) && measurement.gpus == 1) {
         return "runs on several GPUs: --gpus N";
     }
     if (measurement.gpus > access_.devices) {
@@ -96,7 +107,7 @@ std::optional<std::string> Tester::reasonToSkip(const Measurement& measurement, 
     if (!access_.gpu) {
         return std::nullopt;
     }
-    const std::size_t needed = variant.deviceBytes(problem, measurement.setting());
+    const std::size_t needed = variant.deviceBytes(problem, measurement.setting(world_));
     const std::size_t free = access_.gpu->freeBytes();
     return needed > free ? std::optional(fmt::format("needs {} of device memory, {} are free", formatBytes(needed),
                                                      formatBytes(free)))
@@ -112,23 +123,31 @@ void Tester::run(Outcome& outcome, Problem& problem) {
         // Before the variant allocates its own memory.
         outcome.copyUs = copyMedianUs(outcome, problem);
     }
-    const auto prepared = variant.prepare(problem, outcome.setting());
-    if (untimed) {
-        prepared->poisonOutput();
-        prepared->launch();
-    } else if (onCard) {
-        measureOnCard(outcome, *prepared);
-    } else {
-        outcome.probeBeforeUs = cpuProbe_.microseconds();
-        outcome.time = timed(cpuStopwatch_, *prepared);
-        outcome.probeAfterUs = cpuProbe_.microseconds();
+    auto prepared = variant.prepare(problem, outcome.setting(world_));
+    try {
+        if (untimed) {
+            prepared->poisonOutput();
+            prepared->launch();
+        } else if (onCard) {
+            measureOnCard(outcome, *prepared);
+        } else {
+            outcome.probeBeforeUs = cpuProbe_.microseconds();
+            outcome.time = timed(cpuStopwatch_, *prepared);
+            outcome.probeAfterUs = cpuProbe_.microseconds();
+        }
+        prepared->fetchResult();
+    } catch (...) {
+        if (!world_.isAlone()) {
+            // Its destructor would wait for the other ranks, which wait for this one. The program ends now.
+            static_cast<void>(prepared.release());
+        }
+        throw;
     }
-    prepared->fetchResult();
     judge(outcome, problem);
 }
 
-void Tester::judge(Outcome& outcome, const Problem& problem) {
-    auto mismatch = problem.mismatch();
+void Tester::judge(Outcome& outcome, const Problem& problem) const {
+    auto mismatch = world_.firstText(problem.mismatch());
     if (!mismatch) {
         outcome.status = Outcome::Status::Passed;
         return;
@@ -159,7 +178,8 @@ void Tester::measureOnCard(Outcome& outcome, PreparedRun& prepared) {
         outcome.clockBeforeMHz = gpu.measureClockMHz();
         outcome.time = timed(stopwatch, prepared);
         outcome.clockAfterMHz = gpu.measureClockMHz();
-        outcome.throttled = throttling(gpu, *outcome.clockBeforeMHz, *outcome.clockAfterMHz);
+        const std::string throttled = throttling(gpu, *outcome.clockBeforeMHz, *outcome.clockAfterMHz);
+        outcome.throttled = world_.firstText(throttled).value_or("");
         if (outcome.throttled.empty()) {
             return;
         }
@@ -177,7 +197,7 @@ double Tester::copyMedianUs(const Outcome& outcome, const Problem& problem) {
     if (outcome.variant.prepareCopy) {
         const auto nothing = [] {};
         return measure(*gpu.stopwatch(outcome.mode, true), plan_, nothing,
-                       outcome.variant.prepareCopy(problem, outcome.setting()))
+                       outcome.variant.prepareCopy(problem, outcome.setting(world_)))
             .us.median;
     }
     const std::size_t bytes = outcome.bytes / static_cast<std::size_t>(outcome.gpus);  // each GPU copies its share

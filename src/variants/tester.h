@@ -12,6 +12,7 @@
 #include "measure/measure.h"
 #include "problems/problem.h"
 #include "variants/variants.h"
+#include "world/world.h"
 
 namespace Bench {
 
@@ -25,7 +26,9 @@ struct Measurement {
     int gpus = 1;                 ///< that a GPU variant runs on
     std::size_t deviceBytes = 0;  ///< the limit of an operation on host memory; 0 if there is none
 
-    [[nodiscard]] Setting setting() const { return {variant.defaultBlockSize, gpus, deviceBytes}; }
+    [[nodiscard]] Setting setting(const World& world) const {
+        return {variant.defaultBlockSize, gpus, deviceBytes, world};
+    }
 };
 
 /// A measurement and its result.
@@ -61,20 +64,24 @@ struct Outcome : Measurement {
 };
 
 /// Runs and times variants on this machine, and checks the result of the last trial. Simulated variants run once and
-/// untimed.
+/// untimed. If there are several ranks, all of them test the same measurements and come to the same outcomes, except
+/// for clocks.
 class Tester {
   public:
     /// The arguments must outlive the tester. With `profile`, profilers collect only the trials on the card.
-    Tester(const GpuAccess& access, TrialPlan plan, bool profile = false);
+    Tester(const GpuAccess& access, TrialPlan plan, bool profile = false, const World& world = alone);
 
-    /// `problem` is that of the measurement.
+    /// `problem` is that of the measurement. With several ranks it throws what the variant throws, because the others
+    /// may be waiting for this one.
     [[nodiscard]] Outcome test(const Measurement& measurement, Problem& problem);
 
   private:
     [[nodiscard]] std::optional<std::string> reasonToSkip(const Measurement& measurement, const Problem& problem) const;
+    /// Leaves `outcome` skipped if there is a reason to.
+    void tryToRun(Outcome& outcome, Problem& problem);
     void run(Outcome& outcome, Problem& problem);
     /// Sets the status by the problem's check of the result.
-    static void judge(Outcome& outcome, const Problem& problem);
+    void judge(Outcome& outcome, const Problem& problem) const;
     void measureOnCard(Outcome& outcome, PreparedRun& prepared);
     [[nodiscard]] Timing timed(Stopwatch& stopwatch, PreparedRun& prepared) const;
     [[nodiscard]] double copyMedianUs(const Outcome& outcome, const Problem& problem);
@@ -82,6 +89,7 @@ class Tester {
     const GpuAccess& access_;
     TrialPlan plan_;
     bool profile_;
+    const World& world_;
     CpuStopwatch cpuStopwatch_;
     CpuProbe cpuProbe_;
     std::map<std::pair<std::size_t, Mode>, double> copyMedianUs_;

@@ -73,7 +73,7 @@ constexpr std::array rows{
     gpu(Operation::Scan, "cub", "cub scan"),
     latest(Operation::Scan, "cub-latest", "latest cub scan"),
     gpus(GpuUse::All, Operation::Scan, "out-of-core", "scan in host memory"),
-    gpus(GpuUse::Several, Operation::Scan, "distributed", "scan over several GPUs"),
+    gpus(GpuUse::Ranks, Operation::Scan, "distributed", "scan over several GPUs"),
     gpus(GpuUse::Several, Operation::Scan, "gather-to-one", "scan gathered to one GPU"),
 
     cpu(Operation::ScanSquares, "cpu", "cpu scan of squares"),
@@ -92,7 +92,7 @@ constexpr std::array rows{
     gpu(Operation::Compact, "cub", "cub compact"),
     latest(Operation::Compact, "cub-latest", "latest cub compact"),
     gpus(GpuUse::All, Operation::Compact, "out-of-core", "compact in host memory"),
-    gpus(GpuUse::Several, Operation::Compact, "distributed", "compact over several GPUs"),
+    gpus(GpuUse::Ranks, Operation::Compact, "distributed", "compact over several GPUs"),
 
     cpu(Operation::Partition, "cpu", "cpu partition"),
     gpu(Operation::Partition, "single-pass", "single-pass partition"),
@@ -113,7 +113,7 @@ constexpr std::array rows{
     gpu(Operation::Sort, "cub", "cub sort"),
     latest(Operation::Sort, "cub-latest", "latest cub sort"),
     gpus(GpuUse::All, Operation::Sort, "out-of-core", "sort in host memory"),
-    gpus(GpuUse::Several, Operation::Sort, "distributed", "sort over several GPUs"),
+    gpus(GpuUse::Ranks, Operation::Sort, "distributed", "sort over several GPUs"),
     gpus(GpuUse::Several, Operation::Sort, "gather-to-one", "sort gathered to one GPU"),
 
     cpu(Operation::SortPairs, "cpu", "cpu stable sort of pairs"),
@@ -124,7 +124,7 @@ constexpr std::array rows{
     gpu(Operation::SortPairs, "cub", "cub sort of pairs"),
     latest(Operation::SortPairs, "cub-latest", "latest cub sort of pairs"),
     gpus(GpuUse::All, Operation::SortPairs, "out-of-core", "sort of pairs in host memory"),
-    gpus(GpuUse::Several, Operation::SortPairs, "distributed", "sort of pairs over several GPUs"),
+    gpus(GpuUse::Ranks, Operation::SortPairs, "distributed", "sort of pairs over several GPUs"),
 
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
     cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum"),

@@ -26,7 +26,11 @@ enum class GpuUse {
     One,      ///< the first one
     All,      ///< those of the run, however many; the arrays are in host memory
     Several,  ///< those of the run, at least two
+    Ranks,    ///< the same, or one of each process that mpirun has started
 };
+
+/// Whether a variant needs more than one GPU.
+[[nodiscard]] constexpr bool needsSeveral(GpuUse use) { return use == GpuUse::Several || use == GpuUse::Ranks; }
 
 /// One implementation of one operation on one element type, as the program lists, runs and reports it.
 struct Variant : Runner {

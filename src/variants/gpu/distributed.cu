@@ -17,11 +17,21 @@ namespace Distributed = StreamCompaction::Distributed;
 using StreamCompaction::noArray;
 using StreamCompaction::Scratch;
 
-/// NCCL's communicators of the first GPUs, all in this process.
+/// NCCL's communicators of the first GPUs, all in this process. If the world has several ranks, that of the current
+/// GPU, with one in each of the other processes.
 class Communicators {
   public:
-    explicit Communicators(int gpus) : comms_(gpus) {
-        Distributed::checkNccl(ncclCommInitAll(comms_.data(), gpus, nullptr), "ncclCommInitAll");
+    Communicators(int gpus, const World& world) : comms_(world.isAlone() ? gpus : 1) {
+        if (world.isAlone()) {
+            Distributed::checkNccl(ncclCommInitAll(comms_.data(), gpus, nullptr), "ncclCommInitAll");
+            return;
+        }
+        ncclUniqueId id{};
+        if (world.rank() == 0) {
+            Distributed::checkNccl(ncclGetUniqueId(&id), "ncclGetUniqueId");
+        }
+        Distributed::checkNccl(ncclCommInitRank(comms_.data(), world.size(), world.ofFirst(id), world.rank()),
+                               "ncclCommInitRank");
     }
     ~Communicators() { std::ranges::for_each(comms_, ncclCommDestroy); }
     Communicators(const Communicators&) = delete;
@@ -33,12 +43,15 @@ class Communicators {
     std::vector<ncclComm_t> comms_;
 };
 
-/// One rank on each of the first GPUs. One thread serves them all.
+/// The ranks of this process, each on a GPU. One thread serves them all.
 class Team {
   public:
-    explicit Team(int gpus) : communicators_(gpus), ranks_(communicators_.ranks()), streams_(gpus) {}
+    Team(int gpus, const World& world)
+        : communicators_(gpus, world), ranks_(communicators_.ranks()), streams_(static_cast<int>(ranks_.size())) {}
 
     [[nodiscard]] int size() const { return streams_.size(); }
+    /// The ranks of all processes.
+    [[nodiscard]] int sizeOfAll() const { return rank(0).count(); }
     [[nodiscard]] std::span<const Distributed::Rank> ranks() const { return ranks_; }
     [[nodiscard]] const Distributed::Rank& rank(int i) const { return ranks_[i]; }
     [[nodiscard]] JoinedStreams& streams() { return streams_; }
@@ -67,10 +80,10 @@ class Team {
 /// The team of a run. It is made when the first variant needs it, and all variants share it.
 class TeamOfTheRun {
   public:
-    [[nodiscard]] Team& ofSize(int gpus) {
-        if (team_ == nullptr || team_->size() != gpus) {
+    [[nodiscard]] Team& of(const Setting& setting) {
+        if (team_ == nullptr || team_->sizeOfAll() != setting.gpus) {
             team_.reset();  // first, so that there are not two of them
-            team_ = std::make_unique<Team>(gpus);
+            team_ = std::make_unique<Team>(setting.gpus, setting.world);
         }
         return *team_;
     }
@@ -86,7 +99,7 @@ class DistributedScan {
     using SomeProblem = ScanProblem<T>;
     static constexpr Operation operation = Operation::Scan;
 
-    DistributedScan(std::span<const T> input, Team& team)
+    DistributedScan(std::span<const T> input, Team& team, const World& /*world*/)
         : team_(team), input_(team.streams(), input), output_(team.streams(), input.size()) {
         team.streams().forEach([&](int i) {
             const std::size_t n = input_.size(i);
@@ -129,11 +142,12 @@ class DistributedCompact {
     using SomeProblem = CompactProblem<T>;
     static constexpr Operation operation = Operation::Compact;
 
-    DistributedCompact(std::span<const T> input, Team& team)
+    DistributedCompact(std::span<const T> input, Team& team, const World& world)
         : team_(team),
+          world_(world),
           input_(team.streams(), input),
           output_(team.streams(), input.size()),
-          counts_(team.streams(), static_cast<std::size_t>(team.size() * team.size())) {
+          counts_(team.streams(), static_cast<std::size_t>(team.size() * team.sizeOfAll())) {
         team.streams().forEach([&](int i) {
             const std::size_t n = input_.size(i);
             Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
@@ -143,7 +157,7 @@ class DistributedCompact {
     }
 
     [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return 2 * share * sizeof(T) + team.size() * sizeof(std::size_t) + scratchBytes(share);
+        return 2 * share * sizeof(T) + team.sizeOfAll() * sizeof(std::size_t) + scratchBytes(share);
     }
 
     void call() {
@@ -157,18 +171,27 @@ class DistributedCompact {
     void fetchTo(Array<T>& result) const {
         team_.synchronize();
         result.clear();
-        const Array<std::size_t> counts = countsOn(0);
+        const std::vector<std::size_t> counts = countsOfAll();
         for (int i = 0; i < team_.size(); ++i) {
-            if (countsOn(i) != counts || counts[i] > input_.size(i)) {
+            const int rank = team_.rank(i).index();
+            if (!std::ranges::equal(countsOn(i), counts) || counts[rank] > input_.size(i)) {
                 throw std::runtime_error("the counts of the GPUs are wrong, or differ from one GPU to another");
             }
-            output_.appendTo(result, i, counts[i]);
+            output_.appendTo(result, i, counts[rank]);
         }
     }
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
         return Distributed::Compact{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, share);
+    }
+    /// What each rank says of itself.
+    [[nodiscard]] std::vector<std::size_t> countsOfAll() const {
+        std::vector<std::size_t> counts;
+        for (int i = 0; i < team_.size(); ++i) {
+            counts.push_back(countsOn(i)[team_.rank(i).index()]);
+        }
+        return world_.isAlone() ? counts : world_.gather(counts.front());
     }
     /// What a rank knows: a count for each rank.
     [[nodiscard]] Array<std::size_t> countsOn(int rank) const {
@@ -178,6 +201,7 @@ class DistributedCompact {
     }
 
     Team& team_;
+    const World& world_;
     Spread<T> input_;
     Spread<T> output_;
     Spread<std::size_t> counts_;
@@ -192,11 +216,12 @@ class DistributedSort {
     using SomeProblem = SortProblem<K>;
     static constexpr Operation operation = Operation::Sort;
 
-    DistributedSort(std::span<const K> input, Team& team)
+    DistributedSort(std::span<const K> input, Team& team, const World& world)
         : team_(team),
           keysIn_(team.streams(), input),
           keysOut_(team.streams(), input.size()),
-          scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(keysIn_.size(0), team))) {
+          scratch_(
+              Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(keysIn_.size(0)), team))) {
         for (int i = 0; i < team.size(); ++i) {
             parts_.push_back({keysIn_.data(i), keysOut_.data(i), nullptr, nullptr, keysIn_.size(i), keysOut_.size(i),
                               scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
@@ -236,13 +261,14 @@ class DistributedSortPairs {
     using SomeProblem = SortPairsProblem<K>;
     static constexpr Operation operation = Operation::SortPairs;
 
-    DistributedSortPairs(std::span<const K> keys, Team& team)
+    DistributedSortPairs(std::span<const K> keys, Team& team, const World& world)
         : team_(team),
           keysIn_(team.streams(), keys),
           keysOut_(team.streams(), keys.size()),
-          valuesIn_(team.streams(), std::span<const PairValue>(indices(keys.size()))),
+          valuesIn_(team.streams(), std::span<const PairValue>(indices(keys.size(), world.sumBefore(keys.size())))),
           valuesOut_(team.streams(), keys.size()),
-          scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(keysIn_.size(0), team))) {
+          scratch_(
+              Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(keysIn_.size(0)), team))) {
         for (int i = 0; i < team.size(); ++i) {
             parts_.push_back({keysIn_.data(i), keysOut_.data(i), valuesIn_.data(i), valuesOut_.data(i), keysIn_.size(i),
                               keysOut_.size(i), scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
@@ -288,12 +314,12 @@ template <typename Memory>
             "distributed",
             {.deviceBytes =
                  [teams](const Problem& problem, const Setting& setting) {
-                     return Memory::deviceBytes(shareOf(problem.size(), setting.gpus, 0).size,
-                                                teams->ofSize(setting.gpus));
+                     const Team& team = teams->of(setting);
+                     return Memory::deviceBytes(shareOf(problem.size(), team.size(), 0).size, team);
                  },
              .prepare = [teams](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
                  return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
-                                                             teams->ofSize(setting.gpus));
+                                                             teams->of(setting), setting.world);
              }}};
 }
 

@@ -184,9 +184,9 @@ class ApartMemory {
 };
 
 /// The values of a sort of n pairs.
-[[nodiscard]] inline Array<PairValue> indices(std::size_t n) {
+[[nodiscard]] inline Array<PairValue> indices(std::size_t n, std::size_t first = 0) {
     Array<PairValue> values(n);
-    std::iota(values.begin(), values.end(), PairValue{0});
+    std::iota(values.begin(), values.end(), static_cast<PairValue>(first));
     return values;
 }
 
