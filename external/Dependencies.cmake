@@ -33,6 +33,14 @@ if(STREAM_COMPACTION_HAS_CUDA AND NOT STREAM_COMPACTION_SIMULATED)
     endif()
 endif()
 
+# MPI starts the program's ranks in several processes. In the simulator, NCCL's ranks talk through it.
+if(STREAM_COMPACTION_HAS_NCCL)
+    find_package(MPI QUIET COMPONENTS CXX)
+    if(NOT MPI_CXX_FOUND)
+        message(STATUS "Ranks in several processes are not supported: MPI (Debian's libopenmpi-dev) was not found")
+    endif()
+endif()
+
 if(STREAM_COMPACTION_PROGRAM OR STREAM_COMPACTION_EXAMPLES)
     stream_compaction_dependency(CLI11 v2.4.2 https://github.com/CLIUtils/CLI11.git FIND_PACKAGE_ARGS 2)
     FetchContent_MakeAvailable(CLI11)

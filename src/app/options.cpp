@@ -231,7 +231,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addNumberOption(app, "--device", options.device, 0, largestCount, "Number of the CUDA device [0]");
     addTextOption(
         app, "--gpus", "N|all", [&options](const std::string& text) { options.gpus = parseGpus(text); },
-        "GPUs that the variants distributed, gather-to-one and out-of-core run on: the first N, or all [1]");
+        "GPUs that the variants distributed, gather-to-one and out-of-core run on: the first N, or all [1]. "
+        "mpirun -n N runs distributed in N processes with a GPU each");
     addTextOption(
         app, "--gpu-memory", "BYTES", [&options](const std::string& text) { options.deviceBytes = parseSize(text); },
         "Memory that out-of-core may use on each GPU, for example 2^34 [three quarters of what is free]");

@@ -169,7 +169,7 @@ void useGpus(std::span<Section> sections, int gpus, std::size_t deviceBytes) {
     }
 }
 
-std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options) {
+std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options, const World& world) {
     std::vector<std::size_t> sizes;
     std::vector<Shape> shapes;
     for (const Measurement& measurement : section.measurements) {
@@ -185,12 +185,12 @@ std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const O
     if (isOnFile(section.operation, options)) {
         return textProblemsOn(section.operation, readText(*options.utf8File, std::ranges::max(sizes)), sizes);
     }
-    return makeProblems(section.operation, section.type, section.input, sizes, options.seed);
+    return makeProblems(section.operation, section.type, section.input, sizes, options.seed, world);
 }
 
 Problem& problemFor(const Measurement& measurement, std::span<const std::unique_ptr<Problem>> problems) {
     const auto found = std::ranges::find_if(problems, [&](const auto& problem) {
-        return problem->size() == measurement.n && problem->shape() == measurement.shape;
+        return problem->total() == measurement.n && problem->shape() == measurement.shape;
     });
     if (found == problems.end()) {
         throw std::logic_error("problemFor: no problem of that size");

@@ -7,6 +7,7 @@
 #include "app/options.h"
 #include "output/csv.h"
 #include "variants/tester.h"
+#include "world/world.h"
 
 namespace Bench {
 
@@ -33,7 +34,8 @@ struct Section {
 void useGpus(std::span<Section> sections, int gpus, std::size_t deviceBytes);
 
 /// The problems of a section's measurements, one per size or shape.
-[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options);
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const Options& options,
+                                                               const World& world);
 /// The problem of this measurement.
 [[nodiscard]] Problem& problemFor(const Measurement& measurement, std::span<const std::unique_ptr<Problem>> problems);
 

@@ -40,8 +40,10 @@ void requireMemory(std::string_view where, std::size_t n, std::size_t needed, st
 
 /// Runs before anything is allocated. Checks only the minimum that every variant needs. A variant that needs more is
 /// skipped later.
-void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu) {
-    const std::size_t n = std::ranges::max(section.measurements, {}, &Measurement::n).n;
+void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu, const World& world) {
+    const auto ranks = static_cast<std::size_t>(world.size());
+    const auto ranksHere = static_cast<std::size_t>(world.onMachine().size);
+    const std::size_t n = std::ranges::max(section.measurements, {}, &Measurement::n).n / ranks * ranksHere;
     const std::size_t bytes = n * bytesPerElement(section.operation, section.type);
     if (machine.hostMemory) {
         // The input and the result, and the same again for allocations of a CPU variant.
@@ -71,25 +73,75 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     return peers;
 }
 
-[[nodiscard]] int runTests(const Options& options, const Machine& machine, Console console) {
-    std::vector<Section> sections = makePlan(machine.variants, options);
-    const GpuAccess access = machine.openGpu({options.device, options.gpus, options.simulator});
-    useGpus(sections, access.gpus, options.deviceBytes);
-    RunContext context = describeRun(access);
-    context.peers = peersOf(sections);
-    if (options.resume) {
-        leaveOutMeasured(sections, *options.csv, context, options.plan);
+/// The variants that run on several ranks. Throws UsageError if there are none, or if an option is for one process.
+[[nodiscard]] std::vector<Variant> variantsOnRanks(const std::vector<Variant>& variants, const Options& options) {
+    if (options.device != 0 || options.gpus != 1 || options.resume || options.classic) {
+        throw UsageError(
+            "mpirun: leave out --device, --gpus, --resume and --classic; there is one GPU for each process");
     }
-    for (const Section& section : sections) {
-        if (!section.measurements.empty()) {
-            checkMemory(section, machine, access.gpu.get());
+    std::vector<Variant> onRanks;
+    std::ranges::copy_if(variants, std::back_inserter(onRanks),
+                         [](const Variant& variant) { return variant.gpuUse == GpuUse::Ranks; });
+    if (selectVariants(onRanks, options.operations, options.types, {}).empty()) {
+        throw UsageError("mpirun: none of the chosen operations and types has a variant for several processes");
+    }
+    return onRanks;
+}
+
+/// The GPUs of this process, or the one that this rank uses.
+[[nodiscard]] GpuAccess openGpus(const Options& options, const Machine& machine, const World& world) {
+    if (world.isAlone()) {
+        return machine.openGpu({options.device, options.gpus, options.simulator});
+    }
+    const auto [rank, size] = world.onMachine();
+    GpuAccess access = machine.openGpu({rank, 1, fmt::format("devices={},{}", size, options.simulator), world});
+    if (!access.gpu && !access.simulatedCard) {
+        throw UsageError(access.unavailableReason);
+    }
+    access.devices = world.size();
+    access.gpus = world.size();
+    return access;
+}
+
+/// Calls `work` on each rank. What it throws as UsageError on one of them, this throws on all.
+template <typename SomeWork>
+void together(const World& world, const SomeWork& work) {
+    std::optional<std::string> wrong;
+    try {
+        work();
+    } catch (const UsageError& error) {
+        wrong = error.what();
+    }
+    if (const auto ofFirst = world.firstText(wrong)) {
+        throw UsageError(*ofFirst);
+    }
+}
+
+[[nodiscard]] int runTests(const Options& options, const Machine& machine, const World& world, Console console) {
+    std::vector<Section> sections;
+    GpuAccess access;
+    RunContext context;
+    std::optional<Run> run;
+    together(world, [&] {
+        sections = makePlan(world.isAlone() ? machine.variants : variantsOnRanks(machine.variants, options), options);
+        access = openGpus(options, machine, world);
+        useGpus(sections, access.gpus, options.deviceBytes);
+        context = describeRun(access);
+        context.peers = peersOf(sections);
+        if (options.resume) {
+            leaveOutMeasured(sections, *options.csv, context, options.plan);
         }
-    }
-    Run run(options, access, console);
+        for (const Section& section : sections) {
+            if (!section.measurements.empty()) {
+                checkMemory(section, machine, access.gpu.get(), world);
+            }
+        }
+        run.emplace(options, access, world, console);
+    });
     if (access.gpu && !options.profile) {
         context.ceilings = measureCeilings(*access.gpu);
     }
-    switch (run(sections, context)) {
+    switch ((*run)(sections, context)) {
         case Ending::Passed:
             return success;
         case Ending::Failed:
@@ -100,7 +152,7 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     return interruptedStatus;
 }
 
-[[nodiscard]] int runRequest(const Options& options, const Machine& machine, Console console) {
+[[nodiscard]] int runRequest(const Options& options, const Machine& machine, const World& world, Console console) {
     if (options.information) {
         console.out << *options.information;
         return success;
@@ -111,11 +163,11 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
                              options.hardware));
         return success;
     }
-    return runTests(options, machine, console);
+    return runTests(options, machine, world, console);
 }
 
 [[nodiscard]] int runCommand(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
-                             const Machine& machine, Console console) {
+                             const Machine& machine, const World& world, Console console) {
     const std::string_view command = arguments.empty() ? "" : arguments.front();
     if (command == comparisonCommand) {
         return runComparison(arguments.subspan(1), console.out);
@@ -128,31 +180,47 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu)
     if (!command.empty() && !command.starts_with('-')) {
         throw UsageError(unknownName("command", command, commands));
     }
-    return runRequest(parseOptions(arguments, defaultSizes, machine.simulated), machine, console);
+    Options options = parseOptions(arguments, defaultSizes, machine.simulated);
+    if (world.rank() != 0) {
+        options.csv = options.samples = options.json = options.markdown = std::nullopt;
+    }
+    return runRequest(options, machine, world, console);
 }
 
 }  // namespace
 
-Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory(), isSimulated}; }
+Machine thisMachine() { return {allVariants(), openGpu, availableHostMemory(), isSimulated, openWorld}; }
 
 int runProgram(std::span<const char* const> arguments, const std::vector<std::size_t>& defaultSizes,
                const Machine& machine, Console console) {
-    const auto complain = [&console](std::string_view what) {
-        console.err << "stream_compaction_test: " << what << '\n';
+    std::ostream nowhere(nullptr);
+    auto world = std::make_unique<const World>();
+    const auto complain = [&](std::string_view what) {
+        const std::string rank = world->rank() == 0 ? "" : fmt::format("rank {}: ", world->rank());
+        console.err << "stream_compaction_test: " << rank << what << std::endl;
+    };
+    // The other ranks do not know of the error and wait for this one.
+    const auto endAll = [&](std::string_view what, int status) {
+        complain(what);
+        world->end(status);
+        return status;
     };
     try {
-        const int status = runCommand(arguments, defaultSizes, machine, console);
+        world = machine.openWorld();
+        const bool isFirst = world->rank() == 0;
+        const int status =
+            runCommand(arguments, defaultSizes, machine, *world, isFirst ? console : Console{nowhere, nowhere});
         flush(console.out, "standard output");
         return status;
-    } catch (const UsageError& error) {
-        complain(error.what());
+    } catch (const UsageError& error) {  // on all ranks
+        if (world->rank() == 0) {
+            complain(error.what());
+        }
         return usageFailure;
     } catch (const std::bad_alloc&) {
-        complain("out of host memory; choose a smaller size");
-        return usageFailure;
+        return endAll("out of host memory; choose a smaller size", usageFailure);
     } catch (const std::exception& error) {
-        complain(error.what());
-        return failure;
+        return endAll(error.what(), failure);
     }
 }
 

@@ -115,8 +115,9 @@ namespace {
 
 }  // namespace
 
-Run::Run(const Options& options, const GpuAccess& access, Console console)
+Run::Run(const Options& options, const GpuAccess& access, const World& world, Console console)
     : options_(options),
+      world_(world),
       outputs_(options, console.out),
       reportStream_(writesToStandardOutput(options) ? console.err : console.out),
       report_(options.classic ? nowhere_ : reportStream_,
@@ -125,7 +126,7 @@ Run::Run(const Options& options, const GpuAccess& access, Console console)
       classicReport_(reportStream_),
       progressStream_(console.progress ? &console.err : nullptr),
       progressWidth_(console.errWidth),
-      tester_(access, options.plan, options.profile) {}
+      tester_(access, options.plan, options.profile, world) {}
 
 Ending Run::operator()(std::span<const Section> sections, const RunContext& context) {
     report_.context(context);
@@ -151,36 +152,36 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
             outputs_.keep(row);
             shown_.push_back(outcome);
         }
-        if (!section.measurements.empty() && !interrupt_.interrupted()) {
+        if (!section.measurements.empty() && !interrupted()) {
             measure(section, context, progress);
         }
     }
     report_.verdicts(shown_);
     report_.notes(outcomes_, context);
-    if (interrupt_.interrupted()) {
+    if (interrupted_) {
         report_.note(fmt::format("interrupted after {} of {} measurements", outcomes_.size(), planned));
     }
     report_.summary(outcomes_);
     const bool skippedAll = !shown_.empty() && count(shown_, Outcome::Status::Skipped) == shown_.size();
-    if (skippedAll && !interrupt_.interrupted()) {
+    if (skippedAll && !interrupted_) {
         throw UsageError("nothing was run: " + shown_.front().reason);
     }
     outputs_.finish(context, shown_);
-    if (interrupt_.interrupted()) {
+    if (interrupted_) {
         return Ending::Interrupted;
     }
     return count(outcomes_, Outcome::Status::Failed) == 0 ? Ending::Passed : Ending::Failed;
 }
 
 void Run::measure(const Section& section, const RunContext& context, Progress& progress) {
-    const auto problems = problemsOf(section, options_);
+    const auto problems = problemsOf(section, options_, world_);
     report_.section(section.measurements);
     if (options_.classic) {
         classicReport_.section(section.operation, *problems.front());
     }
     const std::size_t before = outcomes_.size();
     for (const Measurement& measurement : section.measurements) {
-        if (interrupt_.interrupted()) {
+        if (interrupted()) {
             break;
         }
         progress.begin(fmt::format("{} {} {}", name(section.operation), measurement.variant.name, measurement.n));
@@ -191,6 +192,11 @@ void Run::measure(const Section& section, const RunContext& context, Progress& p
         record(std::move(outcome), problem, context);
     }
     report_.skipped(std::span(outcomes_).subspan(before));
+}
+
+bool Run::interrupted() {
+    interrupted_ = world_.any(interrupted_ || interrupt_.interrupted());
+    return interrupted_;
 }
 
 void Run::record(Outcome outcome, const Problem& problem, const RunContext& context) {

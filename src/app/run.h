@@ -17,6 +17,7 @@
 #include "output/terminal.h"
 #include "variants/run_context.h"
 #include "variants/tester.h"
+#include "world/world.h"
 
 namespace Bench {
 
@@ -56,7 +57,7 @@ enum class Ending { Passed, Failed, Interrupted };
 class Run {
   public:
     /// Opens the files. Throws UsageError if one cannot be written. The arguments must outlive the object.
-    Run(const Options& options, const GpuAccess& access, Console console);
+    Run(const Options& options, const GpuAccess& access, const World& world, Console console);
 
     /// Throws UsageError, without writing JSON and Markdown, if nothing could be run and nothing is from earlier runs.
     [[nodiscard]] Ending operator()(std::span<const Section> sections, const RunContext& context);
@@ -64,8 +65,11 @@ class Run {
   private:
     void measure(const Section& section, const RunContext& context, Progress& progress);
     void record(Outcome outcome, const Problem& problem, const RunContext& context);
+    /// Whether a rank has got Ctrl-C. All ranks must ask.
+    [[nodiscard]] bool interrupted();
 
     const Options& options_;
+    const World& world_;
     Outputs outputs_;
     std::ostream nowhere_{nullptr};
     std::ostream& reportStream_;
@@ -75,6 +79,7 @@ class Run {
     int progressWidth_;
     Tester tester_;
     InterruptGuard interrupt_;
+    bool interrupted_ = false;
     std::vector<Outcome> outcomes_;  ///< of this run
     std::vector<Outcome> shown_;     ///< in the table: these and the earlier ones
 };
