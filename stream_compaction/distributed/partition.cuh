@@ -4,6 +4,7 @@
 #include "stream_compaction/distributed/splitters.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 
 /// Sends each key to the rank that sorts it, in one pass over the rank's keys.
@@ -126,9 +127,17 @@ struct ClassOfKey {
     }
 };
 
+/// The elements of a class in a tile. They are neighbours there and in the rank's order.
+struct ClassRun {
+    std::uint64_t place;  ///< of the first one in the rank's order
+    int begin;            ///< in the tile
+    int end;              ///< in the tile; not beyond `begin` if there are none
+};
+
 template <typename Shape, typename Bits, typename Value>
 struct PartitionStorage {
     Radix::TileStorage<Shape, Bits, Value> tile;
+    ClassRun runs[mostClasses];
     std::uint64_t splitters[mostSplitters];
     std::uint64_t cuts[mostRanks + 1];
     std::uint64_t keys[mostRanks];
@@ -153,7 +162,11 @@ __global__ void __launch_bounds__(Shape::threads)
     if (!plan->isPossible) {
         return;
     }
-    auto& storage = dynamicShared<PartitionStorage<Shape, Bits, Value>>();
+    using Storage = PartitionStorage<Shape, Bits, Value>;
+    static_assert(
+        offsetof(Storage, tile.keys) % sizeof(uint4) == 0 && offsetof(Storage, tile.values) % sizeof(uint4) == 0,
+        "copyRun reads vectors");
+    auto& storage = dynamicShared<Storage>();
     const LookBack::Statuses<Count> set(statuses);
     const int tile = static_cast<int>(blockIdx.x);
     const int column = static_cast<int>(threadIdx.x);
@@ -187,28 +200,35 @@ __global__ void __launch_bounds__(Shape::threads)
         set.publish(platform, tile * classes + column, State::Aggregate, Count{total});
     }
     const std::uint32_t firstRank = rankOf.begin(total);
-    keys.pack(rankOf, classOf, storage.tile);
+    keys.pack(rankOf, classOf, storage.tile,
+              [&](int row, std::uint32_t place) { storage.tile.keys[place] = compared.coding.decode(keys[row]); });
     keys.packValues(values, storage.tile);
 
     // Look back.
     if (column < classes) {
         const Count before = LookBack::lookBackInColumn<4>(platform, set, tile, column, classes, LookBack::AddCounts{});
         set.publish(platform, tile * classes + column, State::Prefix, Count{before.value + total});
-        storage.tile.starts[column] = static_cast<std::int64_t>(plan->classStarts[column] + before.value) - firstRank;
+        const int first = static_cast<int>(firstRank);
+        storage.runs[column] = {plan->classStarts[column] + before.value, first,
+                                min(first + static_cast<int>(total), size)};
     }
     __syncthreads();
 
-    // Store.
-    for (int i = column; i < size; i += Shape::threads) {
-        const Bits code = storage.tile.keys[i];
-        const auto place = static_cast<std::uint64_t>(storage.tile.starts[classOf.of(code)] + i);
-        int to = 0;
-        while (place >= storage.cuts[to + 1]) {
-            ++to;
-        }
-        reinterpret_cast<Bits*>(storage.keys[to])[place] = compared.coding.decode(code);
-        if constexpr (Radix::hasValues<Value>) {
-            reinterpret_cast<Value*>(storage.values[to])[place] = storage.tile.values[i];
+    // Store, run after run: what goes from a class to a rank. Links carry whole vectors faster than single keys.
+    for (int c = 0; c < classes; ++c) {
+        const ClassRun run = storage.runs[c];
+        int begin = run.begin;
+        for (int to = 0; begin < run.end; ++to) {
+            const std::uint64_t place = run.place + (begin - run.begin);
+            const std::uint64_t room = max(storage.cuts[to + 1], place) - place;
+            const int count = static_cast<int>(min(static_cast<std::uint64_t>(run.end - begin), room));
+            copyRun(reinterpret_cast<Bits*>(storage.keys[to] + place * sizeof(Bits)),
+                    reinterpret_cast<const std::byte*>(storage.tile.keys), begin, count);
+            if constexpr (Radix::hasValues<Value>) {
+                copyRun(reinterpret_cast<Value*>(storage.values[to] + place * sizeof(Value)),
+                        reinterpret_cast<const std::byte*>(storage.tile.values), begin, count);
+            }
+            begin += count;
         }
     }
     __threadfence_system();  // before the exchange that tells other ranks that they may read

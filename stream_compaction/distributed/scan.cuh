@@ -45,10 +45,10 @@ __global__ void kernAddUpRanksBefore(T* sum, const Told<T>* totals, int rank, in
 /// numbers of elements per rank.
 ///
 /// All ranks call, in the same order and with the same options. A call enqueues its work on the stream; it neither
-/// allocates device memory nor waits, and can be captured in a CUDA graph. A call with invalid arguments throws
-/// std::invalid_argument on its rank, which takes part with no elements, and `Rank::synchronize` throws on the others.
-/// NcclError is thrown if NCCL has noticed a failure. If a call fails for another reason, with CudaError or
-/// std::bad_alloc, the other ranks may wait for ever.
+/// allocates device memory nor waits. It can be captured in a CUDA graph, but not as the first call, in which NCCL
+/// connects the ranks. A call with invalid arguments throws std::invalid_argument on its rank, which takes part with no
+/// elements, and `Rank::synchronize` throws on the others. NcclError is thrown if NCCL has noticed a failure. If a call
+/// fails for another reason, with CudaError or std::bad_alloc, the other ranks may wait for ever.
 struct Scan {
     SinglePass::ScanKind kind = SinglePass::ScanKind::Exclusive;  ///< what an element of the result sums up
 

@@ -336,8 +336,14 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     const auto scratch = SharedBuffer::allocate(
         team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
     onThreads([&](int i) {
+        const auto enqueue = [&](const Distributed::Sort& sort) {
+            sort(std::as_const(in).data(i), out.data(i), counts[i], counts[i], scratch[i].scratch(), rank(i),
+                 stream(i));
+        };
+        enqueue({.descending = true});  // NCCL connects the ranks
+        rank(i).synchronize(stream(i));
         Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
-        sort(std::as_const(in).data(i), out.data(i), counts[i], counts[i], scratch[i].scratch(), rank(i), stream(i));
+        enqueue(sort);
         cudaGraph_t graph = nullptr;
         Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
         cudaGraphExec_t executable = nullptr;
