@@ -113,12 +113,12 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
 /// The class of a key. A digit for Radix::TileKeys.
 template <typename Bits>
 struct ClassOfKey {
-    const std::uint64_t* splitters;
+    const Bits* splitters;
     int count;
     ComparedBits<Bits> compared;
 
     [[nodiscard]] __device__ std::uint32_t of(Bits code) const {
-        const std::uint64_t key = compared.ofCode(code);
+        const Bits key = compared.ofCode(code);
         std::uint32_t classOfKey = 0;
         for (int s = 0; s < count; ++s) {
             classOfKey += (splitters[s] < key ? 1 : 0) + (splitters[s] <= key ? 1 : 0);
@@ -138,7 +138,7 @@ template <typename Shape, typename Bits, typename Value>
 struct PartitionStorage {
     Radix::TileStorage<Shape, Bits, Value> tile;
     ClassRun runs[mostClasses];
-    std::uint64_t splitters[mostSplitters];
+    Bits splitters[mostSplitters];
     std::uint64_t cuts[mostRanks + 1];
     std::uint64_t keys[mostRanks];
     std::uint64_t values[mostRanks];
@@ -187,7 +187,7 @@ __global__ void __launch_bounds__(Shape::threads)
         storage.cuts[column + 1] = plan->cuts.of[me][column + 1];
     }
     if (column < ranks - 1) {
-        storage.splitters[column] = splitters->keys[column];
+        storage.splitters[column] = static_cast<Bits>(splitters->keys[column]);
     }
     __syncthreads();
 

@@ -64,11 +64,10 @@ struct SortMemory {
         return LookBack::Statuses<LookBack::Count>::wordsFor(tilesOf(n) * (2 * rank.count() - 1));
     }
     [[nodiscard]] static std::size_t localBytes(std::size_t n) {
-        const Radix::Consumed<K> keys{nullptr};
         if constexpr (Radix::hasValues<V>) {
-            return Radix::Sort{}.scratchBytes(keys, noArray<K>, Radix::Consumed<V>{nullptr}, noArray<V>, n);
+            return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n);
         } else {
-            return Radix::Sort{}.scratchBytes(keys, noArray<K>, n);
+            return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, n);
         }
     }
 };
@@ -266,9 +265,9 @@ struct Sort {
     template <typename K, typename V>
     void sortReceived(const SortPart<K, V>& part) const {
         const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
-        const Radix::Consumed<K> keys{reinterpret_cast<K*>(memory.received.keys)};
+        const auto* const keys = reinterpret_cast<const K*>(memory.received.keys);
         if constexpr (Radix::hasValues<V>) {
-            const Radix::Consumed<V> values{reinterpret_cast<V*>(memory.received.values)};
+            const auto* const values = reinterpret_cast<const V*>(memory.received.values);
             local()(keys, part.keysOut, values, part.valuesOut, part.nOut, memory.rest, part.stream);
         } else {
             local()(keys, part.keysOut, part.nOut, memory.rest, part.stream);

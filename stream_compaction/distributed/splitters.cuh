@@ -31,9 +31,11 @@ struct ComparedBits {
     int end;
 
     [[nodiscard]] __host__ __device__ int count() const { return end - begin; }
-    [[nodiscard]] __device__ std::uint64_t of(Bits key) const { return ofCode(coding.encode(key)); }
-    [[nodiscard]] __device__ std::uint64_t ofCode(Bits code) const {
-        return std::uint64_t{code} >> begin & (~std::uint64_t{0} >> (64 - count()));
+    [[nodiscard]] __device__ Bits of(Bits key) const { return ofCode(coding.encode(key)); }
+    [[nodiscard]] __device__ Bits ofCode(Bits code) const {
+        constexpr Bits allBits = static_cast<Bits>(~Bits{0});
+        constexpr int width = 8 * sizeof(Bits);
+        return static_cast<Bits>(code >> begin & allBits >> (width - count()));
     }
 };
 
@@ -42,11 +44,15 @@ struct SplitterDigit {
     int shift;
     int bits;
 
-    [[nodiscard]] __device__ int of(std::uint64_t key) const {
-        return static_cast<int>(key >> shift & ((std::uint64_t{1} << bits) - 1));
+    template <typename Bits>
+    [[nodiscard]] __device__ int of(Bits key) const {
+        return static_cast<int>(key >> shift) & ((1 << bits) - 1);
     }
-    /// The digits before this one. There may be none, and a shift by 64 bits is undefined.
-    [[nodiscard]] __device__ std::uint64_t before(std::uint64_t key) const { return key >> shift >> bits; }
+    /// The digits before this one. There may be none, and a shift by all bits is undefined.
+    template <typename Bits>
+    [[nodiscard]] __device__ Bits before(Bits key) const {
+        return static_cast<Bits>(key >> shift >> bits);
+    }
 };
 
 /// The digits in which splitters are found, highest first: as wide as the counters allow.
@@ -125,14 +131,13 @@ struct Splitters {
 
 /// Counts the next digit of the keys that begin like a splitter.
 ///
-/// Work O(n tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit, or the atomic operations
-/// in shared memory if keys are neither random nor equal.
+/// Work O(n tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit.
 template <typename Shape, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, const Splitters* splitters,
                            const Bits* keys, ComparedBits<Bits> compared, SplitterDigit digit, bool isFirst) {
     __shared__ std::uint32_t counts[mostCounters];
-    __shared__ std::uint64_t tableKeys[mostSplitters];
+    __shared__ Bits tableKeys[mostSplitters];
     const int tables = isFirst ? 1 : splitters->tableCount;
     const int counters = tables << digit.bits;
 
@@ -141,23 +146,17 @@ __global__ void __launch_bounds__(Shape::threads)
         counts[i] = 0;
     }
     if (static_cast<int>(threadIdx.x) < tables) {
-        tableKeys[threadIdx.x] = splitters->tableKeys[threadIdx.x];
+        tableKeys[threadIdx.x] = static_cast<Bits>(splitters->tableKeys[threadIdx.x]);
     }
     __syncthreads();
 
-    // Count. Called by all lanes of a warp. Lanes that share a counter would take turns, so a warp of equal keys adds
-    // once.
+    // Count.
     const auto count = [&](Bits key, bool isThere) {
-        const std::uint64_t bits = compared.of(key);
-        int counter = -1;
+        const Bits bits = compared.of(key);
         for (int table = 0; table < tables; ++table) {
             if (isThere && digit.before(bits) == tableKeys[table]) {
-                counter = table << digit.bits | digit.of(bits);
+                atomicAdd(&counts[table << digit.bits | digit.of(bits)], 1u);
             }
-        }
-        const bool isShared = __all_sync(Warp::allLanes, counter == Warp::broadcast(counter, 0)) != 0;
-        if (counter >= 0 && (!isShared || Warp::lane() == 0)) {
-            atomicAdd(&counts[counter], isShared ? Warp::lanes : 1);
         }
     };
     const std::size_t tiles = Common::divideRoundUp(n, std::size_t{Shape::elements});
