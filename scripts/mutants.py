@@ -88,7 +88,7 @@ MUTANTS = [
            "        waitForEarlierKernels();\n", "",
            "SeededScanTest.ByLookBack"),
     Mutant("tickets taken too early", "wait for earlier kernels", "primitives/tile_order.cuh",
-           "            waitForEarlierKernels();\n", "",
+           "    waitForEarlierKernels();\n", "",
            "SeededScanTest.ByTickets"),
     Mutant("radix pass begins too early", "wait for earlier kernels", "radix_sort/onesweep.cuh",
            "    waitForEarlierKernels();\n", "",

@@ -45,7 +45,7 @@ __device__ inline void storeAtOnce(const Pass& pass, Pass& to) {
 struct Plan {
     Pass passes[mostDigits];
     std::uint64_t starts[mostDigits][digitValues];  ///< per pass and digit, the number of keys with a smaller digit
-    unsigned tickets[mostDigits];                   ///< tiles that have begun, per pass, for TileOrder::Ticket
+    std::uint64_t tickets[mostDigits];              ///< tiles that have begun, per pass, for TileOrder::Ticket
     bool copiesFirst;
 };
 
@@ -243,18 +243,6 @@ __device__ void prefetchToL2(const T* elements, int size) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
 }
 
-/// The tile of this block. A ticket reaches all threads in `shared`; that path contains a barrier.
-[[nodiscard]] __device__ inline int tileOfBlock(TileOrder order, unsigned& tickets, std::int64_t& shared) {
-    if (order == TileOrder::BlockIndex) {
-        return static_cast<int>(blockIdx.x);
-    }
-    if (threadIdx.x == 0) {
-        shared = atomicAdd(&tickets, 1U);
-    }
-    __syncthreads();
-    return static_cast<int>(shared);
-}
-
 /// One pass: sorts by a digit, stably, reading and writing each element once.
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the tile in shared memory in the order of
@@ -282,7 +270,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     const auto to = arrays.target(pass.to);
     __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
     const auto set = statuses.set(pass.order);
-    const int tile = tileOfBlock(order, plan->tickets[index], storage.starts[0]);
+    const int tile = tileOfBlock(order, &plan->tickets[index], storage.starts[0]);
     const int column = static_cast<int>(threadIdx.x);
     const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
     const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));

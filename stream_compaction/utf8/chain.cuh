@@ -60,17 +60,8 @@ struct TextLookBackChain {
 
     /// Called by all threads, before anything else: the tile of this block. Contains a barrier if blocks take tickets.
     [[nodiscard]] __device__ int takeTile() {
-        tile = static_cast<int>(blockIdx.x);
-        if (order == TileOrder::Ticket) {
-            __shared__ int ticket;
-            if (threadIdx.x == 0) {
-                waitForEarlierKernels();
-                ticket = static_cast<int>(atomicAdd(reinterpret_cast<unsigned long long*>(chain.words), 1ULL));
-            }
-            __syncthreads();
-            tile = ticket;
-        }
-        return tile;
+        __shared__ int ticket;
+        return tile = tileOfBlock(order, chain.words, ticket);
     }
     __device__ void begin(std::uint64_t) const {}
     [[nodiscard]] __device__ std::uint64_t knownError() const {

@@ -9,6 +9,7 @@
 #include <stream_compaction/out_of_core.cuh>
 #include <vector>
 
+#include "problems/chunks.h"
 #include "variants/gpu/bus_copy.h"
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
@@ -20,21 +21,33 @@ namespace {
 namespace OutOfCore = StreamCompaction::OutOfCore;
 using StreamCompaction::Common::checkCUDAError;
 
+/// Copies on all cores. `to` is as long as `from`.
+template <typename T>
+void copyInChunks(std::span<const T> from, std::span<T> to) {
+    forEachChunk(from.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
+        std::ranges::copy(from.subspan(begin, end - begin), to.subspan(begin).begin());
+    });
+}
+
 /// An array in page-locked host memory.
 template <typename T>
 class HostArray {
   public:
     explicit HostArray(std::size_t n) : memory_(n) {}
     explicit HostArray(std::span<const T> elements) : HostArray(elements.size()) {
-        std::ranges::copy(elements, memory_.elements().begin());
+        copyInChunks(elements, memory_.elements());
     }
 
     [[nodiscard]] std::span<T> elements() const { return memory_.elements(); }
-    void poison() const { std::ranges::fill(std::as_writable_bytes(elements()), std::byte{0xCD}); }
+    void poison() const {
+        forEachChunk(elements().size(), [this](std::size_t, std::size_t begin, std::size_t end) {
+            std::ranges::fill(std::as_writable_bytes(elements().subspan(begin, end - begin)), std::byte{0xCD});
+        });
+    }
     /// Copies the first `count` elements.
     void fetchTo(Array<T>& to, std::size_t count) const {
-        const auto found = elements().first(count);
-        to.assign(found.begin(), found.end());
+        to.resize(count);
+        copyInChunks<T>(elements().first(count), to);
     }
 
   private:
