@@ -163,11 +163,9 @@ std::optional<Plan> Pipeline::planIfItFits(const Job& job, std::size_t n, std::s
     if (n == 0) {
         return Plan{};
     }
-    // A chunk of this size takes about a millisecond on the bus, beside which launches and events are short. A
-    // hundredth of a large array is waited for at each end.
-    constexpr std::size_t leastBytes = std::size_t{1} << 26;
-    const std::size_t most =
-        std::min(n, std::max(Common::divideRoundUp(leastBytes, elementBytes), Common::divideRoundUp(n, mostChunks)));
+    // A hundredth of a large array is waited for at each end.
+    const std::size_t most = std::min(
+        n, std::max(Common::divideRoundUp(job.leastChunkBytes(), elementBytes), Common::divideRoundUp(n, mostChunks)));
     const std::size_t elements =
         largest(most, [&](std::size_t chunk) { return job.footprint(chunk).total(mostChunksPerCard) <= deviceBytes_; });
     if (elements == 0) {

@@ -76,6 +76,10 @@ class Job {
 
     /// Whether the work on a chunk needs the result of the work on the one before.
     [[nodiscard]] virtual bool isChained() const { return false; }
+
+    /// The size below which chunks are not worth their launches and events. By default they take a third of a
+    /// millisecond on the bus.
+    [[nodiscard]] virtual std::size_t leastChunkBytes() const { return std::size_t{1} << 24; }
 };
 
 /// The ring of chunk buffers that scan, compaction and sort share.

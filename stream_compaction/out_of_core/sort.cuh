@@ -34,6 +34,10 @@ struct ChunkColumns {
 /// What all trips of a sort share. `Sorter` is one of those in sorters.cuh.
 template <typename Sorter>
 class SortJob : public Job {
+  public:
+    /// Parts are gathered from all chunks, so many chunks would make many small copies.
+    [[nodiscard]] std::size_t leastChunkBytes() const final { return std::size_t{1} << 26; }
+
   protected:
     static constexpr std::size_t columns = Sorter::columns;
 
