@@ -158,27 +158,26 @@ gpu_counts() {
 out_of_core() {
     local gpus
     for gpus in $(gpu_counts); do
-        measure out_of_core.csv --gpus "$gpus" --gpu-memory 2^33 --size 2^32 --op scan,compact,sort \
-            --variant out-of-core --trials 3 --time-budget 60s
-        measure out_of_core.csv --gpus "$gpus" --size 2^28,2^32 --op scan,compact,sort,sort-pairs \
-            --variant out-of-core --trials 5 --time-budget 30s
+        measure out_of_core.csv --gpus "$gpus" --gpu-memory 2^31 --size 2^30 --op scan,compact,sort \
+            --variant out-of-core --trials 7 --time-budget 3s
+        measure out_of_core.csv --gpus "$gpus" --size 2^28,2^30 --op scan,compact,sort --variant out-of-core \
+            --trials 7 --time-budget 3s
     done
 }
 
-# Strong scaling, of 2^30 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide. One
+# Strong scaling, of 2^29 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide. One
 # GPU is measured by the variants that they are compared with.
 distributed() {
-    local gpus sizes=2^16,2^20,2^24,2^28,2^29,2^30
-    measure distributed.csv --size "$sizes" --op scan,compact,sort --variant single-pass,radix,"$cub"
-    measure distributed.csv --size 2^28,2^29 --op sort-pairs --variant radix,"$cub"
+    local gpus sizes=2^16,2^20,2^24,2^28,2^29 keys=zeros,ascending,descending,and:3,mod:100
+    measure distributed.csv --size 2^15,2^19,2^23,2^27,"$sizes" --op scan,compact,sort --variant single-pass,radix
+    measure distributed.csv --size 2^27,2^28 --op sort-pairs --variant radix
+    measure distributed.csv --size 2^29 --op sort --variant radix --input "$keys"
     for gpus in $(gpu_counts); do
         [ "$gpus" -gt 1 ] || continue
-        sizes=2^16,2^20,2^24,2^28,2^29,2^30,$((gpus << 28))
-        measure distributed.csv --gpus "$gpus" --size "$sizes" --op scan,compact,sort \
+        measure distributed.csv --gpus "$gpus" --size "$sizes,$((gpus << 28))" --op scan,compact,sort \
             --variant distributed,gather-to-one
-        measure distributed.csv --gpus "$gpus" --size "2^28,$((gpus << 28))" --op sort-pairs --variant distributed
-        measure distributed.csv --gpus "$gpus" --size "$((gpus << 28))" --op sort --variant distributed \
-            --input zeros,ascending,descending,and:3,mod:100
+        measure distributed.csv --gpus "$gpus" --size 2^28 --op sort-pairs --variant distributed
+        measure distributed.csv --gpus "$gpus" --size 2^29 --op sort --variant distributed --input "$keys"
     done
 }
 

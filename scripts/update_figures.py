@@ -627,6 +627,65 @@ def thrust_more():
 
 
 # The numbers in sentences.
+TWO_CARDS = ROOT / "data" / "h200_x2"
+ALONE = {"scan": "single-pass", "compact": "single-pass", "sort": "radix", "sort-pairs": "radix"}
+LINK_BYTES_PER_SECOND = 18 * 25e9  # NVLink of an H200: links and their nominal speed in each direction
+SPLITTER_DIGITS = 3  # of a 32-bit key and two ranks
+
+
+def seconds(row):
+    return float(row["median_us"]) / 1e6
+
+
+def predicted(operation, n, alone, exchange, copy):
+    """The time in seconds of an operation on two GPUs by the model of docs/distributed.md. `copy` is the speed of a copy
+    in bytes read and written per second, which stands for that of a read, too."""
+    half = n // 2
+    bytes_each = half * (8 if operation == "sort-pairs" else 4)
+    one = seconds(alone[operation, ALONE[operation], half, "1"])
+    if operation == "compact":
+        return one + exchange
+    if operation == "scan":
+        return one + exchange + 4 * half / copy
+    digits = SPLITTER_DIGITS * (4 * half / copy + exchange)
+    return digits + max(2 * bytes_each / copy, bytes_each / 2 / LINK_BYTES_PER_SECOND) + exchange + one
+
+
+def distributed_results():
+    """Both GPUs against one of them, and against the model."""
+    rows = read("distributed.csv", folder=TWO_CARDS)
+    by_input = {(row["operation"], row["variant"], int(row["n"]), row["gpus"], row["input"]): row for row in rows}
+    usual = {operation: next(row["input"] for row in rows if row["operation"] == operation) for operation in ALONE}
+    by_size = {key[:4]: row for key, row in by_input.items() if key[4] == usual[key[0]]}
+    scan = by_size["scan", "single-pass", 1 << 28, "1"]
+    copy = float(scan["gbps"]) * 1e9 / float(scan["percent_of_copy"]) * 100
+    small = 1 << 16
+    exchange = seconds(by_size["scan", "distributed", small, "2"]) - seconds(by_size["scan", "single-pass", small, "1"])
+    lines = []
+    for (operation, variant, n, _, keys), row in by_input.items():
+        if variant != "distributed":
+            continue
+        alone = by_input.get((operation, ALONE[operation], n, "1", keys))
+        gathered = by_input.get((operation, "gather-to-one", n, "2", keys))
+        known = keys == usual[operation] and (operation, ALONE[operation], n // 2, "1") in by_size
+        model = predicted(operation, n, by_size, exchange, copy) if known else None
+        lines.append([f"{operation}, {keys}", power(n), with_noise(row), format_time(alone) if alone else "",
+                      times(alone, row) if alone else "", format_time(gathered) if gathered else "",
+                      format_time({"median_us": model * 1e6}) if known else ""])
+    titles = ["operation, input", "n", "two GPUs", "one GPU", "times one GPU", "gathered to one", "model"]
+    return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
+
+
+def out_of_core_results():
+    """Arrays in page-locked host memory."""
+    rows = read("out_of_core.csv", folder=TWO_CARDS)
+    lines = [[row["operation"], power(int(row["n"])), row["gpus"],
+              power(int(row["gpu_memory"])) if row["gpu_memory"] else "", format_time(row), f"{float(row['gbps']):.1f}",
+              f"{float(row['percent_of_copy']):.0f} %" if row["percent_of_copy"] else ""] for row in rows]
+    titles = ["operation", "n", "GPUs", "device memory in bytes", "time", "GB/s", "of a copy"]
+    return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
+
+
 FACTS = {
     "scan-percent": scan_percent,
     "scan-over-cub": scan_over_cub,
@@ -701,6 +760,8 @@ BLOCKS = {
     "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
                                   "row-sum-profile": row_sum_profile, "row-sum-lessons": row_sum_lessons,
                                   "row-sum-designs": row_sum_designs},
+    "docs/lab-notes/distributed.md": {"distributed-results": distributed_results,
+                                      "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
 }
 
