@@ -324,26 +324,45 @@ TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
     expectSorted(counts, {}, hostArray(n, AnyBits<std::int64_t>{15}));
 }
 
+/// Keys of which each rank has n, and the memory to sort them.
+class KeysOfRanks {
+  public:
+    KeysOfRanks(const Team& team, std::size_t n, const std::vector<int>& keys)
+        : team_(team),
+          n_(n),
+          in_(team, std::vector(team.size(), n), keys),
+          out_(team, std::vector(team.size(), n)),
+          scratch_(SharedBuffer::allocate(
+              team.ranks(), Distributed::Sort{}.scratchBytes(in_.data(0), out_.data(0), n, n, team.rank(0)))) {}
+
+    [[nodiscard]] Distributed::SharedScratch scratch(int rank) const { return scratch_[rank].scratch(); }
+    [[nodiscard]] std::vector<int> result() const { return out_.read(); }
+
+    /// Enqueues the sort of one rank.
+    void enqueue(const Distributed::Sort& sort, int rank, const Distributed::SharedScratch& scratch) const {
+        sort(in_.data(rank), out_.data(rank), n_, n_, scratch, team_.rank(rank), team_.stream(rank));
+    }
+
+  private:
+    const Team& team_;
+    std::size_t n_;
+    Spread<int> in_;
+    Spread<int> out_;
+    std::vector<SharedBuffer> scratch_;
+};
+
 TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     if (!rank(0).reachesAllRanks()) {
         GTEST_SKIP() << "a sort waits for its stream where kernels do not reach all ranks";
     }
-    const std::vector<std::size_t> counts(size(), sized(100'000, 5'000));
-    const auto keys = hostArray(totalOf(counts), AnyBits<int>{16});
-    const Spread<int> in(team(), counts, keys);
-    const Spread<int> out(team(), counts);
-    const Distributed::Sort sort;
-    const auto scratch = SharedBuffer::allocate(
-        team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
+    constexpr std::size_t n = sized(100'000, 5'000);
+    const auto keys = hostArray(n * size(), AnyBits<int>{16});
+    const KeysOfRanks spread(team(), n, keys);
     onThreads([&](int i) {
-        const auto enqueue = [&](const Distributed::Sort& sort) {
-            sort(std::as_const(in).data(i), out.data(i), counts[i], counts[i], scratch[i].scratch(), rank(i),
-                 stream(i));
-        };
-        enqueue({.descending = true});  // NCCL connects the ranks
+        spread.enqueue({.descending = true}, i, spread.scratch(i));  // NCCL connects the ranks
         rank(i).synchronize(stream(i));
         Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
-        enqueue(sort);
+        spread.enqueue({}, i, spread.scratch(i));
         cudaGraph_t graph = nullptr;
         Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
         cudaGraphExec_t executable = nullptr;
@@ -357,7 +376,7 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     });
     std::vector<int> expected = keys;
     std::ranges::sort(expected);
-    EXPECT_TRUE(sameBits(out.read(), expected));
+    EXPECT_TRUE(sameBits(spread.result(), expected));
 }
 
 TEST_P(DistributedTest, RowSumsOfSpreadColumns) {
@@ -424,28 +443,24 @@ TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
 
 /// Nobody writes to a rank whose scratch is too small, and the keys of the others are sorted.
 TEST_P(DistributedTest, SortWithTooLittleScratchOnOneRank) {
-    const std::vector<std::size_t> counts(size(), 3000);
-    const auto keys = hostArray(totalOf(counts), AnyBits<int>{21});
-    const Spread<int> in(team(), counts, keys);
-    const Spread<int> out(team(), counts);
-    const Distributed::Sort sort;
-    const auto scratch = SharedBuffer::allocate(
-        team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
+    constexpr std::size_t n = 3000;
+    const auto keys = hostArray(n * size(), AnyBits<int>{21});
+    const KeysOfRanks spread(team(), n, keys);
     onThreads([&](int i) {
-        auto lent = scratch[i].scratch();
+        Distributed::SharedScratch lent = spread.scratch(i);
         if (i == 0) {
             lent.memory = lent.memory.first(256);
         }
         const auto call = [&] {
-            sort(std::as_const(in).data(i), out.data(i), counts[i], counts[i], lent, rank(i), stream(i));
+            spread.enqueue({}, i, lent);
             rank(i).synchronize(stream(i));
         };
         EXPECT_THROW(call(), std::invalid_argument);
     });
-    std::vector<int> others(keys.begin() + 3000, keys.end());
+    std::vector<int> others(keys.begin() + n, keys.end());
     std::ranges::sort(others);
-    const auto found = out.read();
-    EXPECT_TRUE(sameBits(std::vector<int>(found.begin() + 3000, found.end()), others));
+    const auto found = spread.result();
+    EXPECT_TRUE(sameBits(std::vector<int>(found.begin() + n, found.end()), others));
 }
 
 /// Nothing moves, and nothing is written past the end of the smallest buffer.
