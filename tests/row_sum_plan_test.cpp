@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/row_sum/plan.h"
 
 namespace StreamCompaction::RowSum {
@@ -104,15 +103,6 @@ TEST(RowSumPlan, RoundsWithinTheBoundHoweverLongTheRow) {
         EXPECT_LE(levelsOfAWideBlock(cols / length, length), 4 * std::log2(static_cast<double>(cols)));
     }
 }
-
-constexpr AlignedRun inside = alignedRun(0x1003, 0x1035, 0x1003, 0x1035);
-static_assert(inside.bulkBegin == 0x1010 && inside.bulkEnd == 0x1030 && inside.bulkBytes() == 0x20);
-constexpr AlignedRun tooShort = alignedRun(0x1003, 0x1015, 0x1003, 0x1015);
-static_assert(tooShort.bulkBytes() == 0 && tooShort.bulkEnd == tooShort.begin && tooShort.end == 0x1015);
-constexpr AlignedRun withNeighbours = alignedRun(0x1003, 0x1035, 0x1000, 0x1040);
-static_assert(withNeighbours.bulkBegin == 0x1000 && withNeighbours.bulkEnd == 0x1040);
-constexpr AlignedRun atTheEnds = alignedRun(0x1003, 0x1035, 0x1002, 0x103f);
-static_assert(atTheEnds.bulkBegin == 0x1010 && atTheEnds.bulkEnd == 0x1030);
 
 }  // namespace
 }  // namespace StreamCompaction::RowSum

@@ -1,41 +1,45 @@
 #pragma once
 
-#include <cstddef>
-#include <cstdint>
+#include <algorithm>
 
-/// Splits a run of bytes, which may begin and end at any address, into aligned pieces.
+/// Splits a run of bytes, which may begin and end anywhere, into aligned pieces.
 namespace StreamCompaction {
 
-/// The addresses that split a run: the head ends at `bulkBegin`, the whole pieces of 16 bytes end at `bulkEnd`, and the
-/// rest is the tail. If the pieces reach beyond an end of the run, the head or the tail there is empty. If there is no
-/// piece, the whole run is the tail.
+/// The places that split a run: the head ends at `bulkBegin`, the whole pieces of 16 bytes end at `bulkEnd`, and the
+/// rest is the tail. If there is no piece, `bulkBegin` is `bulkEnd`. Places are addresses, or positions that count from
+/// an aligned address.
+template <typename Place>
 struct AlignedRun {
-    static constexpr std::uintptr_t width = 16;  ///< of a piece, and its alignment
+    static constexpr int width = 16;  ///< of a piece, and its alignment
 
-    std::uintptr_t begin;
-    std::uintptr_t bulkBegin;
-    std::uintptr_t bulkEnd;
-    std::uintptr_t end;
+    Place begin;
+    Place bulkBegin;
+    Place bulkEnd;
+    Place end;
 
-    [[nodiscard]] constexpr std::size_t bulkBytes() const { return bulkEnd - bulkBegin; }
+    [[nodiscard]] constexpr Place bulkBytes() const { return bulkEnd - bulkBegin; }
+
+    [[nodiscard]] static constexpr Place roundDown(Place place) { return place & -static_cast<Place>(width); }
+    [[nodiscard]] static constexpr Place roundUp(Place place) { return roundDown(place + width - 1); }
 };
 
-[[nodiscard]] constexpr std::uintptr_t roundDownToPiece(std::uintptr_t address) {
-    return address / AlignedRun::width * AlignedRun::width;
-}
-[[nodiscard]] constexpr std::uintptr_t roundUpToPiece(std::uintptr_t address) {
-    return roundDownToPiece(address + AlignedRun::width - 1);
+/// The pieces inside the run. Head and tail are shorter than a piece.
+template <typename Place>
+[[nodiscard]] constexpr AlignedRun<Place> piecesInside(Place begin, Place end) {
+    const Place from = std::min(AlignedRun<Place>::roundUp(begin), end);
+    return {begin, from, std::max(from, AlignedRun<Place>::roundDown(end)), end};
 }
 
-/// All pieces that overlap the run and lie inside the array around it. The outer pieces may also hold neighbours of the
+/// The pieces that overlap the run and lie inside the array around it. The outer pieces may also hold neighbours of the
 /// run.
-[[nodiscard]] constexpr AlignedRun alignedRun(std::uintptr_t begin, std::uintptr_t end, std::uintptr_t arrayBegin,
-                                              std::uintptr_t arrayEnd) {
-    const std::uintptr_t down = roundDownToPiece(begin);
-    const std::uintptr_t up = roundUpToPiece(end);
-    const std::uintptr_t from = down >= arrayBegin ? down : down + AlignedRun::width;
-    const std::uintptr_t to = up <= arrayEnd ? up : up - AlignedRun::width;
-    return from < to ? AlignedRun{begin, from, to, end} : AlignedRun{begin, begin, begin, end};
+template <typename Place>
+[[nodiscard]] constexpr AlignedRun<Place> piecesAround(Place begin, Place end, Place arrayBegin, Place arrayEnd) {
+    using Run = AlignedRun<Place>;
+    const Place down = Run::roundDown(begin);
+    const Place up = Run::roundUp(end);
+    const Place from = down >= arrayBegin ? down : down + Run::width;
+    const Place to = up <= arrayEnd ? up : up - Run::width;
+    return from < to ? Run{begin, from, to, end} : Run{begin, begin, begin, end};
 }
 
 }  // namespace StreamCompaction

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cuda/ptx>
 
+#include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/primitives/target.cuh"
 
 /// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread starts a copy. The copy
@@ -19,7 +20,7 @@ class BulkCopy {
 
     /// Both addresses and the number of bytes must be multiples of this. A copy is fastest where the addresses are
     /// equal modulo 128; otherwise each line of 128 bytes becomes two transfers.
-    static constexpr unsigned alignment = 16;
+    static constexpr unsigned alignment = AlignedRun<int>::width;
 
     /// Called by one thread. The others may call `wait` after a barrier of the block.
     __device__ void initialize() {
@@ -52,6 +53,39 @@ class BulkCopy {
     static constexpr int capability = 90;
 
     std::uint64_t barrier_;
+};
+
+/// The pieces of an aligned run on their way from global to shared memory. The copy engine moves them where there is
+/// one, otherwise the `threads` threads of a block or a warp do. `bytes` is a multiple of 16.
+template <int threads>
+struct PieceCopy {
+    void* shared;
+    const void* global;
+    unsigned bytes;
+
+    /// Called by one thread, after `copy.initialize`.
+    __device__ void start(BulkCopy& copy) const {
+        if (BulkCopy::isAvailable() && bytes > 0) {
+            copy.start(shared, global, bytes);
+        }
+    }
+
+    /// Called by all threads. Copies if there is no engine.
+    __device__ void copyByThreads() const {
+        if (!BulkCopy::isAvailable()) {
+            constexpr unsigned width = sizeof(uint4);
+            for (unsigned i = threadIdx.x % threads; i < bytes / width; i += threads) {
+                static_cast<uint4*>(shared)[i] = static_cast<const uint4*>(global)[i];
+            }
+        }
+    }
+
+    /// Called by all threads, after a barrier behind `start`. Waits for the engine.
+    __device__ void wait(BulkCopy& copy) const {
+        if (BulkCopy::isAvailable() && bytes > 0) {
+            copy.wait(0);
+        }
+    }
 };
 
 }  // namespace StreamCompaction

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
@@ -73,8 +74,10 @@ struct WholeVectors {
 template <typename To, typename From>
 __device__ WholeVectors storeEndsByWarp(To* to, const From* shared, int count) {
     constexpr int width = sizeof(uint4) / sizeof(To);
-    const int head = min(static_cast<int>(-(reinterpret_cast<std::uintptr_t>(to) / sizeof(To)) % width), count);
-    const int vectors = (count - head) / width;
+    const int begin = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % sizeof(uint4));
+    const auto run = piecesInside(begin, begin + count * static_cast<int>(sizeof(To)));
+    const int head = (run.bulkBegin - begin) / static_cast<int>(sizeof(To));
+    const int vectors = run.bulkBytes() / run.width;
     const int lane = Warp::lane();
     const int i = lane < width ? lane : head + vectors * width + lane - width;
     if (i < (lane < width ? head : count)) {

@@ -9,9 +9,8 @@
 
 namespace StreamCompaction {
 
-/// Loads a block's tile into shared memory. One thread starts the copy, all threads finish it. If the card has a copy
-/// engine and the array is aligned to 16 bytes, the engine moves all but the last few bytes. `finish` loads the rest
-/// through registers.
+/// Loads a block's tile into shared memory. One thread starts the copy, all threads finish it. If the array is aligned
+/// to 16 bytes, all but the last few bytes are moved in pieces. `finish` loads the rest element by element.
 ///
 /// `room` is the number of bytes of shared memory to reserve, for a caller that later stores more than the tile there.
 template <typename T, typename Shape, std::size_t room = Shape::elements * sizeof(T)>
@@ -33,20 +32,16 @@ class TileLoader {
     }
 
     /// Called by one thread.
-    __device__ void start(int tile) {
-        if (const unsigned bytes = bytesInBulk(tile); bytes > 0) {
-            storage_.copy.start(storage_.elements, in_ + Shape::begin(tile), bytes);
-        }
-    }
+    __device__ void start(int tile) { piecesOf(tile).start(storage_.copy); }
 
     /// Called by all threads, after `start` and a barrier. Returns once the whole tile is in shared memory.
     __device__ void finish(int tile) {
-        const unsigned bytes = bytesInBulk(tile);
-        if (bytes > 0) {
-            storage_.copy.wait(0);
-        }
-        if (bytes < Shape::elements * sizeof(T)) {
-            loadByThreads(Shape::tileOf(in_, tile, n_), static_cast<int>(bytes / sizeof(T)));
+        const auto pieces = piecesOf(tile);
+        pieces.wait(storage_.copy);
+        if (!BulkCopy::isAvailable() || pieces.bytes < Shape::elements * sizeof(T)) {
+            pieces.copyByThreads();
+            loadSingly(tile, static_cast<int>(pieces.bytes / sizeof(T)));
+            __syncthreads();
         }
     }
 
@@ -60,27 +55,22 @@ class TileLoader {
     [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
 
   private:
-    [[nodiscard]] __device__ unsigned bytesInBulk(int tile) const {
+    /// The whole pieces of the tile. None if the array is not aligned to them.
+    [[nodiscard]] __device__ PieceCopy<Shape::threads> piecesOf(int tile) const {
         const bool isAligned = reinterpret_cast<std::uintptr_t>(in_) % BulkCopy::alignment == 0;
-        const auto bytes = static_cast<unsigned>(Shape::tileOf(in_, tile, n_).size * sizeof(T));
-        return BulkCopy::isAvailable() && isAligned ? bytes / BulkCopy::alignment * BulkCopy::alignment : 0;
+        const auto bytes = static_cast<unsigned>(Shape::sizeOf(tile, n_) * sizeof(T));
+        return {storage_.elements, in_ + Shape::begin(tile), isAligned ? AlignedRun<unsigned>::roundDown(bytes) : 0};
     }
 
     /// Loads the tile from its element `first` on. Places past the end of the array repeat the last element.
-    __device__ void loadByThreads(const TileOf<const T>& tile, int first) {
-        if (tile.isWhole && !BulkCopy::isAvailable()) {
-            auto* const rows = reinterpret_cast<Row*>(storage_.elements);
-            for (int i = static_cast<int>(threadIdx.x); i < Shape::vectors; i += Shape::threads) {
-                copyVector(rows + i, reinterpret_cast<const Row*>(tile.elements) + i);
-            }
-        } else {
-            auto* const elements = reinterpret_cast<T*>(storage_.elements);
+    __device__ void loadSingly(int tile, int first) {
+        const T* const from = in_ + Shape::begin(tile);
+        const int last = Shape::sizeOf(tile, n_) - 1;
+        auto* const elements = reinterpret_cast<T*>(storage_.elements);
 #pragma unroll 4
-            for (int i = first + static_cast<int>(threadIdx.x); i < Shape::elements; i += Shape::threads) {
-                elements[i] = tile.elements[min(i, tile.size - 1)];
-            }
+        for (int i = first + static_cast<int>(threadIdx.x); i < Shape::elements; i += Shape::threads) {
+            elements[i] = from[min(i, last)];
         }
-        __syncthreads();
     }
 
     Storage& storage_;

@@ -7,69 +7,62 @@
 
 namespace StreamCompaction::RowSum {
 
+/// Threads per block. A tile has one row per thread, or a multiple of that while it stays within tileBytes.
+inline constexpr int tileThreads = 64;
+inline constexpr std::size_t tileBytes = 4096;
+
 /// Loads a run of elements of an array into shared memory, by all threads of the block. The run may begin anywhere. It
 /// is loaded in aligned pieces of 16 bytes. The first and the last piece may hold neighbours of the run, but nothing
-/// from outside the array. The copy engine moves the pieces where there is one. Elements at the ends of the array that
-/// no piece covers are loaded one by one.
+/// from outside the array. Elements at the ends of the array that no piece covers are loaded one by one.
 template <typename In>
 class RunLoader {
   public:
     __device__ RunLoader(const In* array, std::size_t n, std::size_t first, unsigned count)
-        : run_(alignedRun(address(array + first), address(array + first + count), address(array), address(array + n))),
-          origin_(run_.begin / sharedAlignment * sharedAlignment) {}
+        : run_(
+              piecesAround(address(array + first), address(array + first + count), address(array), address(array + n))),
+          origin_(run_.begin & -sharedAlignment) {}
 
     /// The copy engine is fastest between addresses that are equal in their lowest seven bits.
     static constexpr std::uintptr_t sharedAlignment = 128;
 
     /// Bytes of shared memory for a run of `bytes` bytes.
     [[nodiscard]] static constexpr std::size_t sharedBytes(std::size_t bytes) {
-        return sharedAlignment + bytes + AlignedRun::width;
+        return sharedAlignment + bytes + BulkCopy::alignment;
     }
 
     /// Returns the run's first element in shared memory, once the whole run has been loaded. Contains a barrier.
     [[nodiscard]] __device__ const In* load(std::byte* shared, BulkCopy& copy) const {
         const auto place = [&](std::uintptr_t of) { return shared + (of - origin_); };
-        const auto bytes = static_cast<unsigned>(run_.bulkBytes());
+        const PieceCopy<tileThreads> pieces{place(run_.bulkBegin), reinterpret_cast<const void*>(run_.bulkBegin),
+                                            static_cast<unsigned>(run_.bulkBytes())};
         if (threadIdx.x == 0) {
             copy.initialize();
-            if (bytes > 0) {
-                copy.start(place(run_.bulkBegin), reinterpret_cast<const void*>(run_.bulkBegin), bytes);
-            }
+            pieces.start(copy);
         }
-        if (!BulkCopy::isAvailable()) {
-            copyBy<Vector<std::byte, AlignedRun::width>>(run_.bulkBegin, run_.bulkEnd, place);
-        }
-        copyBy<Vector<In, 1>>(run_.begin, run_.bulkBegin, place);
-        copyBy<Vector<In, 1>>(run_.bulkEnd, run_.end, place);
+        pieces.copyByThreads();
+        loadSingly(run_.begin, run_.bulkBegin, place);
+        loadSingly(run_.bulkEnd, run_.end, place);
         __syncthreads();
-        if (bytes > 0) {
-            copy.wait(0);
-        }
+        pieces.wait(copy);
         return reinterpret_cast<const In*>(place(run_.begin));
     }
 
   private:
-    static_assert(AlignedRun::width == BulkCopy::alignment);
-
     [[nodiscard]] __device__ static std::uintptr_t address(const In* element) {
         return reinterpret_cast<std::uintptr_t>(element);
     }
 
-    /// Copies the bytes from `begin` to `end`. Copies nothing if `end` <= `begin`.
-    template <typename Piece, typename Place>
-    __device__ static void copyBy(std::uintptr_t begin, std::uintptr_t end, const Place& place) {
-        for (std::uintptr_t at = begin + threadIdx.x * sizeof(Piece); at < end; at += blockDim.x * sizeof(Piece)) {
-            copyVector(reinterpret_cast<Piece*>(place(at)), reinterpret_cast<const Piece*>(at));
+    /// Loads the elements between two addresses.
+    template <typename Place>
+    __device__ static void loadSingly(std::uintptr_t begin, std::uintptr_t end, const Place& place) {
+        for (std::uintptr_t at = begin + threadIdx.x * sizeof(In); at < end; at += tileThreads * sizeof(In)) {
+            copyVector(reinterpret_cast<Vector<In, 1>*>(place(at)), reinterpret_cast<const Vector<In, 1>*>(at));
         }
     }
 
-    AlignedRun run_;
+    AlignedRun<std::uintptr_t> run_;
     std::uintptr_t origin_;  ///< the address that the first byte of shared memory stands for
 };
-
-/// Threads per block. A tile has one row per thread, or a multiple of that while it stays within tileBytes.
-inline constexpr int tileThreads = 64;
-inline constexpr std::size_t tileBytes = 4096;
 
 [[nodiscard]] constexpr std::size_t rowsPerTile(std::size_t rowBytes) {
     return tileThreads * std::max<std::size_t>(1, tileBytes / (tileThreads * rowBytes));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
@@ -32,9 +33,10 @@ class PeeledRow {
     static constexpr int mostEdges = 2 * (length - 1);
 
     __device__ PeeledRow(const In* row, std::size_t cols) : row_(row), cols_(cols) {
-        const std::size_t misaligned = reinterpret_cast<std::uintptr_t>(row) / sizeof(In) % length;
-        head_ = static_cast<unsigned>(min((length - misaligned) % length, cols));
-        vectors_ = (cols - head_) / length;
+        const auto run =
+            piecesInside(reinterpret_cast<std::uintptr_t>(row), reinterpret_cast<std::uintptr_t>(row + cols));
+        head_ = static_cast<unsigned>((run.bulkBegin - run.begin) / sizeof(In));
+        vectors_ = run.bulkBytes() / run.width;
     }
 
     [[nodiscard]] __device__ std::size_t vectors() const { return vectors_; }

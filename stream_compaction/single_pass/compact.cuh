@@ -5,6 +5,7 @@
 #include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/row_counts.cuh"
 #include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -51,26 +52,23 @@ class KeptElements {
     /// Calls `take(element, rank)` for the kept elements and `leave(element, rank)` for the others. The rank of a kept
     /// element is its index among the tile's kept elements, and likewise for the others. `before` is the number of
     /// elements that earlier warps of the block keep.
-    ///
-    /// The counts of several rows share a word, one field per row, so that one scan serves all of them.
     template <typename T, typename Take, typename Leave>
     __device__ void distribute(const Vector<T, length> (&rows)[Shape::rows], std::uint32_t before, int size, Take take,
                                Leave leave) const {
         std::uint32_t beforeRow = before;
 #pragma unroll
-        for (int first = 0; first < Shape::rows; first += rowsPerWord) {
-            const int end = min(first + rowsPerWord, Shape::rows);
-            std::uint32_t counts = 0;
+        for (int first = 0; first < Shape::rows; first += Counts::rowsPerWord) {
+            const int end = min(first + Counts::rowsPerWord, Shape::rows);
+            std::uint32_t word = 0;
 #pragma unroll
             for (int r = first; r < end; ++r) {
-                counts |= countIn(r) << shiftOf(r);
+                word |= Counts::wordOf(r - first, countIn(r));
             }
-            const std::uint32_t upTo = Warp::inclusiveScan(counts, Sum{});
-            const std::uint32_t totals = Warp::broadcast(upTo, Warp::lanes - 1);
+            const Counts counts = Counts::scanned(word);
 #pragma unroll
             for (int r = first; r < end; ++r) {
-                std::uint32_t rank = beforeRow + ((upTo - counts) >> shiftOf(r) & fieldMask);
-                beforeRow += totals >> shiftOf(r) & fieldMask;
+                std::uint32_t rank = beforeRow + counts.before(r - first);
+                beforeRow += counts.total(r - first);
 #pragma unroll
                 for (int i = 0; i < length; ++i) {
                     const int at = Shape::offset(r) + i;
@@ -85,12 +83,9 @@ class KeptElements {
     }
 
   private:
-    static constexpr int fieldBits = Warp::lanes * length < 256 ? 8 : 16;
-    static constexpr int rowsPerWord = 32 / fieldBits;
-    static constexpr std::uint32_t fieldMask = (1u << fieldBits) - 1;
+    using Counts = RowCounts < Warp::lanes* length<256 ? 8 : 16>;
 
     [[nodiscard]] __device__ static constexpr int bit(int row, int item) { return row * length + item; }
-    [[nodiscard]] __device__ static constexpr int shiftOf(int row) { return row % rowsPerWord * fieldBits; }
     [[nodiscard]] __device__ std::uint32_t countIn(int row) const {
         return __popc(flags_[bit(row, 0) / 32] >> bit(row, 0) % 32 & ((1u << length) - 1));
     }

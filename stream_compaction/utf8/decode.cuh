@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/row_counts.cuh"
 #include "stream_compaction/utf8/chain.cuh"
 #include "stream_compaction/utf8/decode_uniform.cuh"
 #include "stream_compaction/utf8/report.cuh"
@@ -14,54 +15,29 @@
 
 namespace StreamCompaction::Utf8 {
 
-/// One count per row of a warp, scanned over its lanes. All rows share a word and a scan.
-template <int rows>
-class RowCounts {
-    // A lane counts at most 32, so the sum of the lanes before it fits into 10 bits, and that of a row into 11.
-    static constexpr int bits = 11;
-    static_assert(rows * bits - 1 <= 32);
-
-  public:
-    __device__ void set(int row, std::uint32_t count) { before_ |= count << bits * row; }
-
-    /// Called by all lanes, once all counts are set.
-    __device__ void scan() {
-        const std::uint32_t upTo = Warp::inclusiveScan(before_, Sum{});
-        totals_ = Warp::broadcast(upTo, Warp::lanes - 1);
-        before_ = upTo - before_;
-    }
-    /// The sum of the rows before this one and, in this row, of the lanes before this one.
-    [[nodiscard]] __device__ std::uint32_t before(int row) const {
-        std::uint32_t sum = at(before_, row);
-#pragma unroll
-        for (int earlier = 0; earlier < row; ++earlier) {
-            sum += at(totals_, earlier);
-        }
-        return sum;
-    }
-
-  private:
-    [[nodiscard]] __device__ static std::uint32_t at(std::uint32_t counts, int row) {
-        return counts >> bits * row & ((1u << bits) - 1);
-    }
-
-    std::uint32_t before_ = 0;
-    std::uint32_t totals_ = 0;  // except that of the last row, which is not needed
-};
-
 /// The units that a thread finds in its groups of a tile, row by row.
 template <typename Shape>
 struct FoundUnits {
+    using Counts = RowCounts<11>;  ///< a lane counts at most 32 per row
+    static_assert(Shape::rows <= Counts::rowsPerWord);
+
     std::uint32_t emits[Shape::rows];         ///< the bytes that an element comes from, one bit per byte
     std::uint32_t illFormed[Shape::rows];     ///< the first bytes of ill-formed units
     std::uint32_t anyIllFormed = 0;           ///< in any row
     int firstIllFormed = Shape::Tile::bytes;  ///< its position
     std::uint32_t count = 0;                  ///< elements in all rows
-    RowCounts<Shape::rows> counts;            ///< elements in each row
+    Counts counts{};                          ///< elements in each row
     std::uint32_t before = 0;                 ///< elements of the tile that the warps before this one emit
 
     /// The rank, among the elements of the tile, of the first element that a row of this lane emits.
-    [[nodiscard]] __device__ std::uint32_t rankOf(int row) const { return before + counts.before(row); }
+    [[nodiscard]] __device__ std::uint32_t rankOf(int row) const {
+        std::uint32_t rank = before + counts.before(row);
+#pragma unroll
+        for (int earlier = 0; earlier < row; ++earlier) {
+            rank += counts.total(earlier);
+        }
+        return rank;
+    }
 };
 
 /// Finds the units of a thread's groups, and writes a mask of their first bytes to shared memory.
@@ -75,7 +51,7 @@ __device__ FoundUnits<Shape> findUnitsOfThread(UnitFinder<To, Shape>& finder, De
         found.illFormed[row] = group.illFormed;
         found.anyIllFormed |= group.illFormed;
         shared.unitBegins[Shape::groupAt(row) / Shape::groupBytes] = group.begins;
-        found.counts.set(row, __popc(group.emits));
+        found.counts.mine |= FoundUnits<Shape>::Counts::wordOf(row, __popc(group.emits));
         found.count += __popc(group.emits);
     }
     if (threadIdx.x == Shape::threads - Warp::lanes) {
@@ -276,7 +252,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     if (threadIdx.x == Shape::threads - 1 && !shared.isWellFormed()) {
         shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
     }
-    found.counts.scan();  // not earlier, because later tiles wait for the count
+    found.counts =
+        FoundUnits<Shape>::Counts::scanned(found.counts.mine);  // not earlier, because later tiles wait for the count
     const std::uint64_t before = chain.before(emitted);
 
     // 5. Report.

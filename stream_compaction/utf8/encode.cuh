@@ -4,6 +4,7 @@
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/row_counts.cuh"
 #include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/utf8/byte_planes.h"
@@ -288,23 +289,22 @@ class GroupPacker {
     }
 
     /// Finds the address behind each of the lane's elements, and returns the one behind the group. The text runs
-    /// through a group row by row. The counts of four rows share a word.
+    /// through a group row by row.
     template <typename Group>
     [[nodiscard]] __device__ std::uint32_t findEnds(const Group& group, std::uint32_t (&ends)[elements]) const {
         // The bytes that a row takes, up to and including this lane's element of each quad.
-        std::uint32_t counts = 0;
+        std::uint32_t lengths = 0;
 #pragma unroll
         for (int quad = 0; quad < Shape::quads; ++quad) {
-            counts += group.quads[quad].lengths;
+            lengths += group.quads[quad].lengths;
+        }
+        constexpr std::uint32_t ofAscii = fourTimes(Shape::perWord);
+        RowCounts<8> counts{ofAscii, ofAscii * (Warp::lane() + 1), ofAscii * Warp::lanes};
+        if (Group::most > 1 || isExact_) {
+            counts = RowCounts<8>::scanned(lengths);
         }
         std::uint32_t upTo[Shape::quads];
-        std::uint32_t& upToLast = upTo[Shape::quads - 1];
-        upToLast = fourTimes(Shape::perWord) * (Warp::lane() + 1);
-        std::uint32_t totals = fourTimes(Shape::perWord) * Warp::lanes;
-        if (Group::most > 1 || isExact_) {
-            upToLast = Warp::inclusiveScan(counts, Sum{});
-            totals = Warp::broadcast(upToLast, Warp::lanes - 1);
-        }
+        upTo[Shape::quads - 1] = counts.upTo;
 #pragma unroll
         for (int quad = Shape::quads - 1; quad > 0; --quad) {
             upTo[quad - 1] = upTo[quad] - group.quads[quad].lengths;
@@ -316,7 +316,7 @@ class GroupPacker {
             for (int quad = 0; quad < Shape::quads; ++quad) {
                 ends[Shape::rows * quad + row] = addByte(upTo[quad], row, rowBegin);
             }
-            rowBegin = addByte(totals, row, rowBegin);
+            rowBegin = addByte(counts.totals, row, rowBegin);
         }
         return rowBegin;
     }

@@ -127,32 +127,23 @@ class TextTile : public TextRange<tileBytes> {
         : Base(text, tile), place_(place), copy_(copy) {
         if (thread() == 0) {
             copy_.initialize();
-            if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
-                copy_.start(memory(bulkBegin()), from_ + bulkBegin(), bulkEnd() - bulkBegin());
-            }
+            pieces().start(copy_);
         }
     }
 
     /// Called by all threads. Returns once the whole tile has been loaded.
     __device__ void finish() {
-        if (!BulkCopy::isAvailable()) {
-            constexpr int width = sizeof(uint4);
-            for (int i = bulkBegin() + thread() * width; i < bulkEnd(); i += threads * width) {
-                *reinterpret_cast<uint4*>(memory(i)) = *reinterpret_cast<const uint4*>(from_ + i);
-            }
-        }
-        if (bulkBegin() > -halo || bulkEnd() < bytes + window) {
-            loadSingly(-halo, bulkBegin());
-            loadSingly(max(bulkBegin(), bulkEnd()), min(bytes, textEnd_ + groupBytes) + window);
+        pieces().copyByThreads();
+        if (run().bulkBegin > -halo || run().bulkEnd < bytes + window) {
+            loadSingly(-halo, run().bulkBegin);
+            loadSingly(run().bulkEnd, min(bytes, textEnd_ + groupBytes) + window);
         }
         if constexpr (threads == Warp::lanes) {
             __syncwarp();
         } else {
             __syncthreads();
         }
-        if (BulkCopy::isAvailable() && bulkBegin() < bulkEnd()) {
-            copy_.wait(0);
-        }
+        pieces().wait(copy_);
     }
 
     template <typename T>
@@ -169,9 +160,11 @@ class TextTile : public TextRange<tileBytes> {
     [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x % threads); }
     [[nodiscard]] __device__ std::byte* memory(int position) const { return place_ + position; }
 
-    /// The positions that are loaded in aligned vectors.
-    [[nodiscard]] __device__ int bulkBegin() const { return (textBegin_ + halo - 1) & -halo; }
-    [[nodiscard]] __device__ int bulkEnd() const { return textEnd_ & -halo; }
+    /// The text in the tile and around it.
+    [[nodiscard]] __device__ AlignedRun<int> run() const { return piecesInside(textBegin_, textEnd_); }
+    [[nodiscard]] __device__ PieceCopy<threads> pieces() const {
+        return {memory(run().bulkBegin), from_ + run().bulkBegin, static_cast<unsigned>(run().bulkBytes())};
+    }
 
     __device__ void loadSingly(int begin, int end) {
 #pragma unroll 1

@@ -1,5 +1,6 @@
 #include "../device/device_fixture.cuh"
 #include "noncommutative.cuh"
+#include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/tile_loader.cuh"
 
@@ -117,6 +118,22 @@ TYPED_TEST(TileTest, RunsOfEveryPlaceAndLength) {
         }
     }
 }
+
+using Address = std::uintptr_t;
+constexpr auto inside = piecesInside<Address>(0x1003, 0x1035);
+static_assert(inside.bulkBegin == 0x1010 && inside.bulkEnd == 0x1030 && inside.bulkBytes() == 0x20);
+constexpr auto beforeTheOrigin = piecesInside(-7, 40);
+static_assert(beforeTheOrigin.bulkBegin == 0 && beforeTheOrigin.bulkEnd == 32);
+constexpr auto headAndTail = piecesInside<Address>(0x1003, 0x1015);
+static_assert(headAndTail.bulkBytes() == 0 && headAndTail.bulkBegin == 0x1010);
+constexpr auto headOnly = piecesInside<Address>(0x1003, 0x1007);
+static_assert(headOnly.bulkBytes() == 0 && headOnly.bulkBegin == 0x1007);
+constexpr auto withNeighbours = piecesAround<Address>(0x1003, 0x1035, 0x1000, 0x1040);
+static_assert(withNeighbours.bulkBegin == 0x1000 && withNeighbours.bulkEnd == 0x1040);
+constexpr auto atTheEnds = piecesAround<Address>(0x1003, 0x1035, 0x1002, 0x103f);
+static_assert(atTheEnds.bulkBegin == 0x1010 && atTheEnds.bulkEnd == 0x1030);
+constexpr auto withoutPiece = piecesAround<Address>(0x1003, 0x1015, 0x1003, 0x1015);
+static_assert(withoutPiece.bulkBytes() == 0 && withoutPiece.bulkEnd == 0x1003);
 
 }  // namespace
 }  // namespace StreamCompaction::Testing
