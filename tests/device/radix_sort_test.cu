@@ -136,58 +136,54 @@ class RadixSortTest : public DeviceTest {
     }
 
     template <typename K, typename Index>
-    static void expectArgsorted(const std::vector<std::size_t>& sizes = sizesOfAllWays(),
-                                TileOrder order = TileOrder::BlockIndex) {
-        for (const std::size_t n : sizes) {
-            for (const bool descending : directions()) {
-                const Radix::ArgSort sort{.descending = descending, .order = order};
-                const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(9, i) % 7 * 31); });
-                std::vector<K> expectedKeys;
-                std::vector<Index> expectedIndices;
-                for (const std::size_t place : sortedPlaces(Radix::Sort{.descending = descending}, keys)) {
-                    expectedKeys.push_back(keys[place]);
-                    expectedIndices.push_back(static_cast<Index>(place));
-                }
-                const DeviceBuffer<K> keysIn{std::span<const K>(keys)};
-                GuardedArray<K> keysOut(n);
-                GuardedArray<Index> indices(n);
-                auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), keysOut.data(), indices.data(), n));
-                sort(keysIn.data(), keysOut.data(), indices.data(), n, scratch.bytes(), nullptr);
-                ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
-                ASSERT_TRUE(sameBits(indices.read(n), expectedIndices)) << "n = " << n;
+    static void expectArgsorted(std::size_t n, TileOrder order = TileOrder::BlockIndex) {
+        for (const bool descending : directions()) {
+            const Radix::ArgSort sort{.descending = descending, .order = order};
+            const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(9, i) % 7 * 31); });
+            std::vector<K> expectedKeys;
+            std::vector<Index> expectedIndices;
+            for (const std::size_t place : sortedPlaces(Radix::Sort{.descending = descending}, keys)) {
+                expectedKeys.push_back(keys[place]);
+                expectedIndices.push_back(static_cast<Index>(place));
             }
+            const DeviceBuffer<K> keysIn{std::span<const K>(keys)};
+            GuardedArray<K> keysOut(n);
+            GuardedArray<Index> indices(n);
+            auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), keysOut.data(), indices.data(), n));
+            sort(keysIn.data(), keysOut.data(), indices.data(), n, scratch.bytes(), nullptr);
+            ASSERT_TRUE(sameBits(keysOut.read(n), expectedKeys)) << "n = " << n;
+            ASSERT_TRUE(sameBits(indices.read(n), expectedIndices)) << "n = " << n;
         }
     }
+};
 
+/// The tests of every algorithm that a sort may choose, one number of keys at a time.
+class RadixSortWaysTest : public RadixSortTest, public testing::WithParamInterface<std::size_t> {
+  protected:
     template <typename K>
     static void expectExtremesSorted() {
-        for (const std::size_t n : sizesOfAllWays()) {
-            for (const bool descending : directions()) {
-                expectSorted(Radix::Sort{.descending = descending}, keysWithExtremes<K>(n, n));
-                if (HasFatalFailure()) {
-                    return;
-                }
-            }
+        const std::size_t n = GetParam();
+        for (const bool descending : directions()) {
+            ASSERT_NO_FATAL_FAILURE(expectSorted(Radix::Sort{.descending = descending}, keysWithExtremes<K>(n, n)));
         }
     }
 
     /// Keys with many duplicates.
     template <typename K, typename V>
     static void expectStable() {
-        for (const std::size_t n : sizesOfAllWays()) {
-            for (const bool descending : directions()) {
-                const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(3, i) % 5 * 50); });
-                expectPairsSorted<K, V>(Radix::Sort{.descending = descending}, keys);
-                if (HasFatalFailure()) {
-                    return;
-                }
-            }
+        const auto keys =
+            hostArray(GetParam(), [](std::size_t i) { return static_cast<K>(randomBits(3, i) % 5 * 50); });
+        for (const bool descending : directions()) {
+            ASSERT_NO_FATAL_FAILURE((expectPairsSorted<K, V>(Radix::Sort{.descending = descending}, keys)));
         }
     }
 };
 
+INSTANTIATE_TEST_SUITE_P(Sizes, RadixSortWaysTest, testing::ValuesIn(sizesOfAllWays()),
+                         testing::PrintToStringParamName());
+
 // Keys of the same size share their kernels, so one type of each size is enough if the run is quick.
-TEST_F(RadixSortTest, ExtremesOfEveryKeyType) {
+TEST_P(RadixSortWaysTest, ExtremesOfEveryKeyType) {
     expectExtremesSorted<std::int8_t>();
     expectExtremesSorted<std::int16_t>();
     expectExtremesSorted<float>();
@@ -203,7 +199,7 @@ TEST_F(RadixSortTest, ExtremesOfEveryKeyType) {
     expectExtremesSorted<std::uint64_t>();
 }
 
-TEST_F(RadixSortTest, PairsOfEverySizeAreStable) {
+TEST_P(RadixSortWaysTest, PairsOfEverySizeAreStable) {
     expectStable<std::uint8_t, std::uint8_t>();
     expectStable<std::uint16_t, ThreeBytes>();
     expectStable<std::int32_t, std::uint32_t>();
@@ -217,33 +213,31 @@ TEST_F(RadixSortTest, PairsOfEverySizeAreStable) {
     expectStable<std::int32_t, TwelveBytes>();
 }
 
-TEST_F(RadixSortTest, ArgsortIsStable) {
-    expectArgsorted<float, std::uint32_t>();
-    expectArgsorted<std::uint8_t, std::int64_t>();
+TEST_P(RadixSortWaysTest, ArgsortIsStable) {
+    expectArgsorted<float, std::uint32_t>(GetParam());
+    expectArgsorted<std::uint8_t, std::int64_t>(GetParam());
     if (!quick()) {
-        expectArgsorted<double, int>();
-        expectArgsorted<std::int16_t, std::uint64_t>();
+        expectArgsorted<double, int>(GetParam());
+        expectArgsorted<std::int16_t, std::uint64_t>(GetParam());
     }
 }
 
 /// Keys for which all passes but the last are skipped, or the first ones.
-TEST_F(RadixSortTest, ArgsortOfKeysThatShareDigits) {
+TEST_P(RadixSortWaysTest, ArgsortOfKeysThatShareDigits) {
     const std::vector<std::uint32_t (*)(std::size_t)> patterns{
         [](std::size_t) -> std::uint32_t { return 0xC0FFEE; },
         [](std::size_t i) -> std::uint32_t { return randomBits(7, i) % 100 << 16 | 0xAB; }};
-    for (const std::size_t n : sizesOfAllWays()) {
-        for (const auto pattern : patterns) {
-            const auto keys = hostArray(n, pattern);
-            const DeviceBuffer<std::uint32_t> keysIn{std::span<const std::uint32_t>(keys)};
-            GuardedArray<std::uint32_t> keysOut(n);
-            GuardedArray<std::uint32_t> indices(n);
-            const Radix::ArgSort sort;
-            auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), keysOut.data(), indices.data(), n));
-            sort(keysIn.data(), keysOut.data(), indices.data(), n, scratch.bytes(), nullptr);
-            const auto places = sortedPlaces(Radix::Sort{}, keys);
-            ASSERT_TRUE(sameBits(indices.read(n), std::vector<std::uint32_t>(places.begin(), places.end())))
-                << "n = " << n;
-        }
+    const std::size_t n = GetParam();
+    for (const auto pattern : patterns) {
+        const auto keys = hostArray(n, pattern);
+        const DeviceBuffer<std::uint32_t> keysIn{std::span<const std::uint32_t>(keys)};
+        GuardedArray<std::uint32_t> keysOut(n);
+        GuardedArray<std::uint32_t> indices(n);
+        const Radix::ArgSort sort;
+        auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), keysOut.data(), indices.data(), n));
+        sort(keysIn.data(), keysOut.data(), indices.data(), n, scratch.bytes(), nullptr);
+        const auto places = sortedPlaces(Radix::Sort{}, keys);
+        ASSERT_TRUE(sameBits(indices.read(n), std::vector<std::uint32_t>(places.begin(), places.end())));
     }
 }
 
@@ -253,10 +247,10 @@ TEST_F(RadixSortTest, ByTickets) {
     const Radix::Sort sort{.order = TileOrder::Ticket};
     expectSorted(sort, hostArray(n, AnyBits<int>{29}));
     expectPairsSorted<float, std::uint32_t>(sort, hostArray(n, AnyBits<float>{30}));
-    expectArgsorted<int, std::uint32_t>({n}, TileOrder::Ticket);
+    expectArgsorted<int, std::uint32_t>(n, TileOrder::Ticket);
 }
 
-TEST_F(RadixSortTest, Shapes) {
+TEST_P(RadixSortWaysTest, Shapes) {
     const std::vector<std::uint32_t (*)(std::size_t i, std::size_t n)> shapes{
         [](std::size_t, std::size_t) -> std::uint32_t { return 0xC0FFEE; },
         [](std::size_t i, std::size_t) -> std::uint32_t { return i; },
@@ -273,34 +267,29 @@ TEST_F(RadixSortTest, Shapes) {
         [](std::size_t i, std::size_t) -> std::uint32_t {
             return randomBits(10, i) & randomBits(11, i) & randomBits(12, i) & randomBits(13, i);
         }};
-    for (const std::size_t n : sizesOfAllWays()) {
-        for (std::size_t s = 0; s < shapes.size(); s += quick() ? 6 : 1) {
-            const auto keys = hostArray(n, [&](std::size_t i) { return shapes[s](i, n); });
-            expectSorted(Radix::Sort{}, keys);
-            if (HasFatalFailure()) {
-                return;
-            }
-        }
+    const std::size_t n = GetParam();
+    for (std::size_t s = 0; s < shapes.size(); s += quick() ? 6 : 1) {
+        const auto keys = hostArray(n, [&](std::size_t i) { return shapes[s](i, n); });
+        ASSERT_NO_FATAL_FAILURE(expectSorted(Radix::Sort{}, keys)) << "shape " << s;
     }
 }
 
-TEST_F(RadixSortTest, BitRanges) {
+TEST_P(RadixSortWaysTest, BitRanges) {
     std::vector<std::pair<int, int>> ranges{{0, 1}, {5, 29}};
     if (!quick()) {
         ranges.insert(ranges.end(), {{0, 8}, {3, 12}, {24, 32}, {31, 32}, {0, 32}});
     }
-    for (const std::size_t n : sizesOfAllWays()) {
-        for (const auto& [begin, end] : ranges) {
-            for (const bool descending : directions()) {
-                const Radix::Sort sort{.descending = descending, .beginBit = begin, .endBit = end};
-                expectSorted(sort, hostArray(n, AnyBits<int>{14}));
-                expectPairsSorted<float, std::uint32_t>(sort, hostArray(n, AnyBits<float>{15}));
-                if (HasFatalFailure()) {
-                    return;
-                }
-            }
+    for (const auto& [begin, end] : ranges) {
+        for (const bool descending : directions()) {
+            const Radix::Sort sort{.descending = descending, .beginBit = begin, .endBit = end};
+            ASSERT_NO_FATAL_FAILURE(expectSorted(sort, hostArray(GetParam(), AnyBits<int>{14})));
+            ASSERT_NO_FATAL_FAILURE(
+                (expectPairsSorted<float, std::uint32_t>(sort, hostArray(GetParam(), AnyBits<float>{15}))));
         }
     }
+}
+
+TEST_F(RadixSortTest, HighestBitsOfWideKeys) {
     expectSorted(Radix::Sort{.beginBit = 60, .endBit = 64}, hostArray(70001, AnyBits<std::int64_t>{16}));
 }
 

@@ -143,26 +143,30 @@ TEST_F(Utf8Test, EverySizeAndAlignment) {
     }
 }
 
-// Sequences at every position around the borders of groups, warps and tiles, and texts that end at every such position.
-TEST_F(Utf8Test, SequencesAcrossEveryBorder) {
+class Utf8BorderTest : public Utf8Test, public testing::WithParamInterface<std::size_t> {};
+
+INSTANTIATE_TEST_SUITE_P(Borders, Utf8BorderTest,
+                         testing::Values(32, 1024, 2048, 3072, 6144, 8192, 12288, 24576, 32768),
+                         testing::PrintToStringParamName());
+
+// Sequences at every position around the border of a group, warp or tile, and texts that end at every such position.
+TEST_P(Utf8BorderTest, SequencesAtEveryPosition) {
     const std::vector<Bytes> sequences{{0xC3, 0xA9}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xE4, 0xB8},
                                        {0xF0, 0x9F}, {0xED, 0xA0, 0x80}, {0xF4, 0x90, 0x80, 0x80}, {0x80, 0x80}};
-    for (const std::size_t border : {32, 1024, 2048, 3072, 6144, 8192, 12288, 24576, 32768}) {
-        for (std::size_t begin = border - 5; begin <= border + 1; begin += quick() ? 3 : 1) {
-            for (const Bytes& sequence : sequences) {
-                for (const bool isElseAscii : {true, false}) {
-                    // Tiles begin at an aligned address, `lead` bytes before the text.
-                    const std::size_t lead = isElseAscii ? 0 : begin % (begin < 200 ? 16 : 127);
-                    Bytes text(begin - lead, 'a');
-                    if (!isElseAscii) {
-                        text[0] = 0xC3;
-                        text[1] = 0xA9;
-                    }
-                    text.insert(text.end(), sequence.begin(), sequence.end());
-                    for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
-                        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
-                        text.push_back(behind % 3 == 2 ? 0xBF : 'z');
-                    }
+    for (std::size_t begin = GetParam() - 5; begin <= GetParam() + 1; begin += quick() ? 3 : 1) {
+        for (const Bytes& sequence : sequences) {
+            for (const bool isElseAscii : {true, false}) {
+                // Tiles begin at an aligned address, `lead` bytes before the text.
+                const std::size_t lead = isElseAscii ? 0 : begin % (begin < 200 ? 16 : 127);
+                Bytes text(begin - lead, 'a');
+                if (!isElseAscii) {
+                    text[0] = 0xC3;
+                    text[1] = 0xA9;
+                }
+                text.insert(text.end(), sequence.begin(), sequence.end());
+                for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
+                    ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, lead));
+                    text.push_back(behind % 3 == 2 ? 0xBF : 'z');
                 }
             }
         }
