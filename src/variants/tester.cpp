@@ -48,6 +48,13 @@ class MarkingStopwatch final : public Stopwatch {
     return reason.empty() ? "unknown reason" : reason;
 }
 
+/// Whether the time is too short for the work, as that of work on another stream is. A card reads faster than it
+/// copies, but not by this factor.
+[[nodiscard]] bool missesWork(const Outcome& outcome) {
+    constexpr double factor = 4;
+    return outcome.copyUs && factor * outcome.time.us.median < *outcome.copyUs;
+}
+
 }  // namespace
 
 Tester::Tester(const GpuAccess& access, TrialPlan plan, bool profile, const World& world)
@@ -144,6 +151,11 @@ void Tester::run(Outcome& outcome, Problem& problem) {
         throw;
     }
     judge(outcome, problem);
+    if (outcome.status == Outcome::Status::Passed && missesWork(outcome)) {
+        outcome.status = Outcome::Status::Failed;
+        outcome.reason = fmt::format("{:.4g} us cannot be its time, because a copy of its bytes takes {:.4g} us",
+                                     outcome.time.us.median, *outcome.copyUs);
+    }
 }
 
 void Tester::judge(Outcome& outcome, const Problem& problem) const {

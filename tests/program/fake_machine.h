@@ -31,9 +31,10 @@ struct GpuLog {
     std::vector<std::string> marked;     ///< names of ranges
     int profiled = 0;                    ///< runs that a profiler would collect
     std::deque<double> clocksMHz{1900};  ///< the readings to come; the last one stays
+    double copyUs = 5;
 };
 
-/// A card of at most 2000 MHz with a given amount of free memory. A copy takes 5 microseconds.
+/// A card of at most 2000 MHz with a given amount of free memory.
 class FakeGpu final : public Gpu {
   public:
     explicit FakeGpu(std::size_t freeBytes, std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>())
@@ -49,7 +50,7 @@ class FakeGpu final : public Gpu {
         return std::make_unique<FakeStopwatch>();
     }
     [[nodiscard]] Timing measureCopy(std::size_t /*bytes*/, Mode /*mode*/, const TrialPlan& plan) override {
-        return {{5, 5, 5, 0}, plan.trials};
+        return {{log_->copyUs, log_->copyUs, log_->copyUs, 0}, plan.trials};
     }
     [[nodiscard]] Timing measureRead(std::size_t /*bytes*/, const TrialPlan& plan) override {
         return {{4, 4, 4, 0}, plan.trials};

@@ -68,6 +68,15 @@ TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
 }
 
+TEST_F(TesterTest, FailsATimeThatCannotCoverTheWork) {
+    log_->copyUs = 40;
+    EXPECT_EQ(run(Operation::Scan, Hardware::Gpu, scan).status, Status::Passed);
+    log_->copyUs = 41;
+    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
+    EXPECT_EQ(outcome.status, Status::Failed);
+    EXPECT_EQ(outcome.reason, "10 us cannot be its time, because a copy of its bytes takes 41 us");
+}
+
 TEST_F(TesterTest, KnowsTheTimeToEnqueueAndTheClocks) {
     log_->clocksMHz = {1900, 1800};
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);

@@ -7,7 +7,7 @@ import unittest
 from sample_data import run  # sets the path of the scripts
 
 from charts import CHARTS, build_charts  # isort: skip
-from measurements import DATA, ROOT  # isort: skip
+from measurements import DATA, ROOT, csv_rows  # isort: skip
 from plot import is_current  # isort: skip
 from update_figures import BLOCKS, FACTS, generate, with_noise  # isort: skip
 
@@ -35,6 +35,14 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(with_noise(row), "8.768 µs ± 1.3 %")
         self.assertEqual(with_noise(row | {"noise_percent": ""}), "8.768 µs")
         self.assertEqual(with_noise({"median_us": "8.768"}), "8.768 µs")
+
+    def test_nothing_is_much_faster_than_a_copy(self):
+        most = 125  # percent; a card only reads faster than it copies
+        for path in sorted(DATA.parent.glob("*/*.csv")):
+            for row in csv_rows(path.read_text(encoding="utf-8"))[1]:
+                if row.get("mode") == "cold" and row.get("percent_of_copy"):
+                    with self.subTest(file=path, operation=row["operation"], variant=row["variant"], n=row["n"]):
+                        self.assertLess(float(row["percent_of_copy"]), most)
 
     def test_tables_of_medians_have_their_noise(self):
         for name, text in self.tables():

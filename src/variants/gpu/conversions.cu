@@ -126,6 +126,8 @@ class HostMemory {
     }
 
     void call(const DecodeFromHost&, StreamCompaction::Scratch) {
+        // The decoder has streams of its own, and times are taken on the default stream.
+        StreamCompaction::Common::checkCUDAError(cudaStreamSynchronize(defaultStream), "cudaStreamSynchronize");
         result_ = decoder_.decode(input_.elements(), output_.elements());
     }
     void poison() {
