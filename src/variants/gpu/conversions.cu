@@ -1,4 +1,3 @@
-#include <stream_compaction/pinned_array.h>
 #include <stream_compaction/utf8.h>
 #include <stream_compaction/utf8/scalar.h>
 
@@ -8,6 +7,7 @@
 
 #include "problems/problems.h"
 #include "variants/gpu/bus_copy.h"
+#include "variants/gpu/host_array.h"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/run.cuh"
 #include "variants/implementation.h"
@@ -18,7 +18,6 @@ namespace {
 namespace Utf8 = StreamCompaction::Utf8;
 using StreamCompaction::DeviceBuffer;
 using StreamCompaction::noArray;
-using StreamCompaction::PinnedArray;
 
 /// The result, in device memory.
 class ResultMemory {
@@ -115,9 +114,7 @@ class HostMemory {
     using SomeProblem = ConversionProblem<std::uint8_t, char32_t>;
     using Element = std::int32_t;
 
-    explicit HostMemory(std::span<const std::uint8_t> input) : input_(input.size()), output_(input.size()) {
-        std::ranges::copy(input, input_.elements().begin());
-    }
+    explicit HostMemory(std::span<const std::uint8_t> input) : input_(input), output_(input.size()) {}
 
     [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, std::size_t) { return 0; }
     /// Device memory of the copies for comparison, or of the decoder's three chunks, which are allocated later.
@@ -126,23 +123,20 @@ class HostMemory {
     }
 
     void call(const DecodeFromHost&, StreamCompaction::Scratch) {
-        // The decoder has streams of its own, and times are taken on the default stream.
-        StreamCompaction::Common::checkCUDAError(cudaStreamSynchronize(defaultStream), "cudaStreamSynchronize");
-        result_ = decoder_.decode(input_.elements(), output_.elements());
+        afterDefaultStream([this] { result_ = decoder_.decode(input_.elements(), output_.elements()); });
     }
     void poison() {
-        std::ranges::fill(output_.elements(), char32_t{0xCDCDCDCD});
+        output_.poison();
         result_ = {};
     }
     void fetchTo(Converted<char32_t>& to) const {
         to.result = result_;
-        const auto written = output_.elements().first(result_.count);
-        to.elements.assign(written.begin(), written.end());
+        output_.fetchTo(to.elements, result_.count);
     }
 
   private:
-    PinnedArray<std::uint8_t> input_;
-    PinnedArray<char32_t> output_;
+    HostArray<std::uint8_t> input_;
+    HostArray<char32_t> output_;
     Utf8::ChunkDecoder decoder_;
     Utf8::Result result_{};
 };

@@ -16,6 +16,8 @@ namespace {
 namespace Distributed = StreamCompaction::Distributed;
 using StreamCompaction::noArray;
 using StreamCompaction::Scratch;
+using StreamCompaction::Radix::hasValues;
+using StreamCompaction::Radix::NoValue;
 
 /// NCCL's communicators of the first GPUs, all in this process. If the world has several ranks, that of the current
 /// GPU, with one in each of the other processes.
@@ -209,103 +211,61 @@ class DistributedCompact {
     std::vector<Distributed::CompactPart<const T*, T>> parts_;
 };
 
-template <typename K>
-class DistributedSort {
+/// Sorts keys, with their indices as values or without.
+template <typename K, typename V>
+class DistributedSort : public SortOf<K, V> {
   public:
     using Element = K;
-    using SomeProblem = SortProblem<K>;
-    static constexpr Operation operation = Operation::Sort;
 
-    DistributedSort(std::span<const K> input, Team& team, const World& world)
+    DistributedSort(std::span<const K> keys, Team& team, const World& world)
         : team_(team),
-          keysIn_(team.streams(), input),
-          keysOut_(team.streams(), input.size()),
+          in_{{team.streams(), keys},
+              {team.streams(), std::span<const V>(valuesOf<V>(keys.size(), world.sumBefore(keys.size())))}},
+          out_{{team.streams(), keys.size()}, {team.streams(), hasValues<V> ? keys.size() : 0}},
           scratch_(
-              Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(keysIn_.size(0)), team))) {
+              Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(in_.keys.size(0)), team))) {
         for (int i = 0; i < team.size(); ++i) {
-            parts_.push_back({keysIn_.data(i), keysOut_.data(i), nullptr, nullptr, keysIn_.size(i), keysOut_.size(i),
-                              scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
+            parts_.push_back({in_.keys.data(i), out_.keys.data(i), in_.values.data(i), out_.values.data(i),
+                              in_.keys.size(i), out_.keys.size(i), scratch_[i].scratch(), &team.rank(i),
+                              team.streams().stream(i)});
         }
     }
 
     [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return 2 * share * sizeof(K) + scratchBytes(share, team);
+        return 2 * share * SortOf<K, V>::elementBytes + scratchBytes(share, team);
     }
 
     void call() {
         team_.run([this] { Distributed::Sort{}(parts_); });
     }
-    void poison() { keysOut_.poison(); }
-    void fetchTo(Array<K>& result) const {
+    void poison() { out_.poison(); }
+    template <typename Result>
+    void fetchTo(Result& result) const {
         team_.synchronize();
-        keysOut_.fetchTo(result);
+        out_.fetchTo(result);
     }
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
-        return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, share, share, team.rank(0));
-    }
-
-    Team& team_;
-    Spread<K> keysIn_;
-    Spread<K> keysOut_;
-    std::vector<Distributed::SharedBuffer> scratch_;
-    std::vector<Distributed::SortPart<K, StreamCompaction::Radix::NoValue>> parts_;
-};
-
-/// Sorts keys with their indices as values.
-template <typename K>
-class DistributedSortPairs {
-  public:
-    using Element = K;
-    using SomeProblem = SortPairsProblem<K>;
-    static constexpr Operation operation = Operation::SortPairs;
-
-    DistributedSortPairs(std::span<const K> keys, Team& team, const World& world)
-        : team_(team),
-          keysIn_(team.streams(), keys),
-          keysOut_(team.streams(), keys.size()),
-          valuesIn_(team.streams(), std::span<const PairValue>(indices(keys.size(), world.sumBefore(keys.size())))),
-          valuesOut_(team.streams(), keys.size()),
-          scratch_(
-              Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(keysIn_.size(0)), team))) {
-        for (int i = 0; i < team.size(); ++i) {
-            parts_.push_back({keysIn_.data(i), keysOut_.data(i), valuesIn_.data(i), valuesOut_.data(i), keysIn_.size(i),
-                              keysOut_.size(i), scratch_[i].scratch(), &team.rank(i), team.streams().stream(i)});
+        const Distributed::Sort sort;
+        if constexpr (hasValues<V>) {
+            return sort.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, share, share, team.rank(0));
+        } else {
+            return sort.scratchBytes(noArray<K>, noArray<K>, share, share, team.rank(0));
         }
     }
 
-    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return 2 * share * (sizeof(K) + sizeof(PairValue)) + scratchBytes(share, team);
-    }
-
-    void call() {
-        team_.run([this] { Distributed::Sort{}(parts_); });
-    }
-    void poison() {
-        keysOut_.poison();
-        valuesOut_.poison();
-    }
-    void fetchTo(Pairs<K>& result) const {
-        team_.synchronize();
-        keysOut_.fetchTo(result.keys);
-        valuesOut_.fetchTo(result.values);
-    }
-
-  private:
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
-        return Distributed::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, share,
-                                                share, team.rank(0));
-    }
-
     Team& team_;
-    Spread<K> keysIn_;
-    Spread<K> keysOut_;
-    Spread<PairValue> valuesIn_;
-    Spread<PairValue> valuesOut_;
+    Records<Spread, K, V> in_;
+    Records<Spread, K, V> out_;
     std::vector<Distributed::SharedBuffer> scratch_;
-    std::vector<Distributed::SortPart<K, PairValue>> parts_;
+    std::vector<Distributed::SortPart<K, V>> parts_;
 };
+
+template <typename K>
+using DistributedKeySort = DistributedSort<K, NoValue>;
+template <typename K>
+using DistributedPairSort = DistributedSort<K, PairValue>;
 
 template <typename Memory>
 [[nodiscard]] Implementation distributed(std::shared_ptr<TeamOfTheRun> teams) {
@@ -336,8 +296,8 @@ Implementations gpuDistributed() {
     return joined({
         distributedEach<DistributedScan>(SomeTypes{}, teams),
         distributedEach<DistributedCompact>(IntsAlone{}, teams),
-        distributedEach<DistributedSort>(SomeTypes{}, teams),
-        distributedEach<DistributedSortPairs>(IntsAlone{}, teams),
+        distributedEach<DistributedKeySort>(SomeTypes{}, teams),
+        distributedEach<DistributedPairSort>(IntsAlone{}, teams),
     });
 }
 

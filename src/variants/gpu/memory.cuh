@@ -10,6 +10,7 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "variants/gpu/run.cuh"
@@ -189,6 +190,47 @@ class ApartMemory {
     std::iota(values.begin(), values.end(), static_cast<PairValue>(first));
     return values;
 }
+
+/// The values of a sort of n keys: their indices, or none.
+template <typename V>
+[[nodiscard]] Array<V> valuesOf(std::size_t n, std::size_t first = 0) {
+    if constexpr (std::is_same_v<V, PairValue>) {
+        return indices(n, first);
+    } else {
+        return {};
+    }
+}
+
+/// What a sort is measured as.
+template <typename K, typename V>
+struct SortOf {
+    using SomeProblem = SortProblem<K>;
+    static constexpr Operation operation = Operation::Sort;
+    static constexpr std::size_t elementBytes = sizeof(K);
+};
+template <typename K>
+struct SortOf<K, PairValue> {
+    using SomeProblem = SortPairsProblem<K>;
+    static constexpr Operation operation = Operation::SortPairs;
+    static constexpr std::size_t elementBytes = sizeof(K) + sizeof(PairValue);
+};
+
+/// Keys and their values. Without values the second array is empty.
+template <template <typename> typename ArrayOf, typename K, typename V>
+struct Records {
+    ArrayOf<K> keys;
+    ArrayOf<V> values;
+
+    void poison() {
+        keys.poison();
+        values.poison();
+    }
+    void fetchTo(Array<K>& to) const { keys.fetchTo(to); }
+    void fetchTo(Pairs<K>& to) const {
+        keys.fetchTo(to.keys);
+        values.fetchTo(to.values);
+    }
+};
 
 /// Memory of a sort of keys with their indices as values.
 template <typename K>

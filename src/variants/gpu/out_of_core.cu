@@ -1,4 +1,3 @@
-#include <stream_compaction/pinned_array.h>
 #include <stream_compaction/runtime/device_scope.h>
 
 #include <algorithm>
@@ -9,8 +8,8 @@
 #include <stream_compaction/out_of_core.cuh>
 #include <vector>
 
-#include "problems/chunks.h"
 #include "variants/gpu/bus_copy.h"
+#include "variants/gpu/host_array.h"
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
@@ -19,40 +18,6 @@ namespace Bench {
 namespace {
 
 namespace OutOfCore = StreamCompaction::OutOfCore;
-using StreamCompaction::Common::checkCUDAError;
-
-/// Copies on all cores. `to` is as long as `from`.
-template <typename T>
-void copyInChunks(std::span<const T> from, std::span<T> to) {
-    forEachChunk(from.size(), [&](std::size_t, std::size_t begin, std::size_t end) {
-        std::ranges::copy(from.subspan(begin, end - begin), to.subspan(begin).begin());
-    });
-}
-
-/// An array in page-locked host memory.
-template <typename T>
-class HostArray {
-  public:
-    explicit HostArray(std::size_t n) : memory_(n) {}
-    explicit HostArray(std::span<const T> elements) : HostArray(elements.size()) {
-        copyInChunks(elements, memory_.elements());
-    }
-
-    [[nodiscard]] std::span<T> elements() const { return memory_.elements(); }
-    void poison() const {
-        forEachChunk(elements().size(), [this](std::size_t, std::size_t begin, std::size_t end) {
-            std::ranges::fill(std::as_writable_bytes(elements().subspan(begin, end - begin)), std::byte{0xCD});
-        });
-    }
-    /// Copies the first `count` elements.
-    void fetchTo(Array<T>& to, std::size_t count) const {
-        to.resize(count);
-        copyInChunks<T>(elements().first(count), to);
-    }
-
-  private:
-    StreamCompaction::PinnedArray<T> memory_;
-};
 
 [[nodiscard]] OutOfCore::Options optionsFor(const Setting& setting) {
     OutOfCore::Options options;
@@ -60,13 +25,6 @@ class HostArray {
     std::iota(options.devices.begin(), options.devices.end(), StreamCompaction::currentDeviceIndex());
     options.deviceBytes = setting.deviceBytes;
     return options;
-}
-
-/// Calls `op()`, which does not use the default stream, after the work that is on it.
-template <typename Op>
-void afterDefaultStream(const Op& op) {
-    checkCUDAError(cudaStreamSynchronize(defaultStream), "cudaStreamSynchronize");
-    op();
 }
 
 template <typename T>
@@ -84,7 +42,7 @@ class HostScan {
         afterDefaultStream([this] { scan_(input_.elements(), output_.elements()); });
     }
     void poison() { output_.poison(); }
-    void fetchTo(Array<SumOf<T>>& result) const { output_.fetchTo(result, output_.elements().size()); }
+    void fetchTo(Array<SumOf<T>>& result) const { output_.fetchTo(result); }
 
   private:
     HostArray<T> input_;
@@ -119,70 +77,44 @@ class HostCompact {
     std::size_t kept_ = 0;
 };
 
-template <typename K>
-class HostSort {
+/// Sorts keys, with their indices as values or without.
+template <typename K, typename V>
+class HostSort : public SortOf<K, V> {
   public:
     using Element = K;
-    using SomeProblem = SortProblem<K>;
-    static constexpr Operation operation = Operation::Sort;
-    static constexpr std::size_t elementBytes = sizeof(K);
 
-    HostSort(std::span<const K> input, const Setting& setting)
-        : keysIn_(input), keysOut_(input.size()), spare_(input.size()), sort_(optionsFor(setting)) {}
-
-    void call() {
-        afterDefaultStream([this] { sort_(keysIn_.elements(), keysOut_.elements(), spare_.elements()); });
-    }
-    void poison() { keysOut_.poison(); }
-    void fetchTo(Array<K>& result) const { keysOut_.fetchTo(result, keysOut_.elements().size()); }
-
-  private:
-    HostArray<K> keysIn_;
-    HostArray<K> keysOut_;
-    HostArray<K> spare_;
-    OutOfCore::Sort sort_;
-};
-
-/// Sorts keys with their indices as values.
-template <typename K>
-class HostSortPairs {
-  public:
-    using Element = K;
-    using SomeProblem = SortPairsProblem<K>;
-    static constexpr Operation operation = Operation::SortPairs;
-    static constexpr std::size_t elementBytes = sizeof(K) + sizeof(PairValue);
-
-    HostSortPairs(std::span<const K> keys, const Setting& setting)
-        : keysIn_(keys),
-          keysOut_(keys.size()),
-          spareKeys_(keys.size()),
-          valuesIn_(std::span<const PairValue>(indices(keys.size()))),
-          valuesOut_(keys.size()),
-          spareValues_(keys.size()),
+    HostSort(std::span<const K> keys, const Setting& setting)
+        : in_{HostArray<K>(keys), HostArray<V>(std::span<const V>(valuesOf<V>(keys.size())))},
+          out_(room(keys.size())),
+          spare_(room(keys.size())),
           sort_(optionsFor(setting)) {}
 
     void call() {
         afterDefaultStream([this] {
-            sort_(keysIn_.elements(), keysOut_.elements(), valuesIn_.elements(), valuesOut_.elements(),
-                  spareKeys_.elements(), spareValues_.elements());
+            if constexpr (StreamCompaction::Radix::hasValues<V>) {
+                sort_(in_.keys.elements(), out_.keys.elements(), in_.values.elements(), out_.values.elements(),
+                      spare_.keys.elements(), spare_.values.elements());
+            } else {
+                sort_(in_.keys.elements(), out_.keys.elements(), spare_.keys.elements());
+            }
         });
     }
-    void poison() {
-        keysOut_.poison();
-        valuesOut_.poison();
-    }
-    void fetchTo(Pairs<K>& result) const {
-        keysOut_.fetchTo(result.keys, keysOut_.elements().size());
-        valuesOut_.fetchTo(result.values, valuesOut_.elements().size());
+    void poison() { out_.poison(); }
+    template <typename Result>
+    void fetchTo(Result& result) const {
+        out_.fetchTo(result);
     }
 
   private:
-    HostArray<K> keysIn_;
-    HostArray<K> keysOut_;
-    HostArray<K> spareKeys_;
-    HostArray<PairValue> valuesIn_;
-    HostArray<PairValue> valuesOut_;
-    HostArray<PairValue> spareValues_;
+    using HostRecords = Records<HostArray, K, V>;
+
+    [[nodiscard]] static HostRecords room(std::size_t n) {
+        return {HostArray<K>(n), HostArray<V>(StreamCompaction::Radix::hasValues<V> ? n : 0)};
+    }
+
+    HostRecords in_;
+    HostRecords out_;
+    HostRecords spare_;
     OutOfCore::Sort sort_;
 };
 
@@ -204,7 +136,8 @@ template <typename Memory>
 
 Implementations gpuOutOfCore() {
     return {outOfCore<HostScan<std::int32_t>>(), outOfCore<HostCompact<std::int32_t>>(),
-            outOfCore<HostSort<std::int32_t>>(), outOfCore<HostSortPairs<std::int32_t>>()};
+            outOfCore<HostSort<std::int32_t, StreamCompaction::Radix::NoValue>>(),
+            outOfCore<HostSort<std::int32_t, PairValue>>()};
 }
 
 }  // namespace Bench

@@ -15,9 +15,18 @@ namespace Bench {
 
 inline constexpr cudaStream_t defaultStream = nullptr;
 
+/// Calls `op()`, which does not use the default stream, after the work that is on it.
+template <typename Op>
+void afterDefaultStream(const Op& op) {
+    StreamCompaction::Common::checkCUDAError(cudaStreamSynchronize(defaultStream), "cudaStreamSynchronize");
+    op();
+}
+
 template <typename T>
 void poison(StreamCompaction::DeviceBuffer<T>& buffer) {
-    StreamCompaction::Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
+    if (buffer.size() > 0) {  // else there is no memory
+        StreamCompaction::Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
+    }
 }
 
 /// Copies the first `count` elements of device memory.
