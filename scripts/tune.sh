@@ -1,8 +1,15 @@
 #!/usr/bin/env bash
-# Measures kernels with many shapes on the card, prints the fastest for each size and writes all to a CSV.
-#   scripts/tune.sh [FILE.csv [scan|compact|sort|row-sum]]
+# Measures kernels with many shapes on the card. Prints the fastest for each size, and how much slower the shape is that
+# the library chooses. Writes all times to a CSV. With --check the exit status is 1 if a choice is slower by more than
+# 3 %.
+#   scripts/tune.sh [--check] [FILE.csv [scan|compact|sort|row-sum]]
 source "$(dirname "$0")/setup.sh"
 target=stream_compaction_test
 build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
 cmake --build --preset release --target tune >>build/release.log 2>&1 || die "the build failed; see build/release.log"
-exec build/release/bin/tune "${@:-build/tune.csv}"
+options=()
+if [ "${1:-}" = --check ]; then
+    options=(--check)
+    shift
+fi
+exec build/release/bin/tune "${options[@]}" "${@:-build/tune.csv}"

@@ -15,16 +15,7 @@
 
 namespace Bench {
 
-/// Every run takes 10 microseconds; 2 to enqueue it.
-class FakeStopwatch final : public Stopwatch {
-  public:
-    [[nodiscard]] Trial time(const Work& work) override {
-        work();
-        return {10, 2};
-    }
-};
-
-/// What was requested of a FakeGpu.
+/// What was requested of a FakeGpu, and what it answers.
 struct GpuLog {
     std::vector<Mode> modes;             ///< of the stopwatches
     std::vector<bool> aheads;            ///< whether they have the work enqueued before it begins
@@ -32,6 +23,21 @@ struct GpuLog {
     int profiled = 0;                    ///< runs that a profiler would collect
     std::deque<double> clocksMHz{1900};  ///< the readings to come; the last one stays
     double copyUs = 5;
+    double runUs = 10;  ///< the time of a run, which may set it
+};
+
+/// A run takes 2 microseconds to enqueue.
+class FakeStopwatch final : public Stopwatch {
+  public:
+    explicit FakeStopwatch(const double& runUs) : runUs_(runUs) {}
+
+    [[nodiscard]] Trial time(const Work& work) override {
+        work();
+        return {runUs_, 2};
+    }
+
+  private:
+    const double& runUs_;
 };
 
 /// A card of at most 2000 MHz with a given amount of free memory.
@@ -47,7 +53,7 @@ class FakeGpu final : public Gpu {
     [[nodiscard]] std::unique_ptr<Stopwatch> stopwatch(Mode mode, bool ahead) override {
         log_->modes.push_back(mode);
         log_->aheads.push_back(ahead);
-        return std::make_unique<FakeStopwatch>();
+        return std::make_unique<FakeStopwatch>(log_->runUs);
     }
     [[nodiscard]] Timing measureCopy(std::size_t /*bytes*/, Mode /*mode*/, const TrialPlan& plan) override {
         return {{log_->copyUs, log_->copyUs, log_->copyUs, 0}, plan.trials};

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,8 +14,10 @@
 namespace Bench::Tune {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::EndsWith;
+using testing::HasSubstr;
 
 TEST(Tuner, ChecksWhatWasTimed) {
     const std::filesystem::path csv = std::filesystem::path(testing::TempDir()) / "tuner_test.csv";
@@ -34,7 +37,9 @@ TEST(Tuner, ChecksWhatWasTimed) {
     FakeGpu gpu(1000);
     Tuner tuner(gpu, csv);
     EXPECT_TRUE(tuner.allCorrect());
-    tuner.run({"scan", "int32", 1, 8, [&result] { result = 0; }, [&result] { return result == 1; }}, candidates);
+    tuner.run({"scan", "int32", 1, 8, [&result] { result = 0; }, [&result] { return result == 1; },
+               [&result] { result = 1; }},
+              candidates);
     EXPECT_FALSE(tuner.allCorrect());
 
     std::ifstream file(csv);
@@ -42,7 +47,39 @@ TEST(Tuner, ChecksWhatWasTimed) {
     for (std::string line; std::getline(file, line);) {
         lines.push_back(line);
     }
-    EXPECT_THAT(lines, ElementsAre(EndsWith(",verified"), EndsWith(",true"), EndsWith(",true"), EndsWith(",false")));
+    EXPECT_THAT(lines, ElementsAre(EndsWith(",verified"), EndsWith(",true"), EndsWith(",true"), EndsWith(",false"),
+                                   AllOf(HasSubstr(",chosen,"), EndsWith(",true"))));
+    std::filesystem::remove(csv);
+}
+
+TEST(Tuner, CountsChoicesThatAreSlowerThanTheFastestShape) {
+    const std::filesystem::path csv = std::filesystem::path(testing::TempDir()) / "tuner_misses.csv";
+    const auto log = std::make_shared<GpuLog>();
+    FakeGpu gpu(1000, log);
+    Tuner tuner(gpu, csv);
+    const auto taking = [&log](double us) {
+        return [&log, us] {
+            log->runUs = us;
+            return true;
+        };
+    };
+    const std::vector<Candidate> candidates{
+        {"peer", 0, 0, "", taking(50)}, {"slow", 128, 4, "", taking(120)}, {"fast", 128, 8, "", taking(100)}};
+    const auto missesWith = [&](double chosenUs) {
+        const int before = tuner.misses();
+        tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&, chosenUs] { log->runUs = chosenUs; }},
+                  candidates);
+        return tuner.misses() - before;
+    };
+    EXPECT_EQ(missesWith(90), 0);
+    EXPECT_EQ(missesWith(102.9), 0);
+    EXPECT_EQ(missesWith(103.1), 1);
+    // Once slow by chance, not again.
+    int runs = 0;
+    tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = ++runs <= 20 ? 200 : 100; }},
+              candidates);
+    EXPECT_GT(runs, 20);
+    EXPECT_EQ(tuner.misses(), 1);
     std::filesystem::remove(csv);
 }
 

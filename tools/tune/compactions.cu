@@ -44,7 +44,11 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
             poison(count);
         };
         tuner.run({"compact", type, n, (n + kept) * sizeof(T), spoil,
-                   [&] { return read(count) == kept && areEqual(out, expected, kept); }},
+                   [&] { return read(count) == kept && areEqual(out, expected, kept); },
+                   [&] {
+                       SinglePass::Compact{}(std::as_const(in).data(), out.data(), count.data(), n, scratch,
+                                             defaultStream);
+                   }},
                   candidates);
     });
 }

@@ -116,7 +116,11 @@ void tuneRowSums(Tuner& tuner) {
         Cub::RowSum{}(in.data(), expected.data(), shape.rows, shape.cols, shape.cols, scratch.bytes(), defaultStream);
         const std::string operation = "row-sum " + toString(shape);
         tuner.run({operation, "int32", shape.size(), (shape.size() + shape.rows) * sizeof(int), [&] { poison(out); },
-                   [&] { return areEqual(out, expected, shape.rows); }},
+                   [&] { return areEqual(out, expected, shape.rows); },
+                   [&] {
+                       RowSum::Adaptive{}(std::as_const(in).data(), out.data(), shape.rows, shape.cols, shape.cols,
+                                          scratch.bytes(), defaultStream);
+                   }},
                   candidates);
     }
 }

@@ -94,7 +94,9 @@ class SortContest {
             return areEqual(keysOut_, keysExpected_, n) && areEqual(valuesOut_, valuesExpected_, hasValues ? n : 0);
         };
         const std::size_t bytes = 2 * n * (sizeof(K) + (hasValues ? sizeof(Value) : 0));
-        tuner.run({hasValues ? "sort-pairs" : "sort", type, n, bytes, spoil, isCorrect}, candidates);
+        tuner.run({hasValues ? "sort-pairs" : "sort", type, n, bytes, spoil, isCorrect,
+                   [this, n] { runSort<Radix::Sort, Radix::Sort>(n); }},
+                  candidates);
     }
 
   private:
@@ -110,14 +112,18 @@ class SortContest {
         }
     }
 
-    void runCub(std::size_t n) {
+    /// Sorts by `Pairs`, or by `Keys` if there are no values.
+    template <typename Keys, typename Pairs>
+    void runSort(std::size_t n) {
+        const K* const keysIn = keysIn_.data();
         if constexpr (hasValues) {
-            Cub::SortPairs{}(keysIn_.data(), keysOut_.data(), valuesIn_.data(), valuesOut_.data(), n, memory_.bytes(),
-                             defaultStream);
+            const Value* const valuesIn = valuesIn_.data();
+            Pairs{}(keysIn, keysOut_.data(), valuesIn, valuesOut_.data(), n, memory_.bytes(), defaultStream);
         } else {
-            Cub::Sort{}(keysIn_.data(), keysOut_.data(), n, memory_.bytes(), defaultStream);
+            Keys{}(keysIn, keysOut_.data(), n, memory_.bytes(), defaultStream);
         }
     }
+    void runCub(std::size_t n) { runSort<Cub::Sort, Cub::SortPairs>(n); }
 
     template <typename Way>
     [[nodiscard]] static bool launchBy(const Call& sort) {

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -11,7 +12,8 @@
 #include "measure/gpu.h"
 #include "output/csv.h"
 
-/// Measures kernels with many shapes on the card and prints the fastest for each size.
+/// Measures kernels with many shapes on the card. Prints the fastest for each size, and how much slower the shape is
+/// that the library chooses.
 namespace Bench::Tune {
 
 /// One kernel with one shape.
@@ -31,6 +33,7 @@ struct Contest {
     std::size_t bytes = 0;            ///< bytes read and written
     std::function<void()> poison;     ///< overwrites the result of the last candidate
     std::function<bool()> isCorrect;  ///< checks the result of this one
+    std::function<void()> chosen;     ///< launches what the library chooses
 };
 
 class Tuner {
@@ -38,18 +41,26 @@ class Tuner {
     /// Appends one row per measurement to `csv`. Throws UsageError if it cannot be opened.
     Tuner(Gpu& gpu, const std::filesystem::path& csv);
 
-    /// Measures all candidates and checks the result of the last trial of each. Prints the fastest right one and the
-    /// peer, which is the first candidate.
+    /// Measures all candidates and the library's choice, and checks the result of the last trial of each. The first
+    /// candidate is the peer.
     void run(const Contest& contest, std::span<const Candidate> candidates);
 
-    /// Whether every candidate that ran was correct.
+    /// Whether everything that ran was correct.
     [[nodiscard]] bool allCorrect() const { return allCorrect_; }
+    /// The number of contests in which the library's choice is slower than the fastest candidate by more than 3 %.
+    [[nodiscard]] int misses() const { return misses_; }
 
   private:
+    /// The median time of a candidate in microseconds, if it fits the card and is correct. Appends the row.
+    [[nodiscard]] std::optional<double> measured(const Contest& contest, const Candidate& candidate, double copyUs);
+    /// The time of the first over that of the second, measured anew in turns.
+    [[nodiscard]] double ratio(const Contest& contest, const Candidate& first, const Candidate& second);
+
     Gpu& gpu_;
     GpuInfo info_;
     CsvFile csv_;
     bool allCorrect_ = true;
+    int misses_ = 0;
 };
 
 void tuneScans(Tuner& tuner);
