@@ -275,6 +275,27 @@ def single_pass_designs():
     return "\n".join([*lines, "", f"The best shape of each. From {files}."])
 
 
+def resident_or_look_back():
+    """Shapes between which scans and compactions choose, on both cards."""
+    shapes = {"256 x 1": ("resident", "256", "1"), "256 x 4": ("resident", "256", "4"),
+              "256 x 8": ("resident", "256", "8"), "look-back, 128 x 16": ("look-back", "128", "16"),
+              "look-back, 256 x 4": ("look-back", "256", "4")}
+    lines = ["| card | operation | type | n | " + " | ".join(shapes) + " |",
+             "| --- | --- | --- | ---: |" + " ---: |" * len(shapes)]
+    for card in CARDS:
+        rows = read("tune.csv", folder=DATA.parent / card)
+        for operation, kind, exponents in (("compact", "uint8", (12, 14, 19, 20, 21)), ("scan", "int32", (21, 22)),
+                                           ("scan", "double", (20, 21))):
+            for n in (1 << k for k in exponents):
+                times_of = {(row["kernel"], row["threads"], row["rows"]): format_time(row) for row in rows
+                            if (row["operation"], row["type"], row["n"]) == (operation, kind, str(n))
+                            and row["order"] != "ticket"}
+                lines.append(f"| {rows[0]['gpu']} | {operation} | {kind} | {power(n)} | "
+                             + " | ".join(times_of.get(shape, "") for shape in shapes.values()) + " |")
+    files = " and ".join(f"[`data/{card}/tune.csv`](data/{card}/tune.csv)" for card in CARDS)
+    return "\n".join([*lines, "", f"Threads per block x vectors of 16 bytes per thread. From {files}."])
+
+
 def best(rows, **wanted):
     """The fastest of the rows with these values; None if there are none."""
     found = [row for row in rows if all(row[column] == str(value) for column, value in wanted.items())]
@@ -754,7 +775,8 @@ BLOCKS = {
                                    "build-before": lambda: build_objects("build_before.csv"),
                                    "build-headers": build_headers},
     "docs/lab-notes/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
-                                      "single-pass-designs": single_pass_designs},
+                                      "single-pass-designs": single_pass_designs,
+                                      "resident-or-look-back": resident_or_look_back},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
                                      "radix-shapes": radix_shapes, "radix-designs": radix_designs},
     "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,

@@ -267,8 +267,9 @@ struct CompactLauncher {
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
         using Element = Stored<Source>;
         Arguments::requireSize<T, Element>(n);
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
-        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * vectorLength<Element, T>);
+        constexpr int length = vectorLength<Element, T>;
+        const std::size_t vectors = Common::divideRoundUp(n, countedLength<length>);
+        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * length);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<std::uint32_t>(mostResidentBlocks(vectors, &Card::compact)),
                                  scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
@@ -286,9 +287,12 @@ struct CompactLauncher {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
-        const bool isDone = withResidentShape(
-            Common::divideRoundUp(n, vectorLength<Element, T>), currentCard().compact, false,
-            [&](auto block) { return compactResident(block, in, out, rejected, count, n, keep, arena, stream); });
+        constexpr int length = vectorLength<Element, T>;
+        const bool isDone = withResidentShape(Common::divideRoundUp(n, countedLength<length>), currentCard().compact,
+                                              false, [&]<typename Block>(Block) {
+                                                  return compactResident(ResidentCompactBlock<Block, length>{}, in, out,
+                                                                         rejected, count, n, keep, arena, stream);
+                                              });
         if (!isDone) {
             compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
         }

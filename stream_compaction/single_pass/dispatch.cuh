@@ -45,7 +45,7 @@ struct Card {
 inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
-     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 16, .ofLarge = 1u << 20},
+     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 16, .ofLarge = 3u << 18},
      .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 17}},
 };
 
@@ -65,6 +65,14 @@ using ScanBlock = BlockShape<128, 16>;
 template <typename T>
 using CompactBlock = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128,
                                 std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}))>;
+
+/// A compaction moves its elements one by one. So a vector counts as one per four elements when resident blocks are
+/// chosen, and a thread takes fewer rows of long vectors.
+template <int vectorLength>
+inline constexpr int countedLength = std::min(vectorLength, 4);
+template <typename Block, int vectorLength>
+using ResidentCompactBlock =
+    BlockShape<Block::threads, std::max(1, Block::rows* countedLength<vectorLength> / vectorLength)>;
 
 /// Returns `visit(shape)` for the shape of the resident blocks that suits an array of `vectors` vectors: one block if
 /// it holds the array, else a grid. Returns `otherwise` if the array is too large.

@@ -175,6 +175,14 @@ TEST_F(SinglePassCompactTest, ElementsOfEverySize) {
     expectCompactedAtEverySize<Blob<64, 16>>();
 }
 
+// Narrow elements take other shapes of blocks than ints.
+TEST_F(SinglePassCompactTest, NarrowElementsOnEveryPath) {
+    for (const std::size_t n : {1024, 1025, 4096, 4097, 8192, 8193, 262144, 262145, 524288, 524289}) {
+        ASSERT_NO_FATAL_FAILURE(expectCompacted(hostArray(n, Numbered<std::uint8_t>{}), {750000}));
+        ASSERT_NO_FATAL_FAILURE(expectCompacted(hostArray(n, Numbered<std::uint16_t>{}), {250000}));
+    }
+}
+
 TEST_F(SinglePassCompactTest, PartitionIsStable) {
     for (const std::size_t n : sizesOfEveryPath()) {
         for (const Fraction fraction : fractions) {
