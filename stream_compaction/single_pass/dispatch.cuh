@@ -41,11 +41,11 @@ struct Card {
 };
 
 /// The kinds of cards, smallest first. A card is of the last kind for which it has enough multiprocessors. To add a
-/// kind, add a row with the limits that scripts/tune.sh finds on it.
+/// kind, add the row that scripts/card_row.py finds in what scripts/tune.sh has measured there.
 inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
-     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 16, .ofLarge = 3u << 18},
+     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofLarge = 3u << 18},
      .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 17}},
 };
 

@@ -33,7 +33,7 @@ void forEach(ShapeList<Shapes...>, [[maybe_unused]] Visit visit) {
 
 inline constexpr cudaStream_t defaultStream = nullptr;
 
-inline constexpr std::size_t smallestLookBack = std::size_t{1} << 20;
+inline constexpr std::size_t smallestLookBack = std::size_t{1} << 18;
 inline constexpr std::size_t largestResident = std::size_t{1} << 22;
 
 /// The smallest tiles need at most this many times the scratch of the library's own tiles.
