@@ -195,6 +195,8 @@ MUTANTS = [
     Mutant("bytes of text", "__syncwarp between the bytes of elements", "utf8/encode.cuh",
            "            __syncwarp();\n", "",
            "SeededEncodeTest.Together"),
+    Mutant("tile behind the text", "empty run of a tile behind the text", "utf8/text_tile.cuh",
+           "max(textBegin_, textEnd_)", "textEnd_", "SeededEncodeTest.Together", "races", 6),
 
     # Fences, and asynchronous copies.
     Mutant("counts without fence", "fence before a block says that it is done", "radix_sort/onesweep.cuh",

@@ -23,7 +23,7 @@ struct AlignedRun {
     [[nodiscard]] static constexpr Place roundUp(Place place) { return roundDown(place + width - 1); }
 };
 
-/// The pieces inside the run. Head and tail are shorter than a piece.
+/// The pieces inside the run, which ends at or behind its begin. Head and tail are shorter than a piece.
 template <typename Place>
 [[nodiscard]] constexpr AlignedRun<Place> piecesInside(Place begin, Place end) {
     const Place from = std::min(AlignedRun<Place>::roundUp(begin), end);

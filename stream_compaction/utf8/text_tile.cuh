@@ -160,8 +160,8 @@ class TextTile : public TextRange<tileBytes> {
     [[nodiscard]] __device__ static int thread() { return static_cast<int>(threadIdx.x % threads); }
     [[nodiscard]] __device__ std::byte* memory(int position) const { return place_ + position; }
 
-    /// The text in the tile and around it.
-    [[nodiscard]] __device__ AlignedRun<int> run() const { return piecesInside(textBegin_, textEnd_); }
+    /// The text in the tile and around it. None if the tile lies behind the text.
+    [[nodiscard]] __device__ AlignedRun<int> run() const { return piecesInside(textBegin_, max(textBegin_, textEnd_)); }
     [[nodiscard]] __device__ PieceCopy<threads> pieces() const {
         return {memory(run().bulkBegin), from_ + run().bulkBegin, static_cast<unsigned>(run().bulkBytes())};
     }
