@@ -138,7 +138,7 @@ MUTANTS = [
     Mutant("tile loaded by threads", "barrier behind the loads of a tile", "primitives/tile_loader.cuh",
            "            loadSingly(tile, static_cast<int>(pieces.bytes / sizeof(T)));\n        " + SYNC,
            "            loadSingly(tile, static_cast<int>(pieces.bytes / sizeof(T)));\n",
-           "SeededScanTest.ByLookBack"),
+           "SeededScanTest.ByLookBackOverAnUnalignedArray"),
     Mutant("upsweep", "barrier of each level up", "shared_mem.cuh",
            "half *= 2) {\n    " + SYNC, "half *= 2) {\n",
            "SeededTextbookTest.SharedMem"),

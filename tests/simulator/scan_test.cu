@@ -23,26 +23,30 @@ template <typename T, typename Op>
 
 class SeededScanTest : public SeededTest {
   protected:
-    /// Expects enqueue(in, out, scratch) to scan n random values.
+    /// Expects enqueue(in, out, scratch) to scan n random values. They begin `misalignment` elements behind an aligned
+    /// address.
     template <typename T, typename Op, typename Enqueue>
     static void expectSums(std::size_t n, std::uint64_t seed, ScanKind kind, const Op& op, std::size_t scratchBytes,
-                           const Enqueue& enqueue) {
-        const auto in = hostArray(n, RandomValue<T>{seed});
-        const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+                           const Enqueue& enqueue, std::size_t misalignment = 0) {
+        const auto all = hostArray(misalignment + n, RandomValue<T>{seed});
+        const DeviceBuffer<T> deviceIn{std::span<const T>(all)};
+        const std::vector<T> in(all.begin() + static_cast<std::ptrdiff_t>(misalignment), all.end());
         GuardedArray<T> out(n);
         auto scratch = usedScratch(scratchBytes);
-        enqueue(deviceIn.data(), out.data(), ScratchArena(scratch.bytes(), scratchBytes));
+        enqueue(deviceIn.data() + misalignment, out.data(), ScratchArena(scratch.bytes(), scratchBytes));
         ASSERT_TRUE(sameBits(out.read(n), expectedSums(in, kind, op))) << "n = " << n;
     }
 
     template <typename Shape, typename T, typename Op>
-    static void expectScannedByLookBack(const Scan& scan, std::size_t n, std::uint64_t seed, const Op& op) {
+    static void expectScannedByLookBack(const Scan& scan, std::size_t n, std::uint64_t seed, const Op& op,
+                                        std::size_t misalignment = 0) {
         const std::size_t tiles = n / Shape::threads + 1;  // no fewer than the scan has
-        expectSums<T>(n, seed, scan.kind, op, scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)),
-                      [&](const T* in, T* out, const ScratchArena& arena) {
-                          scan.scanByLookBack(Shape{}, sourceOf(in), out, n, op, op.template identity<T>(), arena,
-                                              nullptr);
-                      });
+        expectSums<T>(
+            n, seed, scan.kind, op, scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)),
+            [&](const T* in, T* out, const ScratchArena& arena) {
+                scan.scanByLookBack(Shape{}, sourceOf(in), out, n, op, op.template identity<T>(), arena, nullptr);
+            },
+            misalignment);
     }
 
     template <typename Shape, typename T, typename Op>
@@ -61,6 +65,13 @@ using SixWarps = BlockShape<192, 1>;
 TEST_F(SeededScanTest, ByLookBack) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         expectScannedByLookBack<TwoWarps, int>(Scan{}, 1501 + seed % 7, seed, Sum{});
+    });
+}
+
+// The threads load such an array, not the copy engine.
+TEST_F(SeededScanTest, ByLookBackOverAnUnalignedArray) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectScannedByLookBack<TwoWarps, int>(Scan{}, 1501 + seed % 7, seed, Sum{}, 1);
     });
 }
 
