@@ -220,7 +220,8 @@ class DistributedSort : public SortOf<K, V> {
     DistributedSort(std::span<const K> keys, Team& team, const World& world)
         : team_(team),
           in_{{team.streams(), keys},
-              {team.streams(), std::span<const V>(valuesOf<V>(keys.size(), world.sumBefore(keys.size())))}},
+              {team.streams(),
+               std::span<const V>(valuesOf<V>(keys.size(), hasValues<V> ? world.sumBefore(keys.size()) : 0))}},
           out_{{team.streams(), keys.size()}, {team.streams(), hasValues<V> ? keys.size() : 0}},
           scratch_(
               Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(in_.keys.size(0)), team))) {

@@ -18,6 +18,8 @@ namespace Bench {
 namespace {
 
 namespace OutOfCore = StreamCompaction::OutOfCore;
+using StreamCompaction::Radix::hasValues;
+using StreamCompaction::Radix::NoValue;
 
 [[nodiscard]] OutOfCore::Options optionsFor(const Setting& setting) {
     OutOfCore::Options options;
@@ -91,7 +93,7 @@ class HostSort : public SortOf<K, V> {
 
     void call() {
         afterDefaultStream([this] {
-            if constexpr (StreamCompaction::Radix::hasValues<V>) {
+            if constexpr (hasValues<V>) {
                 sort_(in_.keys.elements(), out_.keys.elements(), in_.values.elements(), out_.values.elements(),
                       spare_.keys.elements(), spare_.values.elements());
             } else {
@@ -109,7 +111,7 @@ class HostSort : public SortOf<K, V> {
     using HostRecords = Records<HostArray, K, V>;
 
     [[nodiscard]] static HostRecords room(std::size_t n) {
-        return {HostArray<K>(n), HostArray<V>(StreamCompaction::Radix::hasValues<V> ? n : 0)};
+        return {HostArray<K>(n), HostArray<V>(hasValues<V> ? n : 0)};
     }
 
     HostRecords in_;
@@ -136,8 +138,7 @@ template <typename Memory>
 
 Implementations gpuOutOfCore() {
     return {outOfCore<HostScan<std::int32_t>>(), outOfCore<HostCompact<std::int32_t>>(),
-            outOfCore<HostSort<std::int32_t, StreamCompaction::Radix::NoValue>>(),
-            outOfCore<HostSort<std::int32_t, PairValue>>()};
+            outOfCore<HostSort<std::int32_t, NoValue>>(), outOfCore<HostSort<std::int32_t, PairValue>>()};
 }
 
 }  // namespace Bench
