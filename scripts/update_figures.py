@@ -22,7 +22,7 @@ SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
 LEVELS = [1 << k for k in (8, 16, 20, 28)]
 # CUB of the toolkit, and of the newest release of CCCL. Ratios are to the faster of the two.
 CUBS = ("cub", "cub-latest")
-# The tuner knows only this one.
+# Designs were measured beside this one alone.
 TOOLKITS_CUB = "the toolkit's CUB"
 
 
@@ -302,6 +302,10 @@ def best(rows, **wanted):
     return fastest(found)
 
 
+def tuners_cub(rows):
+    return fastest(row for row in rows if row["kernel"] in CUBS)
+
+
 def beside(cub, row):
     return f"{format_time(row)} ({times(cub, row)})" if row else ""
 
@@ -310,27 +314,28 @@ def radix_ways():
     """The best shape of each algorithm for small arrays."""
     rows = read("tune_sorts.csv")
     ways = ("block", "cluster", "grid", "passes")
-    lines = ["| type | n | " + " | ".join(ways) + f" | {TOOLKITS_CUB} |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
+    lines = ["| type | n | " + " | ".join(ways) + " | CUB |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
     for kind in ("int32", "int32,int32"):
         for k in range(10, 22):
             same = [row for row in rows if row["type"] == kind and row["n"] == str(1 << k)]
-            cub = best(same, kernel="cub")
+            cub = tuners_cub(same)
             cells = []
             for way in ways:
                 row = best(same, kernel=way)
                 cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
             lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
-    return "\n".join([*lines, "", f"Threads x elements per thread. From {link('tune_sorts.csv')}."])
+    return "\n".join([*lines, "", f"Threads x elements per thread. CUB is the faster of the toolkit's and the newest. "
+                      f"From {link('tune_sorts.csv')}."])
 
 
 def radix_shapes():
     """Shapes of the tiles of a pass, at the largest size."""
-    lines = [f"| type | n | tile, time, ratio to {TOOLKITS_CUB} |", "| --- | ---: | --- |"]
-    rows = [row for row in read("tune_sorts.csv") if row["kernel"] in ("cub", "passes")]
+    lines = ["| type | n | tile, time, ratio to the faster CUB |", "| --- | ---: | --- |"]
+    rows = [row for row in read("tune_sorts.csv") if row["kernel"] in (*CUBS, "passes")]
     for kind in ("int32", "int32,int32", "int64", "int64,int32"):
         n = max(int(row["n"]) for row in rows if row["type"] == kind)
         same = [row for row in rows if row["type"] == kind and row["n"] == str(n)]
-        cub = best(same, kernel="cub")
+        cub = tuners_cub(same)
         shapes = sorted((row for row in same if row["kernel"] == "passes"), key=lambda row: float(row["median_us"]))
         cells = [f"{row['threads']} x {row['rows']}: {beside(cub, row)}" for row in shapes]
         lines.append(f"| {kind} | {power(n)} | " + "; ".join(cells) + " |")
@@ -436,7 +441,7 @@ def row_sum_designs():
     lines = ["| rows × columns | " + " | ".join(f"`{mapping}`" for mapping in mappings) + " |",
              "| --- |" + " ---: |" * len(mappings)]
     for shape in dict.fromkeys(shape for shape, _, _ in measured):
-        fastest = min((row for (of, kernel, _), row in measured.items() if of == shape and kernel not in ("cub", "chosen")),
+        fastest = min((row for (of, kernel, _), row in measured.items() if of == shape and kernel not in (*CUBS, "chosen")),
                       key=lambda row: float(row["median_us"]))
         cells = []
         for mapping in mappings:

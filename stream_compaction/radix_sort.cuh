@@ -41,17 +41,23 @@ template <typename Bits, typename Value>
     const std::size_t byRegisters = hasValues<Value> && !isElementCopySize<Value>
                                         ? std::min<std::size_t>(12, 96 / sizeof(Value))
                                     : sizeof(Bits) < 4 ? 24
-                                                       : 40;
+                                                       : 44;
     return static_cast<int>(std::min(byRegisters, tileBytes / (threads * (sizeof(Bits) + valueBytes))));
 }
 
-/// A pass with 512 threads per block, whose tile takes at most `kibibytes` KiB.
-template <typename Bits, typename Value, std::size_t kibibytes>
-using PassShape = SortShape<512, passItems<Bits, Value>(512, kibibytes << 10)>;
+/// Threads per block of a pass. Elements of eight bytes and more fill the tile with fewer threads, which have more
+/// registers.
+template <typename Bits, typename Value>
+inline constexpr int passThreads = sizeof(Bits) + (hasValues<Value> ? sizeof(Value) : 0) < 8 ? 512 : 384;
 
-/// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200
-/// (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those that it
-/// replaces.
+/// A pass whose tile takes at most `kibibytes` KiB.
+template <typename Bits, typename Value, std::size_t kibibytes>
+using PassShape =
+    SortShape<passThreads<Bits, Value>, passItems<Bits, Value>(passThreads<Bits, Value>, kibibytes << 10)>;
+
+/// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
+/// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
+/// that it replaces.
 template <typename Bits, typename Value>
 using Ways = WayTable<  //
     ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
@@ -59,7 +65,8 @@ using Ways = WayTable<  //
     ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, 32>, ByGrid<SortShape<512, 8>, 128>, ByGrid<SortShape<1024, 8>, 128>,
-    InPasses<PassShape<Bits, Value, 94>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
+    InPasses<PassShape<Bits, Value, 64>, 2, 1 << 22>,  // so that the tiles are enough for all multiprocessors
+    InPasses<PassShape<Bits, Value, 92>, 2>,           // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;
 
 template <typename K>

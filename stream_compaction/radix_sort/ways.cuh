@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
@@ -134,21 +135,26 @@ template <typename Shape>
 }
 
 /// With one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
-template <typename Shape, int blocksPerMultiprocessor = 1>
+template <typename Shape, int blocksPerMultiprocessor = 1,
+          std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
 struct InPasses {
     /// A spare array as large as the input, unless the input serves as one. Then counters, statuses and the plan.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
+        if (n > mostElements) {
+            return 0;
+        }
         return (consumesInput ? 0 : elementBytes<Bits, Value>(n)) + scratchBytesFor<Plan>(1) +
                scratchBytesFor<Counters>(1) +
                scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
     }
 
     template <typename Bits, typename Value>
-    [[nodiscard]] static bool fits(const SortCall<Bits, Value>& /*sort*/) {
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value>& sort) {
         constexpr auto kernel = kernSortByDigit<Shape, Bits, Value>;
-        return onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).blocksPerMultiprocessor >=
-               blocksPerMultiprocessor;
+        return sort.n <= mostElements &&
+               onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).blocksPerMultiprocessor >=
+                   blocksPerMultiprocessor;
     }
 
     template <typename Bits, typename Value>

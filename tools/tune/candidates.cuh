@@ -8,6 +8,7 @@
 #include <stream_compaction/single_pass.cuh>
 
 #include "problems/inputs.h"
+#include "tune/peers.cuh"
 #include "tune/tuner.h"
 
 /// What the sweeps of scans and compactions share.
@@ -67,14 +68,32 @@ void poison(DeviceBuffer<T>& buffer) {
     Common::checkCUDAError(cudaMemset(buffer.data(), 0xCD, buffer.byteCount()), "cudaMemset");
 }
 
-/// The peer and every shape that suits n elements. `cub()`, `resident(shape)` and `lookBack(shape, order)` launch them.
-template <typename Cub, typename Resident, typename LookBack>
-[[nodiscard]] std::vector<Candidate> candidatesFor(std::size_t n, Cub cub, Resident resident, LookBack lookBack) {
+template <typename T>
+void copy(DeviceBuffer<T>& to, const DeviceBuffer<T>& from, std::size_t n) {
+    Common::checkCUDAError(cudaMemcpy(to.data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+}
+
+/// Bytes of scratch that suffice for the library with tiles of any size, and for the peers.
+[[nodiscard]] inline std::size_t scratchFor(std::size_t libraryBytes, const std::vector<PeerCall>& peers) {
+    return std::max(scratchOfSmallestTiles * libraryBytes,
+                    std::ranges::max(peers, {}, &PeerCall::scratchBytes).scratchBytes);
+}
+
+[[nodiscard]] inline std::vector<Candidate> candidatesOf(const std::vector<PeerCall>& peers, Scratch scratch) {
     std::vector<Candidate> candidates;
-    candidates.push_back({"cub", 0, 0, "", [cub] {
-                              cub();
-                              return true;
-                          }});
+    for (const PeerCall& call : peers) {
+        candidates.push_back({std::string(call.peer), 0, 0, "", [run = call.run, scratch] {
+                                  run(scratch, defaultStream);
+                                  return true;
+                              }});
+    }
+    return candidates;
+}
+
+/// Every shape that suits n elements. `resident(shape)` and `lookBack(shape, order)` launch them.
+template <typename Resident, typename LookBack>
+[[nodiscard]] std::vector<Candidate> candidatesFor(std::size_t n, Resident resident, LookBack lookBack) {
+    std::vector<Candidate> candidates;
     if (n <= largestResident) {
         forEach(ResidentShapes{}, [&](auto shape) {
             candidates.push_back({"resident", shape.threads, shape.rows, "", [=] { return resident(shape); }});

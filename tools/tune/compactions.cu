@@ -1,5 +1,3 @@
-#include <stream_compaction/cub.cuh>
-
 #include "tune/candidates.cuh"
 
 namespace Bench::Tune {
@@ -19,16 +17,18 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
     DeviceBuffer<T> out(largest);
     DeviceBuffer<T> expected(largest);
     DeviceBuffer<std::size_t> count(1);
-    DeviceBuffer<std::byte> memory(
-        std::max(scratchOfSmallestTiles * Launcher::scratchBytes<ArraySource<T>, T>(largest),
-                 Cub::Compact{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, largest)));
+    const auto peersFor = [&](std::size_t n) {
+        return callsOfPeers(
+            [&](auto peer) { return peer.compact(std::as_const(in).data(), out.data(), count.data(), n); });
+    };
+    DeviceBuffer<std::byte> memory(scratchFor(Launcher::scratchBytes<ArraySource<T>, T>(largest), peersFor(largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
     fill(in, SmallNumber<T>{});
     const auto source = sourceOf(std::as_const(in).data());
     forEachSize(largest, [&](std::size_t n) {
         const auto candidates = candidatesFor(
-            n, [&, n] { Cub::Compact{}(in.data(), out.data(), count.data(), n, scratch, defaultStream); },
+            n,
             [&, n](auto shape) {
                 return Launcher{}.compactResident(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
                                                   arena, defaultStream);
@@ -37,7 +37,9 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
                 Launcher{order}.compactByLookBack(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
                                                   arena, defaultStream);
             });
-        Cub::Compact{}(in.data(), expected.data(), count.data(), n, scratch, defaultStream);
+        const auto peers = peersFor(n);
+        peers.front().run(scratch, defaultStream);
+        copy(expected, out, n);
         const std::size_t kept = read(count);
         const auto spoil = [&] {
             poison(out);
@@ -49,7 +51,7 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
                        SinglePass::Compact{}(std::as_const(in).data(), out.data(), count.data(), n, scratch,
                                              defaultStream);
                    }},
-                  candidates);
+                  candidatesOf(peers, scratch), candidates);
     });
 }
 

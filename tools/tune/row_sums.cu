@@ -1,4 +1,3 @@
-#include <stream_compaction/cub_row_sum.cuh>
 #include <stream_compaction/row_sum.cuh>
 
 #include "cli/values.h"
@@ -94,14 +93,7 @@ void tuneRowSums(Tuner& tuner) {
     const RowSum::Card card = RowSum::currentCard();
     for (const Shape shape : shapes) {
         const RowSum::Matrix<int> matrix{in.data(), shape.rows, shape.cols, shape.cols};
-        const auto cub = [&] {
-            Cub::RowSum{}(in.data(), out.data(), shape.rows, shape.cols, shape.cols, scratch.bytes(), defaultStream);
-        };
         std::vector<Candidate> candidates;
-        candidates.push_back({"cub", 0, 0, "", [&] {
-                                  cub();
-                                  return true;
-                              }});
         for (Plan plan : plansFor(shape, card)) {
             for (const bool readOnce : {false, true}) {
                 plan.readOnce = readOnce;
@@ -113,7 +105,10 @@ void tuneRowSums(Tuner& tuner) {
                                       }});
             }
         }
-        Cub::RowSum{}(in.data(), expected.data(), shape.rows, shape.cols, shape.cols, scratch.bytes(), defaultStream);
+        const auto peers =
+            callsOfPeers([&](auto peer) { return peer.rowSum(in.data(), out.data(), shape.rows, shape.cols); });
+        peers.front().run(scratch.bytes(), defaultStream);
+        copy(expected, out, shape.rows);
         const std::string operation = "row-sum " + toString(shape);
         tuner.run({operation, "int32", shape.size(), (shape.size() + shape.rows) * sizeof(int), [&] { poison(out); },
                    [&] { return areEqual(out, expected, shape.rows); },
@@ -121,7 +116,7 @@ void tuneRowSums(Tuner& tuner) {
                        RowSum::Adaptive{}(std::as_const(in).data(), out.data(), shape.rows, shape.cols, shape.cols,
                                           scratch.bytes(), defaultStream);
                    }},
-                  candidates);
+                  candidatesOf(peers, scratch.bytes()), candidates);
     }
 }
 

@@ -1,5 +1,3 @@
-#include <stream_compaction/cub.cuh>
-
 #include "tune/candidates.cuh"
 
 namespace Bench::Tune {
@@ -12,27 +10,31 @@ void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
     DeviceBuffer<In> in(largest);
     DeviceBuffer<T> out(largest);
     DeviceBuffer<T> expected(largest);
+    const auto peersFor = [&](std::size_t n) {
+        return callsOfPeers([&](auto peer) { return peer.scan(std::as_const(in).data(), out.data(), n); });
+    };
     DeviceBuffer<std::byte> memory(
-        std::max(scratchOfSmallestTiles * Scan{}.scratchBytes(noArray<In>, noArray<T>, largest),
-                 Cub::Scan{}.scratchBytes(noArray<In>, noArray<T>, largest)));
+        scratchFor(Scan{}.scratchBytes(noArray<In>, noArray<T>, largest), peersFor(largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
     fill(in, SmallNumber<In>{});
     const auto source = sourceOf(std::as_const(in).data());
     forEachSize(largest, [&](std::size_t n) {
         const auto candidates = candidatesFor(
-            n, [&, n] { Cub::Scan{}(in.data(), out.data(), n, scratch, defaultStream); },
+            n,
             [&, n](auto shape) {
                 return Scan{}.scanResident(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             },
             [&, n](auto shape, TileOrder order) {
                 Scan{.order = order}.scanByLookBack(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             });
-        Cub::Scan{}(in.data(), expected.data(), n, scratch, defaultStream);
+        const auto peers = peersFor(n);
+        peers.front().run(scratch, defaultStream);
+        copy(expected, out, n);
         tuner.run({"scan", type, n, n * (sizeof(In) + sizeof(T)), [&] { poison(out); },
                    [&] { return areEqual(out, expected, n); },
                    [&] { Scan{}(std::as_const(in).data(), out.data(), n, scratch, defaultStream); }},
-                  candidates);
+                  candidatesOf(peers, scratch), candidates);
     });
 }
 

@@ -1,4 +1,3 @@
-#include <stream_compaction/cub.cuh>
 #include <stream_compaction/radix_sort.cuh>
 
 #include "tune/candidates.cuh"
@@ -15,13 +14,15 @@ using ClusterShapes = ShapeList<SortShape<256, 1>, SortShape<256, 2>, SortShape<
 using GridShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>>;
 
 /// For elements of 4, 8, 8 and 12 bytes.
-using SmallElementShapes = ShapeList<SortShape<384, 24>, SortShape<384, 56>, SortShape<384, 60>, SortShape<448, 24>,
-                                     SortShape<448, 32>, SortShape<512, 24>, SortShape<512, 32>, SortShape<512, 36>,
-                                     SortShape<512, 40>, SortShape<512, 44>, SortShape<512, 46>>;
-using PairShapes = ShapeList<SortShape<384, 24>, SortShape<384, 28>, SortShape<384, 30>, SortShape<448, 24>,
-                             SortShape<448, 26>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 23>>;
-using WideKeyShapes = ShapeList<SortShape<384, 14>, SortShape<384, 30>, SortShape<448, 14>, SortShape<448, 22>,
-                                SortShape<512, 20>, SortShape<512, 23>>;
+using SmallElementShapes =
+    ShapeList<SortShape<384, 24>, SortShape<384, 56>, SortShape<384, 60>, SortShape<448, 24>, SortShape<448, 32>,
+              SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 24>, SortShape<512, 28>, SortShape<512, 32>,
+              SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 44>, SortShape<512, 46>>;
+using PairShapes =
+    ShapeList<SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 28>, SortShape<384, 30>, SortShape<448, 24>,
+              SortShape<448, 26>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 23>>;
+using WideKeyShapes = ShapeList<SortShape<384, 14>, SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 30>,
+                                SortShape<448, 14>, SortShape<448, 22>, SortShape<512, 20>, SortShape<512, 23>>;
 using WidePairShapes = ShapeList<SortShape<384, 14>, SortShape<384, 18>, SortShape<384, 20>, SortShape<448, 14>,
                                  SortShape<512, 14>, SortShape<512, 15>>;
 
@@ -48,8 +49,7 @@ class SortContest {
           valuesIn_(hasValues ? largest : 0),
           valuesOut_(valuesIn_.size()),
           valuesExpected_(valuesIn_.size()),
-          memory_(std::max(scratchOfSmallestTiles * scratchOf<Radix::Sort, Radix::Sort>(largest),
-                           scratchOf<Cub::Sort, Cub::SortPairs>(largest))) {
+          memory_(scratchFor(scratchBytes(largest), peersFor(largest))) {
         fill(keysIn_, RandomBits<K>{});
         fill(valuesIn_, Index{});
     }
@@ -58,10 +58,6 @@ class SortContest {
     void run(Tuner& tuner, std::string_view type, std::size_t n, BlockList blocks, ClusterList clusters, GridList grids,
              PassList passes) {
         std::vector<Candidate> candidates;
-        candidates.push_back({"cub", 0, 0, "", [this, n] {
-                                  runCub(n);
-                                  return true;
-                              }});
         const auto add = [&](const char* way, auto shapes, auto launch) {
             forEach(shapes, [&](auto shape) {
                 candidates.push_back(
@@ -78,14 +74,10 @@ class SortContest {
         add("passes", passes,
             []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::InPasses<Shape>>(sort); });
 
-        runCub(n);
-        Common::checkCUDAError(
-            cudaMemcpy(keysExpected_.data(), keysOut_.data(), n * sizeof(K), cudaMemcpyDeviceToDevice), "cudaMemcpy");
-        if constexpr (hasValues) {
-            Common::checkCUDAError(
-                cudaMemcpy(valuesExpected_.data(), valuesOut_.data(), n * sizeof(Value), cudaMemcpyDeviceToDevice),
-                "cudaMemcpy");
-        }
+        const auto peers = peersFor(n);
+        peers.front().run(memory_.bytes(), defaultStream);
+        copy(keysExpected_, keysOut_, n);
+        copy(valuesExpected_, valuesOut_, hasValues ? n : 0);
         const auto spoil = [this] {
             poison(keysOut_);
             poison(valuesOut_);
@@ -94,36 +86,42 @@ class SortContest {
             return areEqual(keysOut_, keysExpected_, n) && areEqual(valuesOut_, valuesExpected_, hasValues ? n : 0);
         };
         const std::size_t bytes = 2 * n * (sizeof(K) + (hasValues ? sizeof(Value) : 0));
-        tuner.run({hasValues ? "sort-pairs" : "sort", type, n, bytes, spoil, isCorrect,
-                   [this, n] { runSort<Radix::Sort, Radix::Sort>(n); }},
-                  candidates);
+        tuner.run({hasValues ? "sort-pairs" : "sort", type, n, bytes, spoil, isCorrect, [this, n] { sort(n); }},
+                  candidatesOf(peers, memory_.bytes()), candidates);
     }
 
   private:
     using StoredValue = std::conditional_t<hasValues, Value, int>;
 
-    /// Scratch of a sort by `Pairs`, or by `Keys` if there are no values.
-    template <typename Keys, typename Pairs>
-    [[nodiscard]] static std::size_t scratchOf(std::size_t n) {
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
         if constexpr (hasValues) {
-            return Pairs{}.scratchBytes(noArray<K>, noArray<K>, noArray<Value>, noArray<Value>, n);
+            return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<Value>, noArray<Value>, n);
         } else {
-            return Keys{}.scratchBytes(noArray<K>, noArray<K>, n);
+            return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, n);
         }
     }
 
-    /// Sorts by `Pairs`, or by `Keys` if there are no values.
-    template <typename Keys, typename Pairs>
-    void runSort(std::size_t n) {
+    void sort(std::size_t n) {
         const K* const keysIn = keysIn_.data();
         if constexpr (hasValues) {
             const Value* const valuesIn = valuesIn_.data();
-            Pairs{}(keysIn, keysOut_.data(), valuesIn, valuesOut_.data(), n, memory_.bytes(), defaultStream);
+            Radix::Sort{}(keysIn, keysOut_.data(), valuesIn, valuesOut_.data(), n, memory_.bytes(), defaultStream);
         } else {
-            Keys{}(keysIn, keysOut_.data(), n, memory_.bytes(), defaultStream);
+            Radix::Sort{}(keysIn, keysOut_.data(), n, memory_.bytes(), defaultStream);
         }
     }
-    void runCub(std::size_t n) { runSort<Cub::Sort, Cub::SortPairs>(n); }
+
+    [[nodiscard]] std::vector<PeerCall> peersFor(std::size_t n) {
+        const K* const keysIn = keysIn_.data();
+        return callsOfPeers([&](auto peer) {
+            if constexpr (hasValues) {
+                const Value* const valuesIn = valuesIn_.data();
+                return peer.sortPairs(keysIn, keysOut_.data(), valuesIn, valuesOut_.data(), n);
+            } else {
+                return peer.sort(keysIn, keysOut_.data(), n);
+            }
+        });
+    }
 
     template <typename Way>
     [[nodiscard]] static bool launchBy(const Call& sort) {
@@ -179,8 +177,8 @@ void tuneSorts(Tuner& tuner) {
     tuneSmall<int, int>(tuner, "int32,int32");
     tunePasses<int, NoValue>(tuner, "int32", {20, 21, 22, 24, 26, 28}, SmallElementShapes{});
     tunePasses<int, int>(tuner, "int32,int32", {20, 21, 22, 24, 26, 28}, PairShapes{});
-    tunePasses<std::int64_t, NoValue>(tuner, "int64", {24, 27}, WideKeyShapes{});
-    tunePasses<std::int64_t, int>(tuner, "int64,int32", {24, 26}, WidePairShapes{});
+    tunePasses<std::int64_t, NoValue>(tuner, "int64", {20, 22, 24, 27}, WideKeyShapes{});
+    tunePasses<std::int64_t, int>(tuner, "int64,int32", {20, 22, 24, 26}, WidePairShapes{});
 }
 
 }  // namespace Bench::Tune

@@ -36,37 +36,41 @@ constexpr double tolerance = 0.03;
 Tuner::Tuner(Gpu& gpu, const std::filesystem::path& csv)
     : gpu_(gpu), info_(gpu.info()), csv_(csv, std::string(header)) {}
 
-void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
+void Tuner::run(const Contest& contest, std::span<const Candidate> peers, std::span<const Candidate> candidates) {
     const double copyUs = gpu_.measureCopy(contest.bytes, Mode::Cold, plan).us.median;
-    const Candidate& peer = candidates.front();
-    const std::optional<double> peerUs = measured(contest, peer, copyUs);
-    const Candidate* fastest = nullptr;
-    double shortest = 0;
-    for (const Candidate& candidate : candidates.subspan(1)) {
-        const std::optional<double> us = measured(contest, candidate, copyUs);
-        if (us && (fastest == nullptr || *us < shortest)) {
-            fastest = &candidate;
-            shortest = *us;
-        }
-    }
+    const std::optional<Result> peer = fastestOf(contest, peers, copyUs);
+    const std::optional<Result> fastest = fastestOf(contest, candidates, copyUs);
     const Candidate chosen{"chosen", 0, 0, "", [&contest] {
                                contest.chosen();
                                return true;
                            }};
     const std::optional<double> chosenUs = measured(contest, chosen, copyUs);
-    if (fastest == nullptr || !peerUs || !chosenUs) {
+    if (!peer || !fastest || !chosenUs) {
         return;
     }
     // The fastest of many candidates owes something to luck, so a choice that looks slow is measured again.
-    double excess = *chosenUs / shortest - 1;
+    double excess = *chosenUs / fastest->us - 1;
     if (excess > tolerance) {
-        excess = ratio(contest, chosen, *fastest) - 1;
+        excess = ratio(contest, chosen, *fastest->candidate) - 1;
     }
     const bool misses = excess > tolerance;
     misses_ += misses ? 1 : 0;
     fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {:5.2f} x {}  {}; chosen: {:+.1f} %{}\n",
-               contest.operation, contest.type, contest.n, shortest, 100 * copyUs / shortest, *peerUs / shortest,
-               peer.kernel, describe(*fastest), 100 * excess, misses ? " MISSES" : "");
+               contest.operation, contest.type, contest.n, fastest->us, 100 * copyUs / fastest->us,
+               peer->us / fastest->us, peer->candidate->kernel, describe(*fastest->candidate), 100 * excess,
+               misses ? " MISSES" : "");
+}
+
+std::optional<Tuner::Result> Tuner::fastestOf(const Contest& contest, std::span<const Candidate> candidates,
+                                              double copyUs) {
+    std::optional<Result> fastest;
+    for (const Candidate& candidate : candidates) {
+        const std::optional<double> us = measured(contest, candidate, copyUs);
+        if (us && (!fastest || *us < fastest->us)) {
+            fastest = {&candidate, *us};
+        }
+    }
+    return fastest;
 }
 
 std::optional<double> Tuner::measured(const Contest& contest, const Candidate& candidate, double copyUs) {

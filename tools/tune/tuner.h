@@ -41,9 +41,8 @@ class Tuner {
     /// Appends one row per measurement to `csv`. Throws UsageError if it cannot be opened.
     Tuner(Gpu& gpu, const std::filesystem::path& csv);
 
-    /// Measures all candidates and the library's choice, and checks the result of the last trial of each. The first
-    /// candidate is the peer.
-    void run(const Contest& contest, std::span<const Candidate> candidates);
+    /// Measures the peers, all candidates and the library's choice, and checks the result of the last trial of each.
+    void run(const Contest& contest, std::span<const Candidate> peers, std::span<const Candidate> candidates);
 
     /// Whether everything that ran was correct.
     [[nodiscard]] bool allCorrect() const { return allCorrect_; }
@@ -51,6 +50,15 @@ class Tuner {
     [[nodiscard]] int misses() const { return misses_; }
 
   private:
+    /// One of the candidates, with its median time in microseconds.
+    struct Result {
+        const Candidate* candidate;
+        double us;
+    };
+
+    /// The fastest of those that fit the card and are correct.
+    [[nodiscard]] std::optional<Result> fastestOf(const Contest& contest, std::span<const Candidate> candidates,
+                                                  double copyUs);
     /// The median time of a candidate in microseconds, if it fits the card and is correct. Appends the row.
     [[nodiscard]] std::optional<double> measured(const Contest& contest, const Candidate& candidate, double copyUs);
     /// The time of the first over that of the second, measured anew in turns.
