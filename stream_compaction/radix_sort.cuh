@@ -33,22 +33,25 @@ template <typename V>
 using Carried = std::conditional_t<hasValues<V> && !isOwnIndex<V> && isAccessSize(sizeof(V)) && alignof(V) == sizeof(V),
                                    AccessWord<sizeof(V)>, V>;
 
+/// The bytes of a key and its value.
+template <typename Bits, typename Value>
+inline constexpr std::size_t elementSize = sizeof(Bits) + (hasValues<Value> ? sizeof(Value) : 0);
+
 /// Elements per thread of a pass: the number that fits in `tileBytes` of shared memory and in the registers. Values
 /// that are not copied straight to shared memory take registers, too.
 template <typename Bits, typename Value>
 [[nodiscard]] constexpr int passItems(std::size_t threads, std::size_t tileBytes) {
-    const std::size_t valueBytes = hasValues<Value> ? sizeof(Value) : 0;
     const std::size_t byRegisters = hasValues<Value> && !isElementCopySize<Value>
                                         ? std::min<std::size_t>(12, 96 / sizeof(Value))
                                     : sizeof(Bits) < 4 ? 24
                                                        : 44;
-    return static_cast<int>(std::min(byRegisters, tileBytes / (threads * (sizeof(Bits) + valueBytes))));
+    return static_cast<int>(std::min(byRegisters, tileBytes / (threads * elementSize<Bits, Value>)));
 }
 
 /// Threads per block of a pass. Elements of eight bytes and more fill the tile with fewer threads, which have more
 /// registers.
 template <typename Bits, typename Value>
-inline constexpr int passThreads = sizeof(Bits) + (hasValues<Value> ? sizeof(Value) : 0) < 8 ? 512 : 384;
+inline constexpr int passThreads = elementSize<Bits, Value> < 8 ? 512 : 384;
 
 /// A pass whose tile takes at most `kibibytes` KiB.
 template <typename Bits, typename Value, std::size_t kibibytes>
@@ -65,8 +68,8 @@ using Ways = WayTable<  //
     ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, 32>, ByGrid<SortShape<512, 8>, 128>, ByGrid<SortShape<1024, 8>, 128>,
-    InPasses<PassShape<Bits, Value, 64>, 2, 1 << 22>,  // so that the tiles are enough for all multiprocessors
-    InPasses<PassShape<Bits, Value, 92>, 2>,           // two blocks per multiprocessor, as on compute capability 9.0
+    InPasses<PassShape<Bits, Value, 64>, 2, (16 << 20) / elementSize<Bits, Value>>,  // tiles for all multiprocessors
+    InPasses<PassShape<Bits, Value, 92>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;
 
 template <typename K>
