@@ -24,6 +24,8 @@ LEVELS = [1 << k for k in (8, 16, 20, 28)]
 CUBS = ("cub", "cub-latest")
 # Designs were measured beside this one alone.
 TOOLKITS_CUB = "the toolkit's CUB"
+# Of a sweep of the tuner.
+TUNERS_CUB = "CUB is the faster of the toolkit's and the newest."
 
 
 @functools.cache
@@ -324,13 +326,12 @@ def radix_ways():
                 row = best(same, kernel=way)
                 cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
             lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
-    return "\n".join([*lines, "", f"Threads x elements per thread. CUB is the faster of the toolkit's and the newest. "
-                      f"From {link('tune_sorts.csv')}."])
+    return "\n".join([*lines, "", f"Threads x elements per thread. {TUNERS_CUB} From {link('tune_sorts.csv')}."])
 
 
 def radix_shapes():
     """Shapes of the tiles of a pass, at the largest size."""
-    lines = ["| type | n | tile, time, ratio to the faster CUB |", "| --- | ---: | --- |"]
+    lines = ["| type | n | tile, time, ratio to CUB |", "| --- | ---: | --- |"]
     rows = [row for row in read("tune_sorts.csv") if row["kernel"] in (*CUBS, "passes")]
     for kind in ("int32", "int32,int32", "int64", "int64,int32"):
         n = max(int(row["n"]) for row in rows if row["type"] == kind)
@@ -339,7 +340,7 @@ def radix_shapes():
         shapes = sorted((row for row in same if row["kernel"] == "passes"), key=lambda row: float(row["median_us"]))
         cells = [f"{row['threads']} x {row['rows']}: {beside(cub, row)}" for row in shapes]
         lines.append(f"| {kind} | {power(n)} | " + "; ".join(cells) + " |")
-    return "\n".join([*lines, "", f"From {link('tune_sorts.csv')}."])
+    return "\n".join([*lines, "", f"{TUNERS_CUB} From {link('tune_sorts.csv')}."])
 
 
 SORT_DESIGNS = {

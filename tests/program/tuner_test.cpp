@@ -30,8 +30,8 @@ TEST(Tuner, ChecksWhatWasTimed) {
             return true;
         };
     };
-    const std::vector<Candidate> candidates{{"peer", 0, 0, "", writes(true)},
-                                            {"right", 128, 4, "", writes(true)},
+    const std::vector<Candidate> peers{{"peer", 0, 0, "", writes(true)}};
+    const std::vector<Candidate> candidates{{"right", 128, 4, "", writes(true)},
                                             {"wrong later", 128, 8, "", writes(false)},
                                             {"no room", 128, 16, "", [] { return false; }}};
     FakeGpu gpu(1000);
@@ -39,7 +39,7 @@ TEST(Tuner, ChecksWhatWasTimed) {
     EXPECT_TRUE(tuner.allCorrect());
     tuner.run({"scan", "int32", 1, 8, [&result] { result = 0; }, [&result] { return result == 1; },
                [&result] { result = 1; }},
-              candidates);
+              peers, candidates);
     EXPECT_FALSE(tuner.allCorrect());
 
     std::ifstream file(csv);
@@ -63,11 +63,11 @@ TEST(Tuner, CountsChoicesThatAreSlowerThanTheFastestShape) {
             return true;
         };
     };
-    const std::vector<Candidate> candidates{
-        {"peer", 0, 0, "", taking(50)}, {"slow", 128, 4, "", taking(120)}, {"fast", 128, 8, "", taking(100)}};
+    const std::vector<Candidate> peers{{"peer", 0, 0, "", taking(50)}};
+    const std::vector<Candidate> candidates{{"slow", 128, 4, "", taking(120)}, {"fast", 128, 8, "", taking(100)}};
     const auto missesWith = [&](double chosenUs) {
         const int before = tuner.misses();
-        tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&, chosenUs] { log->runUs = chosenUs; }},
+        tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&, chosenUs] { log->runUs = chosenUs; }}, peers,
                   candidates);
         return tuner.misses() - before;
     };
@@ -77,9 +77,29 @@ TEST(Tuner, CountsChoicesThatAreSlowerThanTheFastestShape) {
     // Once slow by chance, not again.
     int runs = 0;
     tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = ++runs <= 20 ? 200 : 100; }},
-              candidates);
+              peers, candidates);
     EXPECT_GT(runs, 20);
     EXPECT_EQ(tuner.misses(), 1);
+    std::filesystem::remove(csv);
+}
+
+TEST(Tuner, ComparesWithTheFasterPeer) {
+    const std::filesystem::path csv = std::filesystem::path(testing::TempDir()) / "tuner_peers.csv";
+    const auto log = std::make_shared<GpuLog>();
+    FakeGpu gpu(1000, log);
+    Tuner tuner(gpu, csv);
+    const auto taking = [&log](double us) {
+        return [&log, us] {
+            log->runUs = us;
+            return true;
+        };
+    };
+    const std::vector<Candidate> peers{
+        {"old", 0, 0, "", taking(300)}, {"new", 0, 0, "", taking(150)}, {"none", 0, 0, "", [] { return false; }}};
+    const std::vector<Candidate> candidates{{"ours", 128, 4, "", taking(100)}};
+    testing::internal::CaptureStdout();
+    tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 100; }}, peers, candidates);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("1.50 x new  ours 128 threads"));
     std::filesystem::remove(csv);
 }
 
