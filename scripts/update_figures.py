@@ -378,6 +378,32 @@ def radix_designs():
                       f"From {link('tune_sorts.csv')} and `data/h200/designs/sort_*.csv`."])
 
 
+PAIRS_DESIGNS = {
+    "as_it_is": "as it is",
+    "keys_read_once": "keys by `__ldcs`",
+    "values_read_once": "values evicted first from L2",
+    "no_prefetch": "values not asked for early",
+    "all_read_once": "all three",
+}
+
+
+def radix_pairs():
+    """How a pass of a sort of pairs reads them, on both cards."""
+    cases = [(card, n) for card in CARDS for n in (1 << 24, 1 << 28)]
+    lines = ["| design | " + " | ".join(f"{card.upper()}, {power(n)}" for card, n in cases) + " |",
+             "| --- |" + " ---: |" * len(cases)]
+    for name, title in PAIRS_DESIGNS.items():
+        cells = []
+        for card, n in cases:
+            file = DATA.parent / card / "designs" / f"pairs_{name}.csv"
+            rows = read(file.name, folder=file.parent) if file.exists() else []
+            same = [row for row in rows if row["n"] == str(n)]
+            cells.append(beside(tuners_cub(same), fastest(row for row in same if row["rows"] == "30")))
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", "int32 and int32, 384 x 30. In brackets, the ratio to CUB in the same run; "
+                      f"{TUNERS_CUB} From `data/h200/designs/pairs_*.csv` and `data/h100/designs/pairs_*.csv`."])
+
+
 def row_sum_rows(name):
     return {(row["type"], row["shape"], row["variant"]): row for row in read(name)}
 
@@ -784,7 +810,8 @@ BLOCKS = {
                                       "single-pass-designs": single_pass_designs,
                                       "resident-or-look-back": resident_or_look_back},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
-                                     "radix-shapes": radix_shapes, "radix-designs": radix_designs},
+                                     "radix-shapes": radix_shapes, "radix-designs": radix_designs,
+                                     "radix-pairs": radix_pairs},
     "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
                                   "row-sum-profile": row_sum_profile, "row-sum-lessons": row_sum_lessons,
                                   "row-sum-designs": row_sum_designs},
