@@ -75,9 +75,8 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu,
 
 /// The variants that run on several ranks. Throws UsageError if there are none, or if an option is for one process.
 [[nodiscard]] std::vector<Variant> variantsOnRanks(const std::vector<Variant>& variants, const Options& options) {
-    if (options.device != 0 || options.gpus != 1 || options.resume || options.classic) {
-        throw UsageError(
-            "mpirun: leave out --device, --gpus, --resume and --classic; there is one GPU for each process");
+    if (options.device != 0 || options.gpus != 1 || options.classic) {
+        throw UsageError("mpirun: leave out --device, --gpus and --classic; there is one GPU for each process");
     }
     std::vector<Variant> onRanks;
     std::ranges::copy_if(variants, std::back_inserter(onRanks),
@@ -121,16 +120,22 @@ void together(const World& world, const SomeWork& work) {
     std::vector<Section> sections;
     GpuAccess access;
     RunContext context;
-    std::optional<Run> run;
+    std::vector<Row> measured;
     together(world, [&] {
         sections = makePlan(world.isAlone() ? machine.variants : variantsOnRanks(machine.variants, options), options);
         access = openGpus(options, machine, world);
         useGpus(sections, access.gpus, options.deviceBytes);
         context = describeRun(access);
         context.peers = peersOf(sections);
-        if (options.resume) {
-            leaveOutMeasured(sections, *options.csv, context, options.plan);
+        if (options.resume && options.csv) {  // only rank 0 has files
+            measured = measuredRows(*options.csv, context, options.plan);
         }
+    });
+    if (options.resume) {
+        leaveOutMeasured(sections, measured, context, options.plan, world);
+    }
+    std::optional<Run> run;
+    together(world, [&] {
         for (const Section& section : sections) {
             if (!section.measurements.empty()) {
                 checkMemory(section, machine, access.gpu.get(), world);

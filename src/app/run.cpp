@@ -77,28 +77,33 @@ namespace {
 
 }  // namespace
 
-void leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv, const RunContext& context,
-                      const TrialPlan& plan) {
+std::vector<Row> measuredRows(const std::filesystem::path& csv, const RunContext& context, const TrialPlan& plan) {
     if (std::error_code ignored; !std::filesystem::is_regular_file(csv, ignored) || std::filesystem::is_empty(csv)) {
-        return;
+        return {};
     }
-    const CsvContents contents = readCsv(csv);
+    std::vector<Row> rows = readCsv(csv).rows;
+    std::erase_if(rows, [&](const Row& row) { return row.commit != context.commit || !isTimedEnough(row, plan); });
+    return rows;
+}
+
+void leaveOutMeasured(std::vector<Section>& sections, std::span<const Row> rows, const RunContext& context,
+                      const TrialPlan& plan, const World& world) {
     std::map<Subject, const Row*> measured;
-    for (const Row& row : contents.rows) {
-        if (row.commit == context.commit && isTimedEnough(row, plan)) {
-            measured[row.subject()] = &row;
-        }
+    for (const Row& row : rows) {
+        measured[row.subject()] = &row;
     }
     for (Section& section : sections) {
         std::vector<Measurement> missing;
         for (Measurement& measurement : section.measurements) {
             const Row row = rowOf(context, measurement);
-            if (const auto found = measured.find(row.subject()); found != measured.end()) {
+            const auto found = measured.find(row.subject());
+            const bool isMeasured = found != measured.end();
+            if (!world.any(isMeasured)) {
+                missing.push_back(std::move(measurement));
+            } else if (isMeasured) {
                 Outcome outcome = outcomeOf(measurement, *found->second);
                 outcome.time.wanted = plan.trials;
                 section.earlier.push_back({*found->second, std::move(outcome)});
-            } else {
-                missing.push_back(std::move(measurement));
             }
         }
         section.measurements = std::move(missing);
@@ -140,7 +145,7 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
             work += workOf(measurement);
         }
     }
-    if (options_.resume) {
+    if (options_.resume && options_.csv) {  // only rank 0 has files
         report_.note(fmt::format("{} measurements are in {} and not made again", found, options_.csv->string()));
     }
     if (context.simulatedCard && writesFiles(options_)) {
@@ -163,7 +168,7 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     }
     report_.summary(outcomes_);
     const bool skippedAll = !shown_.empty() && count(shown_, Outcome::Status::Skipped) == shown_.size();
-    if (skippedAll && !interrupted_) {
+    if (world_.ofFirst(skippedAll ? 1 : 0) == 1 && !interrupted_) {
         throw UsageError("nothing was run: " + shown_.front().reason);
     }
     outputs_.finish(context, shown_);

@@ -45,11 +45,15 @@ class Outputs {
 /// Whether one of the files is standard output. The report then goes to standard error.
 [[nodiscard]] bool writesToStandardOutput(const Options& options);
 
-/// Moves measurements to the earlier ones that the CSV file already has for this card, processor and commit, with a
-/// right result and as many trials as `plan` asks for. The file may be missing or empty. Throws UsageError if it is not
-/// one of this program's.
-void leaveOutMeasured(std::vector<Section>& sections, const std::filesystem::path& csv, const RunContext& context,
-                      const TrialPlan& plan);
+/// The rows of the CSV file for this commit, with a right result and as many trials as `plan` asks for. The file may be
+/// missing or empty. Throws UsageError if it is not one of this program's.
+[[nodiscard]] std::vector<Row> measuredRows(const std::filesystem::path& csv, const RunContext& context,
+                                            const TrialPlan& plan);
+
+/// Moves measurements to the earlier ones that the rows have for this card and processor. Only rank 0 has rows; all
+/// ranks leave out the same measurements.
+void leaveOutMeasured(std::vector<Section>& sections, std::span<const Row> rows, const RunContext& context,
+                      const TrialPlan& plan, const World& world);
 
 enum class Ending { Passed, Failed, Interrupted };
 

@@ -50,6 +50,26 @@ class MadeUpVariants(unittest.TestCase):
         self.assertEqual([(row["variant"], row["gpus"], row["trials"], row["n"]) for row in rows],
                          [("working", "3", "4", "1000")])
 
+    def test_are_not_measured_again(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "rows.csv"
+            options = "--op", "scan", "--variant", "working", "--csv", str(path)
+            self.assertEqual(run(3, MADE_UP, *options).returncode, 0)
+            for size, found in (("2000,1000", 1), ("1000,2000", 2)):
+                done = run(3, MADE_UP, *options, "--size", size, "--resume")
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertIn(f"{found} measurements are in {path} and not made again\n", done.stdout)
+            with path.open(newline="") as file:
+                self.assertEqual([row["n"] for row in csv.DictReader(file)], ["1000", "2000"])
+
+    def test_are_not_resumed_from_other_files(self):
+        with tempfile.NamedTemporaryFile(suffix=".csv") as file:
+            file.write(b"of another program\n")
+            file.flush()
+            done = run(2, MADE_UP, "--op", "scan", "--variant", "working", "--csv", file.name, "--resume")
+        self.assertEqual(done.returncode, 2)
+        self.assertEqual(done.stderr.count("stream_compaction_test: "), 1, done.stderr)
+
     def test_stop_by_the_clock_of_one_rank(self):
         done = run(3, MADE_UP, "--op", "scan", "--variant", "working", "--trials", "1000000", "--time-budget", "50ms")
         self.assertIn("\n1 passed, 0 failed, 0 skipped\n", done.stdout)
