@@ -202,7 +202,8 @@ int runProgram(std::span<const char* const> arguments, const std::vector<std::si
     auto world = std::make_unique<const World>();
     const auto complain = [&](std::string_view what) {
         const std::string rank = world->rank() == 0 ? "" : fmt::format("rank {}: ", world->rank());
-        console.err << "stream_compaction_test: " << rank << what << std::endl;
+        // In one piece, because mpirun puts other messages between pieces.
+        console.err << fmt::format("stream_compaction_test: {}{}\n", rank, what) << std::flush;
     };
     // The other ranks do not know of the error and wait for this one.
     const auto endAll = [&](std::string_view what, int status) {
