@@ -52,17 +52,30 @@ TEST(Tuner, ChecksWhatWasTimed) {
     std::filesystem::remove(csv);
 }
 
-TEST(Tuner, CountsChoicesThatAreSlowerThanTheFastestShape) {
-    const std::filesystem::path csv = std::filesystem::path(testing::TempDir()) / "tuner_misses.csv";
-    const auto log = std::make_shared<GpuLog>();
-    FakeGpu gpu(1000, log);
-    Tuner tuner(gpu, csv);
-    const auto taking = [&log](double us) {
-        return [&log, us] {
+/// A tuner on a card whose times the candidates say.
+class TunerOfKnownTimes : public testing::Test {
+  protected:
+    ~TunerOfKnownTimes() override { std::filesystem::remove(csv_); }
+
+    [[nodiscard]] auto taking(double us) {
+        return [this, us] {
             log->runUs = us;
             return true;
         };
-    };
+    }
+
+    const std::shared_ptr<GpuLog> log = std::make_shared<GpuLog>();
+
+  private:
+    std::filesystem::path csv_ = std::filesystem::path(testing::TempDir()) /
+                                 (testing::UnitTest::GetInstance()->current_test_info()->name() + std::string(".csv"));
+    FakeGpu gpu_{1000, log};
+
+  protected:
+    Tuner tuner{gpu_, csv_};
+};
+
+TEST_F(TunerOfKnownTimes, CountsChoicesThatAreSlowerThanTheFastestShape) {
     const std::vector<Candidate> peers{{"peer", 0, 0, "", taking(50)}};
     const std::vector<Candidate> candidates{{"slow", 128, 4, "", taking(120)}, {"fast", 128, 8, "", taking(100)}};
     const auto missesWith = [&](double chosenUs) {
@@ -80,27 +93,15 @@ TEST(Tuner, CountsChoicesThatAreSlowerThanTheFastestShape) {
               peers, candidates);
     EXPECT_GT(runs, 20);
     EXPECT_EQ(tuner.misses(), 1);
-    std::filesystem::remove(csv);
 }
 
-TEST(Tuner, ComparesWithTheFasterPeer) {
-    const std::filesystem::path csv = std::filesystem::path(testing::TempDir()) / "tuner_peers.csv";
-    const auto log = std::make_shared<GpuLog>();
-    FakeGpu gpu(1000, log);
-    Tuner tuner(gpu, csv);
-    const auto taking = [&log](double us) {
-        return [&log, us] {
-            log->runUs = us;
-            return true;
-        };
-    };
+TEST_F(TunerOfKnownTimes, ComparesWithTheFasterPeer) {
     const std::vector<Candidate> peers{
         {"old", 0, 0, "", taking(300)}, {"new", 0, 0, "", taking(150)}, {"none", 0, 0, "", [] { return false; }}};
     const std::vector<Candidate> candidates{{"ours", 128, 4, "", taking(100)}};
     testing::internal::CaptureStdout();
     tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 100; }}, peers, candidates);
     EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("1.50 x new  ours 128 threads"));
-    std::filesystem::remove(csv);
 }
 
 }  // namespace
