@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <filesystem>
 #include <functional>
 #include <list>
 #include <map>
@@ -390,6 +391,8 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
         settings.seed = parse(key, value, std::uint64_t{0}, ~std::uint64_t{0});
     } else if (key == "trace") {
         settings.trace = value;
+    } else if (key == "rank") {
+        settings.rank = parse(key, value, 0, 1 << 20);
     } else if (key == "devices") {
         settings.devices = parse(key, value, 1, mostDevices);
     } else if (key == "links") {
@@ -398,10 +401,19 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
         settings.patience = parse(key, value, 1, 86'400);
     } else {
         throw std::invalid_argument(
-            "simulator: expected capability, multiprocessors, memory, order, seed, trace, devices, links or patience, "
-            "got \"" +
+            "simulator: expected capability, multiprocessors, memory, order, seed, trace, rank, devices, links or "
+            "patience, got \"" +
             std::string(key) + '"');
     }
+}
+
+/// The name of this process's trace file, such as `trace.1.jsonl` for `trace.jsonl` of rank 1.
+std::string traceFile(const Settings& settings) {
+    std::filesystem::path file = settings.trace;
+    if (settings.rank && !file.empty()) {
+        file.replace_extension(std::to_string(*settings.rank) + file.extension().string());
+    }
+    return file.string();
 }
 
 void apply(Settings& settings, std::string_view text) {
@@ -412,8 +424,8 @@ void apply(Settings& settings, std::string_view text) {
         const std::size_t equals = item.find('=');
         set(changed, item.substr(0, equals), equals == std::string_view::npos ? "" : item.substr(equals + 1));
     }
-    if (changed.trace != settings.trace) {
-        traceTo(changed.trace);
+    if (const std::string file = traceFile(changed); file != traceFile(settings)) {
+        traceTo(file);
     }
     settings = changed;
 }

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -38,9 +39,10 @@ enum class Links {
 
 /// All settings of a run.
 struct Settings {
-    Card card;               ///< all devices are alike
-    std::uint64_t seed = 0;  ///< 0: plain order and strong memory; else the seed of all free choices
-    std::string trace;       ///< name of the trace file, or empty
+    Card card;                ///< all devices are alike
+    std::uint64_t seed = 0;   ///< 0: plain order and strong memory; else the seed of all free choices
+    std::string trace;        ///< name of the trace file, or empty
+    std::optional<int> rank;  ///< of this process among several; the name of its trace file gets it
     int devices = 1;
     Links links = Links::Peer;
     int patience = 60;  ///< seconds without any change after which a host thread that waits for others ends the program

@@ -242,7 +242,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "with order=any, blocks begin in any order [capability=9.0,multiprocessors=4]");
     addTextOption(
         app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
-        "Write each step of the kernels to this file, one line of JSON per step");
+        "Write each step of the kernels to this file, one line of JSON per step. The ranks of mpirun "
+        "write a file each, trace.0.jsonl and so on for trace.jsonl");
     addFileOption(app, "--csv", options.csv, "Append one row per measurement to this file; - is standard output");
     addFileOption(app, "--samples", options.samples,
                   "Append the time of every trial to this file, one line of JSON per measurement; or -.\n"

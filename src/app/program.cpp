@@ -93,7 +93,8 @@ void checkMemory(const Section& section, const Machine& machine, const Gpu* gpu,
         return machine.openGpu({options.device, options.gpus, options.simulator});
     }
     const auto [rank, size] = world.onMachine();
-    GpuAccess access = machine.openGpu({rank, 1, fmt::format("devices={},{}", size, options.simulator), world});
+    GpuAccess access =
+        machine.openGpu({rank, 1, fmt::format("devices={},rank={},{}", size, world.rank(), options.simulator), world});
     if (!access.gpu && !access.simulatedCard) {
         throw UsageError(access.unavailableReason);
     }

@@ -1,6 +1,7 @@
 """Tests the program with several ranks. Usage: ranks_test.py PROGRAM PROGRAM_WITH_MADE_UP_VARIANTS MPIRUN OPTIONS..."""
 
 import csv
+import json
 import os
 import pathlib
 import subprocess
@@ -32,6 +33,19 @@ class RealVariants(unittest.TestCase):
     def test_have_keys_of_other_types_and_few_values(self):
         done = run(3, PROGRAM, "--op", "scan,sort", "--type", "int64,float", "--size", "10000", "--input", "mod:3")
         self.assertIn("\n4 passed, 0 failed, 0 skipped\n", done.stdout)
+
+    def test_are_traced_in_a_file_for_each_rank(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(2, PROGRAM, "--op", "scan", "--size", "64", "--input", "ascending", "--trace",
+                       str(pathlib.Path(folder) / "the.trace.jsonl"))
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            traces = {path.name: [json.loads(line) for line in path.read_text().splitlines()]
+                      for path in pathlib.Path(folder).iterdir()}
+        self.assertEqual(sorted(traces), ["the.trace.0.jsonl", "the.trace.1.jsonl"])
+        for rank in range(2):
+            loads = [step["values"] for step in traces[f"the.trace.{rank}.jsonl"] if step["step"] == "tile load"]
+            own = set(range(32 * rank, 32 * rank + 32))
+            self.assertEqual({value for values in loads for value in values} & set(range(64)), own)
 
     def test_need_a_gpu_for_each_process(self):
         done = run(3, PROGRAM, "--op", "scan", "--card", "devices=2")
@@ -101,6 +115,7 @@ class Requests(unittest.TestCase):
         self.assertIn("leave out --device, --gpus", self.refusal("--op", "scan", "--gpus", "2"))
         self.assertIn("none of the chosen operations", self.refusal("--op", "row-sum"))
         self.assertIn("cannot write", self.refusal("--op", "scan", "--csv", "/no/such/folder/file.csv"))
+        self.assertIn("/no/such/folder/trace.0.jsonl", self.refusal("--trace", "/no/such/folder/trace.jsonl"))
 
     def test_need_the_mpirun_of_the_mpi_that_was_built_with(self):
         done = run(0, PROGRAM, environment={"PMI_SIZE": "2"})
