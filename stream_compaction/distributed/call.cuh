@@ -35,6 +35,46 @@ static __global__ void kernNoteFailure(const Header* headers, int ranks, std::ui
     noteFailure(ranks, failure, [headers](int rank) { return headers[rank]; });
 }
 
+/// What all ranks have told about arrays that are to be exchanged. An `Info` begins with a header, and has `n` and
+/// `nOut`, the numbers of the rank's elements before and after. More may follow it.
+template <typename Info>
+struct ToldBy {
+    const std::byte* slots;
+    std::size_t slotBytes;
+    int ranks;
+
+    [[nodiscard]] __device__ const Info& of(int rank) const {
+        return *reinterpret_cast<const Info*>(slots + rank * slotBytes);
+    }
+
+    /// The position among all results at which those of a rank begin.
+    [[nodiscard]] __device__ std::uint64_t shareBegin(int rank) const {
+        std::uint64_t begin = 0;
+        for (int r = 0; r < rank; ++r) {
+            begin += of(r).nOut;
+        }
+        return begin;
+    }
+    [[nodiscard]] __device__ std::uint64_t n() const {
+        std::uint64_t sum = 0;
+        for (int r = 0; r < ranks; ++r) {
+            sum += of(r).n;
+        }
+        return sum;
+    }
+    /// Whether as many elements come out as go in.
+    [[nodiscard]] __device__ bool areConsistent() const { return shareBegin(ranks) == n(); }
+};
+
+/// Remembers a rank that failed, or that rank `me` cannot go on because the numbers of elements do not fit.
+template <typename Info>
+__device__ void noteFailure(const ToldBy<Info>& all, int me, std::uint32_t* failure) {
+    noteFailure(all.ranks, failure, [&](int rank) { return all.of(rank).header; });
+    if (!all.areConsistent() && *failure == 0) {
+        *failure = static_cast<std::uint32_t>(me) + 1;
+    }
+}
+
 /// A call of an operation for the ranks of this process. An operation is a sequence of steps, and each step is carried
 /// out for all ranks before the next, so that one thread can serve them all.
 ///

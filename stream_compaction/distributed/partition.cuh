@@ -50,10 +50,7 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
     const bool isPossible = all.areConsistent();
     if (thread == 0) {
         plan->isPossible = isPossible;
-        noteFailure(ranks, failure, [&](int rank) { return all.of(rank).header; });
-        if (!isPossible && *failure == 0) {
-            *failure = static_cast<std::uint32_t>(me) + 1;
-        }
+        noteFailure(all, me, failure);
     }
     if (!isPossible) {
         for (int to = 0; thread < ranks && to <= ranks; ++to) {

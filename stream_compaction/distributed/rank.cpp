@@ -37,9 +37,9 @@ Rank::Rank(ncclComm_t comm) : comm_(comm) {
     reachesAllRanks_ = ncclTeamLsa(comm).nRanks == count_;
     const DeviceScope here(device_);
     exchange_ = std::make_unique<Exchange>(
-        Exchange{DeviceBuffer<std::byte>(slotBytes), DeviceBuffer<std::byte>(slotBytes * count_),
+        Exchange{DeviceBuffer<std::byte>(mostBytesTold()), DeviceBuffer<std::byte>(mostBytesTold() * count_),
                  DeviceBuffer<std::byte>(stateBytes), DeviceBuffer<std::uint32_t>(1)});
-    Common::checkCUDAError(cudaMemset(mine<std::byte>(), 0, slotBytes), "cudaMemset");
+    Common::checkCUDAError(cudaMemset(mine<std::byte>(), 0, mostBytesTold()), "cudaMemset");
     Common::checkCUDAError(cudaMemset(failure(), 0, sizeof(*failure())), "cudaMemset");
     Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }

@@ -3,6 +3,7 @@
 #include <cuda_runtime_api.h>
 #include <nccl.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -19,12 +20,14 @@ namespace StreamCompaction::Distributed {
 /// The most ranks that a communicator of this library has. The tables of a sort grow with the square of their number.
 inline constexpr int mostRanks = 64;
 
-/// The first part of what a rank tells all others in an exchange, of at most `slotBytes` bytes.
+/// The first part of what a rank tells all others in an exchange.
 struct alignas(16) Header {
     std::uint32_t failed;  ///< 1 if the rank was called with invalid arguments, else 0
 };
-/// What a rank may tell in one exchange.
+/// What a rank may tell in one exchange, however many ranks there are.
 inline constexpr std::size_t slotBytes = std::size_t{72} << 10;
+/// What all ranks together may tell in one exchange, if that is more.
+inline constexpr std::size_t allSlotBytes = std::size_t{4} << 20;
 /// What operations may keep between their kernels.
 inline constexpr std::size_t stateBytes = std::size_t{128} << 10;
 
@@ -53,6 +56,8 @@ class Rank {
     /// Whether the ranks are near enough for kernels to write to the windows of all of them, over NVLink or PCIe.
     [[nodiscard]] bool reachesAllRanks() const { return reachesAllRanks_; }
 
+    /// What a rank may tell in one exchange.
+    [[nodiscard]] std::size_t mostBytesTold() const { return std::max(slotBytes, allSlotBytes / count_); }
     /// What this rank tells the others, in device memory. Its header is zero.
     template <typename Slot>
     [[nodiscard]] Slot* mine() const {

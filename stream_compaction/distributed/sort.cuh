@@ -1,5 +1,6 @@
 #pragma once
 
+#include "stream_compaction/distributed/gathered_sort.cuh"
 #include "stream_compaction/distributed/partition.cuh"
 #include "stream_compaction/radix_sort.cuh"
 
@@ -24,6 +25,16 @@ struct SortState {
     Splitters splitters;
     ExchangePlan plan;
 };
+
+/// What a rank's own sort takes.
+template <typename K, typename V>
+[[nodiscard]] std::size_t localSortBytes(std::size_t n) {
+    if constexpr (Radix::hasValues<V>) {
+        return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n);
+    } else {
+        return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, n);
+    }
+}
 
 /// The arrays of a rank in its scratch. What it receives comes first, where other ranks write it.
 template <typename K, typename V>
@@ -54,7 +65,7 @@ struct SortMemory {
         Arguments::requireAtMost("n", n, Common::mostBlocks / mostClasses * Shape::elements);  // an int counts statuses
         return Radix::elementBytes<Bits, Value>(nOut) +
                (rank.reachesAllRanks() ? 0 : Radix::elementBytes<Bits, Value>(n)) +
-               scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localBytes(nOut);
+               scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localSortBytes<K, V>(nOut);
     }
 
     [[nodiscard]] static std::size_t tilesOf(std::size_t n) { return Common::blocksFor(n, Shape::elements); }
@@ -63,12 +74,26 @@ struct SortMemory {
     [[nodiscard]] static std::size_t wordsFor(std::size_t n, const Rank& rank) {
         return LookBack::Statuses<LookBack::Count>::wordsFor(tilesOf(n) * (2 * rank.count() - 1));
     }
-    [[nodiscard]] static std::size_t localBytes(std::size_t n) {
-        if constexpr (Radix::hasValues<V>) {
-            return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n);
-        } else {
-            return Radix::Sort{}.scratchBytes(noArray<K>, noArray<K>, n);
-        }
+};
+
+/// The arrays of a rank that sorts the elements of all ranks, n at most.
+template <typename K, typename V>
+struct GatheredMemory {
+    using Bits = BitsOf<K>;
+    using Value = Radix::Carried<V>;
+
+    Radix::Elements<Bits, Value> gathered;
+    Radix::Elements<Bits, Value> sorted;
+    Scratch rest;
+
+    GatheredMemory(Scratch scratch, std::size_t n) {
+        ScratchArena arena(scratch, 0);
+        gathered = Radix::takeElements<Bits, Value>(arena, n);
+        sorted = Radix::takeElements<Bits, Value>(arena, n);
+        rest = arena.rest();
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) {
+        return 2 * Radix::elementBytes<Bits, Value>(n) + localSortBytes<K, V>(n);
     }
 };
 
@@ -100,17 +125,22 @@ struct Sort {
     int beginBit = 0;         ///< as for Radix::Sort
     int endBit = 0;           ///< as for Radix::Sort
 
+    /// The most elements that any rank brings or gets, the same number on all ranks; 0 if they do not know it. If all
+    /// ranks together can have few, 4 MiB or so, each of them sorts all elements, after a single exchange. Then no
+    /// window is needed.
+    std::size_t mostPerRank = 0;
+
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most.
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, std::size_t n, std::size_t nOut,
                                            const Rank& rank) const {
-        return SortMemory<K, Radix::NoValue>::bytes(n, nOut, rank);
+        return bytesFor<K, Radix::NoValue>(n, nOut, rank);
     }
     /// The same for keys and values.
     template <typename K, typename V>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
                                            std::size_t n, std::size_t nOut, const Rank& rank) const {
-        return SortMemory<K, V>::bytes(n, nOut, rank);
+        return bytesFor<K, V>(n, nOut, rank);
     }
 
     /// Sorts keys, for one rank of this process.
@@ -133,7 +163,74 @@ struct Sort {
         using Part = SortPart<K, V>;
         (void)local().digitRange(8 * sizeof(K));  // throws for an invalid range of bits
         const Call<Part> call(parts, [&](const Part& part) { requireValid(part); });
-        const int ranks = parts.front().rank->count();
+        if (gathers<K, V>(*parts.front().rank)) {
+            sortGathered(call);
+        } else {
+            sortBySplitters(call, parts.front().rank->count());
+        }
+        call.finish();
+    }
+
+  private:
+    [[nodiscard]] Radix::Sort local() const {
+        return {.descending = descending, .beginBit = beginBit, .endBit = endBit};
+    }
+
+    /// Whether every rank sorts all elements. All ranks decide the same, even those with invalid arguments.
+    template <typename K, typename V>
+    [[nodiscard]] bool gathers(const Rank& rank) const {
+        return mostPerRank > 0 && mostPerRank <= rank.mostBytesTold() / sizeof(K) &&
+               slotOf<K, V>().bytes() <= rank.mostBytesTold();
+    }
+    template <typename K, typename V>
+    [[nodiscard]] ElementSlot<BitsOf<K>, Radix::Carried<V>> slotOf() const {
+        return {mostPerRank};
+    }
+
+    template <typename K, typename V>
+    [[nodiscard]] std::size_t bytesFor(std::size_t n, std::size_t nOut, const Rank& rank) const {
+        return gathers<K, V>(rank) ? GatheredMemory<K, V>::bytes(rank.count() * mostPerRank)
+                                   : SortMemory<K, V>::bytes(n, nOut, rank);
+    }
+
+    template <typename K, typename V>
+    void sortGathered(const Call<SortPart<K, V>>& call) const {
+        using Part = SortPart<K, V>;
+        using Memory = GatheredMemory<K, V>;
+        using Bits = typename Memory::Bits;
+        using Value = typename Memory::Value;
+        using In = Radix::Elements<const Bits, const Value>;
+        constexpr int threads = 256;
+        const auto slot = slotOf<K, V>();
+
+        call.forEach([&](const Part& part) {
+            launch<kernTellElements<Bits, Value>>({std::max(1U, Common::blocksFor(part.n, threads)), threads},
+                                                  part.stream, part.n, part.nOut,
+                                                  part.rank->template mine<ToldElements>(), slot,
+                                                  In{Radix::bitsOf(part.keysIn), Radix::carried(part.valuesIn)});
+        });
+        call.exchange(slot.bytes());
+        call.forEachValid([&](const Part& part) {
+            const Rank& rank = *part.rank;
+            const std::size_t n = rank.count() * mostPerRank;
+            const Memory memory(part.scratch.memory, n);
+            const ToldBy<ToldElements> all{rank.template all<std::byte>(), slot.bytes(), rank.count()};
+            launch<kernGatherElements<Bits, Value>>({Common::blocksFor(n, threads), threads}, part.stream,
+                                                    memory.gathered, all, slot, comparedBits<K>().coding, rank.index(),
+                                                    rank.failure());
+            sortLocally<K, V>(memory.gathered, memory.sorted, n, memory.rest, part.stream);
+            if (part.nOut > 0) {
+                launch<kernKeepShare<Bits, Value>>(
+                    {Common::blocksFor(part.nOut, threads), threads}, part.stream, part.nOut,
+                    Radix::Elements<Bits, Value>{Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)},
+                    In{memory.sorted.keys, memory.sorted.values}, all, rank.index());
+            }
+        });
+    }
+
+    template <typename K, typename V>
+    void sortBySplitters(const Call<SortPart<K, V>>& call, int ranks) const {
+        using Part = SortPart<K, V>;
         const auto compared = comparedBits<K>();
         const SplitterDigits digits{compared.count(), ranks};
 
@@ -148,7 +245,7 @@ struct Sort {
                 const Rank& rank = *part.rank;
                 launch<kernFindSplitterDigit>({1, splitterThreads}, part.stream,
                                               &rank.template state<SortState>()->splitters, allCounts(rank, bytes),
-                                              digit, i == 0);
+                                              rank.index(), candidates(part).capacity, digit, i == 0);
             });
             if (i + 1 == digits.count()) {
                 call.forEachValid([&](const Part& part) { plan(part, allCounts(*part.rank, bytes)); });
@@ -168,13 +265,11 @@ struct Sort {
             });
 
         // Sort what has been received.
-        call.forEachValid([&](const Part& part) { sortReceived(part); });
-        call.finish();
-    }
-
-  private:
-    [[nodiscard]] Radix::Sort local() const {
-        return {.descending = descending, .beginBit = beginBit, .endBit = endBit};
+        call.forEachValid([&](const Part& part) {
+            const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
+            sortLocally<K, V>(memory.received, {Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)}, part.nOut,
+                              memory.rest, part.stream);
+        });
     }
 
     template <typename K>
@@ -184,7 +279,7 @@ struct Sort {
     }
 
     template <typename K, typename V>
-    static void requireValid(const SortPart<K, V>& part) {
+    void requireValid(const SortPart<K, V>& part) const {
         Arguments::requireArray("keysIn", part.keysIn, part.n);
         Arguments::requireArray("keysOut", part.keysOut, part.nOut);
         std::vector<std::span<const std::byte>> arrays{std::as_bytes(std::span(part.keysIn, part.n)),
@@ -201,8 +296,14 @@ struct Sort {
                 Arguments::requireDisjoint(arrays[a].data(), arrays[a].size(), arrays[b].data(), arrays[b].size());
             }
         }
-        requireWindow(part.scratch, *part.rank);
-        (void)ScratchArena(part.scratch.memory, SortMemory<K, V>::bytes(part.n, part.nOut, *part.rank));
+        if (mostPerRank > 0) {
+            Arguments::requireAtMost("n", part.n, mostPerRank);
+            Arguments::requireAtMost("nOut", part.nOut, mostPerRank);
+        }
+        if (!gathers<K, V>(*part.rank)) {
+            requireWindow(part.scratch, *part.rank);
+        }
+        (void)ScratchArena(part.scratch.memory, bytesFor<K, V>(part.n, part.nOut, *part.rank));
     }
 
     template <typename T>
@@ -212,6 +313,18 @@ struct Sort {
 
     [[nodiscard]] static AllCounts allCounts(const Rank& rank, std::size_t bytes) {
         return {rank.all<std::byte>(), bytes, rank.count()};
+    }
+
+    /// The rank's room for candidates: a part of the scratch that its own sort uses later. Collecting more than one key
+    /// in 512 would take longer than reading all keys again.
+    template <typename K, typename V>
+    [[nodiscard]] static Candidates<BitsOf<K>> candidates(const SortPart<K, V>& part) {
+        const std::size_t most = part.n / 512;
+        if (most == 0) {
+            return {nullptr, 0};
+        }
+        const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
+        return {reinterpret_cast<BitsOf<K>*>(memory.rest.data()), std::min(most, memory.rest.size() / sizeof(K))};
     }
 
     template <typename K, typename V>
@@ -225,7 +338,8 @@ struct Sort {
         const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(part.n, Tile::elements), 1,
                                                            onCurrentDevice<kernel>(Tile::threads).residentBlocks);
         launch<kernel>({blocks, Tile::threads}, part.stream, part.n, part.nOut, mine,
-                       &rank.state<SortState>()->splitters, Radix::bitsOf(part.keysIn), compared, digit, isFirst);
+                       &rank.state<SortState>()->splitters, candidates(part).keys, Radix::bitsOf(part.keysIn), compared,
+                       digit, isFirst);
     }
 
     template <typename K, typename V>
@@ -263,14 +377,16 @@ struct Sort {
     }
 
     template <typename K, typename V>
-    void sortReceived(const SortPart<K, V>& part) const {
-        const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
-        const auto* const keys = reinterpret_cast<const K*>(memory.received.keys);
+    void sortLocally(Radix::Elements<BitsOf<K>, Radix::Carried<V>> in,
+                     Radix::Elements<BitsOf<K>, Radix::Carried<V>> out, std::size_t n, Scratch scratch,
+                     cudaStream_t stream) const {
+        const auto* const keysIn = reinterpret_cast<const K*>(in.keys);
+        auto* const keysOut = reinterpret_cast<K*>(out.keys);
         if constexpr (Radix::hasValues<V>) {
-            const auto* const values = reinterpret_cast<const V*>(memory.received.values);
-            local()(keys, part.keysOut, values, part.valuesOut, part.nOut, memory.rest, part.stream);
+            local()(keysIn, keysOut, reinterpret_cast<const V*>(in.values), reinterpret_cast<V*>(out.values), n,
+                    scratch, stream);
         } else {
-            local()(keys, part.keysOut, part.nOut, memory.rest, part.stream);
+            local()(keysIn, keysOut, n, scratch, stream);
         }
     }
 };

@@ -14,8 +14,8 @@
 /// All splitters are found at once, digit by digit from the highest: each rank counts the next digit of the keys that
 /// begin like a splitter, the ranks exchange the counts, and each of them finds the next digit of each splitter. Equal
 /// keys are cut by rank and index, so that the sort is stable and any input is divided evenly, also if all keys are
-/// equal. (Radix select; for sorts by splitters see Blelloch et al., "A Comparison of Sorting Algorithms for the
-/// Connection Machine CM-2", 1991.)
+/// equal. Once few keys begin like a splitter, a rank collects them, and reads no others any more. (Radix select; for
+/// sorts by splitters see Blelloch et al., "A Comparison of Sorting Algorithms for the Connection Machine CM-2", 1991.)
 namespace StreamCompaction::Distributed {
 
 inline constexpr int mostSplitters = mostRanks - 1;
@@ -88,53 +88,44 @@ struct DigitCounts {
 };
 
 /// The counts of all ranks.
-struct AllCounts {
-    const std::byte* slots;
-    std::size_t slotBytes;
-    int ranks;
+using AllCounts = ToldBy<DigitCounts>;
 
-    [[nodiscard]] __device__ const DigitCounts& of(int rank) const {
-        return *reinterpret_cast<const DigitCounts*>(slots + rank * slotBytes);
-    }
-
-    /// The position in the sorted order of all keys at which the share of a rank begins.
-    [[nodiscard]] __device__ std::uint64_t shareBegin(int rank) const {
-        std::uint64_t begin = 0;
-        for (int r = 0; r < rank; ++r) {
-            begin += of(r).nOut;
-        }
-        return begin;
-    }
-    [[nodiscard]] __device__ std::uint64_t n() const {
-        std::uint64_t sum = 0;
-        for (int r = 0; r < ranks; ++r) {
-            sum += of(r).n;
-        }
-        return sum;
-    }
-    /// Whether as many keys come out as go in.
-    [[nodiscard]] __device__ bool areConsistent() const { return shareBegin(ranks) == n(); }
+/// Where a rank reads the keys of the next splitter digit.
+enum class Source {
+    Keys,            ///< all its keys
+    KeysCollecting,  ///< the same, and those that begin like a splitter are collected
+    Candidates       ///< those that have been collected
 };
 
-/// What a rank knows of the splitters. All ranks find the same. Zero at the beginning.
+/// Keys that begin like a splitter. There is room for `capacity` of them.
+template <typename Bits>
+struct Candidates {
+    Bits* keys;
+    std::size_t capacity;
+};
+
+/// What a rank knows of the splitters. All ranks find the same, but for the source. Zero at the beginning.
 struct Splitters {
     std::uint64_t keys[mostSplitters];       ///< the digits so far; ascending
     std::uint64_t rests[mostSplitters];      ///< the splitter's position among the keys with these digits
     int tables[mostSplitters];               ///< the table that counts for the splitter
     std::uint64_t tableKeys[mostSplitters];  ///< the digits so far of each table's splitters
     int tableCount;
+    Source source;                 ///< of this rank's keys
+    std::uint64_t candidateCount;  ///< the keys that this rank has collected
 
     /// Per rank and splitter, the number of keys before the splitter, and of those equal to it, in the digits so far.
     std::uint64_t below[mostRanks][mostSplitters];
     std::uint64_t equal[mostRanks][mostSplitters];
 };
 
-/// Counts the next digit of the keys that begin like a splitter.
+/// Counts the next digit of the keys that begin like a splitter. If these are few, it also collects them, and the later
+/// digits are counted among them alone.
 ///
 /// Work O(n tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit.
 template <typename Shape, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
-    kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, const Splitters* splitters,
+    kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, Splitters* splitters, Bits* candidates,
                            const Bits* keys, ComparedBits<Bits> compared, SplitterDigit digit, bool isFirst) {
     __shared__ std::uint32_t counts[mostCounters];
     __shared__ Bits tableKeys[mostSplitters];
@@ -150,27 +141,30 @@ __global__ void __launch_bounds__(Shape::threads)
     }
     __syncthreads();
 
-    // Count.
-    const auto count = [&](Bits key, bool isThere) {
+    // Count. Most keys are compared with the first table alone.
+    const Source source = splitters->source;
+    const Bits firstTableKey = tableKeys[0];
+    const auto count = [&](Bits key) {
         const Bits bits = compared.of(key);
-        for (int table = 0; table < tables; ++table) {
-            if (isThere && digit.before(bits) == tableKeys[table]) {
-                atomicAdd(&counts[table << digit.bits | digit.of(bits)], 1u);
+        const Bits before = digit.before(bits);
+        int table = 0;
+        if (before != firstTableKey) {
+            do {
+                ++table;
+            } while (table < tables && before != tableKeys[table]);
+            if (table >= tables) {
+                return;
             }
+        }
+        atomicAdd(&counts[table << digit.bits | digit.of(bits)], 1u);
+        if (source == Source::KeysCollecting) {
+            candidates[atomicAdd(reinterpret_cast<unsigned long long*>(&splitters->candidateCount), 1ull)] = key;
         }
     };
-    const std::size_t tiles = Common::divideRoundUp(n, std::size_t{Shape::elements});
-    for (std::size_t tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-        const TileOf<const Bits> in = Shape::tileOf(keys, static_cast<int>(tile), n);
-        Vector<Bits, Shape::vectorLength> vectors[Shape::rows];
-        loadRows<Shape>(vectors, in);
-#pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-#pragma unroll
-            for (int i = 0; i < Shape::vectorLength; ++i) {
-                count(vectors[row].items[i], Shape::offset(row) + i < in.size);
-            }
-        }
+    if (source == Source::Candidates) {
+        forEachElement<Shape>(candidates, splitters->candidateCount, count);
+    } else {
+        forEachElement<Shape>(keys, n, count);
     }
     __syncthreads();
 
@@ -188,9 +182,11 @@ __global__ void __launch_bounds__(Shape::threads)
 
 inline constexpr int splitterThreads = 1024;
 
-/// Finds the next digit of each splitter from the counts of all ranks. One block. Work O(ranks^2 counters).
+/// Finds the next digit of each splitter from the counts of all ranks. Rank `me` collects candidates if there is room.
+/// One block. Work O(ranks^2 counters).
 static __global__ void __launch_bounds__(splitterThreads)
-    kernFindSplitterDigit(Splitters* splitters, AllCounts all, SplitterDigit digit, bool isFirst) {
+    kernFindSplitterDigit(Splitters* splitters, AllCounts all, int me, std::size_t candidateCapacity,
+                          SplitterDigit digit, bool isFirst) {
     constexpr int warps = splitterThreads / Warp::lanes;
     __shared__ std::uint64_t warpSums[warps];
     __shared__ int found;
@@ -256,14 +252,19 @@ static __global__ void __launch_bounds__(splitterThreads)
     // Splitters that agree so far share a table.
     if (thread == 0) {
         int tables = 0;
+        std::uint64_t candidates = 0;
         for (int s = 0; s < all.ranks - 1; ++s) {
             const std::uint64_t key = splitters->keys[s];
             if (s == 0 || key != splitters->keys[s - 1]) {
                 splitters->tableKeys[tables++] = key;
+                candidates += splitters->equal[me][s];
             }
             splitters->tables[s] = tables - 1;
         }
         splitters->tableCount = tables;
+        splitters->source = splitters->source != Source::Keys ? Source::Candidates
+                            : candidates <= candidateCapacity ? Source::KeysCollecting
+                                                              : Source::Keys;
     }
 }
 

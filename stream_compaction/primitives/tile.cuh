@@ -140,6 +140,31 @@ __device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], co
     }
 }
 
+/// Calls `visit(element)` for each of n elements, in no order. The blocks of the grid take turns at the tiles.
+template <typename Shape, typename T, typename Visit>
+__device__ void forEachElement(const T* elements, std::size_t n, Visit&& visit) {
+    const int tiles = static_cast<int>((n + Shape::elements - 1) / Shape::elements);
+    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
+        const TileOf<const T> in = Shape::tileOf(elements, tile, n);
+        if (in.isWhole) {
+            Vector<T, Shape::vectorLength> vectors[Shape::rows];
+            loadRows<Shape>(vectors, in);
+#pragma unroll
+            for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+                for (int i = 0; i < Shape::vectorLength; ++i) {
+                    visit(vectors[row].items[i]);
+                }
+            }
+        } else {
+#pragma unroll 1
+            for (int i = static_cast<int>(threadIdx.x); i < in.size; i += Shape::threads) {
+                visit(in.elements[i]);
+            }
+        }
+    }
+}
+
 /// Shared memory for `n` objects of type T. No constructor is called.
 template <typename T, int n>
 struct SharedArray {

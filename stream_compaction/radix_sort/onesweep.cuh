@@ -113,7 +113,6 @@ __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(std::size_t n, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
                     KeyCoding<Bits> coding, bool spareIsInput) {
     constexpr int mostDigitsHere = sizeof(Bits) * 8 / digitBits;
-    constexpr int length = Shape::vectorLength;
     using Counts = std::uint32_t[mostDigitsHere][digitValues][replicas];
     auto& counts = dynamicShared<Counts>();
     const int digits = range.count();
@@ -138,26 +137,7 @@ __global__ void __launch_bounds__(Shape::threads)
             atomicAdd(&counts[d][places[d].of(code)][threadIdx.x % replicas], 1u);
         }
     };
-    const int tiles = static_cast<int>(Common::divideRoundUp(n, Shape::elements));
-    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
-        const TileOf<const Bits> in = Shape::tileOf(keys, tile, n);
-        if (in.isWhole) {
-            Vector<Bits, length> vectors[Shape::rows];
-            loadRows<Shape>(vectors, in);
-#pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-#pragma unroll
-                for (int i = 0; i < length; ++i) {
-                    count(vectors[row].items[i]);
-                }
-            }
-        } else {
-#pragma unroll 1
-            for (int i = static_cast<int>(threadIdx.x); i < in.size; i += Shape::threads) {
-                count(in.elements[i]);
-            }
-        }
-    }
+    forEachElement<Shape>(keys, n, count);
     __syncthreads();
 
     // Add up the replicas, each thread starting in a different bank. Then add the sums to the counts of all blocks.

@@ -103,9 +103,21 @@ class DistributedTest : public DeviceTest, public testing::WithParamInterface<in
                       const std::vector<K>& keys) {
         expectSorted(counts, counts, sort, keys);
     }
+    /// Sorts by splitters, and with all elements gathered on each rank.
     template <typename K>
     void expectSorted(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& countsOut,
-                      const Distributed::Sort& sort, const std::vector<K>& keys) {
+                      Distributed::Sort sort, const std::vector<K>& keys) {
+        for (const std::size_t most :
+             {std::size_t{0}, std::max(std::ranges::max(counts), std::ranges::max(countsOut))}) {
+            sort.mostPerRank = most;
+            expectSortedSo(counts, countsOut, sort, keys);
+        }
+    }
+
+  private:
+    template <typename K>
+    void expectSortedSo(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& countsOut,
+                        const Distributed::Sort& sort, const std::vector<K>& keys) {
         const auto index = hostArray(keys.size(), [](std::size_t i) { return static_cast<std::uint32_t>(i); });
         const Spread<K> keysIn(team(), counts, keys);
         const Spread<K> keysOut(team(), countsOut);
@@ -144,7 +156,6 @@ class DistributedTest : public DeviceTest, public testing::WithParamInterface<in
         EXPECT_TRUE(sameBits(keysIn.read(), keys)) << "the input was written";
     }
 
-  private:
     std::unique_ptr<Team> team_;
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, DistributedTest, testing::Values(1, 2, 3, 4, 8));
@@ -303,14 +314,16 @@ TEST_P(DistributedTest, SharesThatDoNotAddUpAreReported) {
     const std::vector<std::size_t> counts(size(), 1000);
     const Spread<int> in(team(), counts, std::vector<int>(totalOf(counts), 3));
     const Spread<int> out(team(), counts);
-    const Distributed::Sort sort;
-    const auto scratch = SharedBuffer::allocate(
-        team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
-    onThreads([&](int i) {
-        sort(std::as_const(in).data(i), out.data(i), counts[i], i == 0 ? 999 : 1000, scratch[i].scratch(), rank(i),
-             stream(i));
-        EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
-    });
+    for (const std::size_t mostPerRank : {0, 1000}) {
+        const Distributed::Sort sort{.mostPerRank = mostPerRank};
+        const auto scratch = SharedBuffer::allocate(
+            team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
+        onThreads([&](int i) {
+            sort(std::as_const(in).data(i), out.data(i), counts[i], i == 0 ? 999 : 1000, scratch[i].scratch(), rank(i),
+                 stream(i));
+            EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+        });
+    }
 }
 
 TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
@@ -327,13 +340,13 @@ TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
 /// Keys of which each rank has n, and the memory to sort them.
 class KeysOfRanks {
   public:
-    KeysOfRanks(const Team& team, std::size_t n, const std::vector<int>& keys)
+    KeysOfRanks(const Team& team, std::size_t n, const std::vector<int>& keys, const Distributed::Sort& sort = {})
         : team_(team),
           n_(n),
           in_(team, std::vector(team.size(), n), keys),
           out_(team, std::vector(team.size(), n)),
-          scratch_(SharedBuffer::allocate(
-              team.ranks(), Distributed::Sort{}.scratchBytes(in_.data(0), out_.data(0), n, n, team.rank(0)))) {}
+          scratch_(
+              SharedBuffer::allocate(team.ranks(), sort.scratchBytes(in_.data(0), out_.data(0), n, n, team.rank(0)))) {}
 
     [[nodiscard]] Distributed::SharedScratch scratch(int rank) const { return scratch_[rank].scratch(); }
     [[nodiscard]] std::vector<int> result() const { return out_.read(); }
@@ -445,22 +458,34 @@ TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
 TEST_P(DistributedTest, SortWithTooLittleScratchOnOneRank) {
     constexpr std::size_t n = 3000;
     const auto keys = hostArray(n * size(), AnyBits<int>{21});
-    const KeysOfRanks spread(team(), n, keys);
-    onThreads([&](int i) {
-        Distributed::SharedScratch lent = spread.scratch(i);
-        if (i == 0) {
-            lent.memory = lent.memory.first(256);
-        }
-        const auto call = [&] {
-            spread.enqueue({}, i, lent);
-            rank(i).synchronize(stream(i));
-        };
-        EXPECT_THROW(call(), std::invalid_argument);
-    });
     std::vector<int> others(keys.begin() + n, keys.end());
     std::ranges::sort(others);
-    const auto found = spread.result();
-    EXPECT_TRUE(sameBits(std::vector<int>(found.begin() + n, found.end()), others));
+    for (const std::size_t mostPerRank : {std::size_t{0}, n}) {
+        const Distributed::Sort sort{.mostPerRank = mostPerRank};
+        const KeysOfRanks spread(team(), n, keys, sort);
+        onThreads([&](int i) {
+            Distributed::SharedScratch lent = spread.scratch(i);
+            if (i == 0) {
+                lent.memory = lent.memory.first(256);
+            }
+            const auto call = [&] {
+                spread.enqueue(sort, i, lent);
+                rank(i).synchronize(stream(i));
+            };
+            EXPECT_THROW(call(), std::invalid_argument);
+        });
+        const auto found = spread.result();
+        EXPECT_TRUE(sameBits(std::vector<int>(found.begin() + n, found.end()), others));
+    }
+}
+
+TEST_P(DistributedTest, SortOfMoreElementsThanAgreed) {
+    constexpr std::size_t n = 500;
+    const KeysOfRanks spread(team(), n, hostArray(n * size(), AnyBits<int>{22}));
+    onThreads([&](int i) {
+        EXPECT_THROW(spread.enqueue({.mostPerRank = n - 1}, i, spread.scratch(i)), std::invalid_argument);
+        rank(i).synchronize(stream(i));
+    });
 }
 
 /// Nothing moves, and nothing is written past the end of the smallest buffer.

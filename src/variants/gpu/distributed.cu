@@ -223,8 +223,8 @@ class DistributedSort : public SortOf<K, V> {
               {team.streams(),
                std::span<const V>(valuesOf<V>(keys.size(), hasValues<V> ? world.sumBefore(keys.size()) : 0))}},
           out_{{team.streams(), keys.size()}, {team.streams(), hasValues<V> ? keys.size() : 0}},
-          scratch_(
-              Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(world.largest(in_.keys.size(0)), team))) {
+          sort_{.mostPerRank = world.largest(in_.keys.size(0))},
+          scratch_(Distributed::SharedBuffer::allocate(team.ranks(), scratchBytes(sort_.mostPerRank, team))) {
         for (int i = 0; i < team.size(); ++i) {
             parts_.push_back({in_.keys.data(i), out_.keys.data(i), in_.values.data(i), out_.values.data(i),
                               in_.keys.size(i), out_.keys.size(i), scratch_[i].scratch(), &team.rank(i),
@@ -237,7 +237,7 @@ class DistributedSort : public SortOf<K, V> {
     }
 
     void call() {
-        team_.run([this] { Distributed::Sort{}(parts_); });
+        team_.run([this] { sort_(parts_); });
     }
     void poison() { out_.poison(); }
     template <typename Result>
@@ -248,7 +248,7 @@ class DistributedSort : public SortOf<K, V> {
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share, const Team& team) {
-        const Distributed::Sort sort;
+        const Distributed::Sort sort{.mostPerRank = share};
         if constexpr (hasValues<V>) {
             return sort.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, share, share, team.rank(0));
         } else {
@@ -259,6 +259,7 @@ class DistributedSort : public SortOf<K, V> {
     Team& team_;
     Records<Spread, K, V> in_;
     Records<Spread, K, V> out_;
+    Distributed::Sort sort_;
     std::vector<Distributed::SharedBuffer> scratch_;
     std::vector<Distributed::SortPart<K, V>> parts_;
 };
