@@ -684,6 +684,8 @@ TWO_CARDS = ROOT / "data" / "h200_x2"
 ALONE = {"scan": "single-pass", "compact": "single-pass", "sort": "radix", "sort-pairs": "radix"}
 LINK_BYTES_PER_SECOND = 18 * 25e9  # NVLink of an H200: links and their nominal speed in each direction
 SPLITTER_DIGITS = 3  # of a 32-bit key and two ranks
+SPLITTER_READS = 2  # of all keys, for uniform keys
+GATHERED_BYTES = 5 << 20  # most of an array that every rank sorts; allSlotBytes in distributed/rank.h
 
 
 def seconds(row):
@@ -700,8 +702,10 @@ def predicted(operation, n, alone, exchange, copy):
         return one + exchange
     if operation == "scan":
         return one + exchange + 4 * half / copy
-    digits = SPLITTER_DIGITS * (4 * half / copy + exchange)
-    return digits + max(2 * bytes_each / copy, bytes_each / 2 / LINK_BYTES_PER_SECOND) + exchange + one
+    if 2 * bytes_each <= GATHERED_BYTES:
+        return exchange + seconds(alone[operation, ALONE[operation], n, "1"])
+    splitters = SPLITTER_READS * 4 * half / copy + SPLITTER_DIGITS * exchange
+    return splitters + max(2 * bytes_each / copy, bytes_each / 2 / LINK_BYTES_PER_SECOND) + exchange + one
 
 
 def distributed_results():

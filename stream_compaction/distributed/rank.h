@@ -27,7 +27,7 @@ struct alignas(16) Header {
 /// What a rank may tell in one exchange, however many ranks there are.
 inline constexpr std::size_t slotBytes = std::size_t{72} << 10;
 /// What all ranks together may tell in one exchange, if that is more.
-inline constexpr std::size_t allSlotBytes = std::size_t{4} << 20;
+inline constexpr std::size_t allSlotBytes = std::size_t{5} << 20;
 /// What operations may keep between their kernels.
 inline constexpr std::size_t stateBytes = std::size_t{128} << 10;
 

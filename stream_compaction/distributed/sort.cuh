@@ -126,7 +126,7 @@ struct Sort {
     int endBit = 0;           ///< as for Radix::Sort
 
     /// The most elements that any rank brings or gets, the same number on all ranks; 0 if they do not know it. If all
-    /// ranks together can have few, 4 MiB or so, each of them sorts all elements, after a single exchange. Then no
+    /// ranks together can have few, up to 5 MiB, each of them sorts all elements, after a single exchange. Then no
     /// window is needed.
     std::size_t mostPerRank = 0;
 
