@@ -606,6 +606,12 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
         case cudaDevAttrMultiProcessorCount:
             *value = card.multiprocessors;
             break;
+        case cudaDevAttrMemoryClockRate:
+            *value = 1'000'000;
+            break;
+        case cudaDevAttrGlobalMemoryBusWidth:
+            *value = 128 * card.multiprocessors;
+            break;
         case cudaDevAttrL2CacheSize:
             *value = 4 << 20;
             break;

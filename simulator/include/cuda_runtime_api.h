@@ -77,6 +77,8 @@ enum { cudaHostRegisterDefault = 0 };
 enum cudaDeviceAttr {
     cudaDevAttrClockRate,
     cudaDevAttrMultiProcessorCount,
+    cudaDevAttrMemoryClockRate,
+    cudaDevAttrGlobalMemoryBusWidth,
     cudaDevAttrL2CacheSize,
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
     cudaDevAttrClusterLaunch,

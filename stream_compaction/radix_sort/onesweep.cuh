@@ -236,7 +236,7 @@ __device__ void prefetchToL2(const T* elements, int size) {
 template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads, 2)
     kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
-                    int index, Digit digit, KeyCoding<Bits> coding) {
+                    int index, Digit digit, KeyCoding<Bits> coding, bool prefetchesValues) {
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         keys.load(from.keys + begin, size);
     }
     const bool makesValues = isOwnIndex<Value> && pass.isFirst;
-    if (hasValues<Value> && !makesValues) {
+    if (hasValues<Value> && prefetchesValues && !makesValues) {
         prefetchToL2(from.values + begin, size);
     }
     DigitRank<Shape::threads> ranks(storage.ranks);

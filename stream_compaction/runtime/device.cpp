@@ -25,10 +25,14 @@ DeviceProperties askDevice(int device) {
         Common::checkCUDAError(cudaDeviceGetAttribute(&value, which, device), "cudaDeviceGetAttribute");
         return static_cast<unsigned>(value);
     };
+    constexpr double transfersPerCycle = 2;
+    const double memoryCyclesPerSecond = 1e3 * attribute(cudaDevAttrMemoryClockRate);
     return {.multiprocessors = attribute(cudaDevAttrMultiProcessorCount),
             .l2Bytes = attribute(cudaDevAttrL2CacheSize),
             .sharedBytesPerBlock = attribute(cudaDevAttrMaxSharedMemoryPerBlockOptin),
-            .hasClusters = attribute(cudaDevAttrClusterLaunch) != 0};
+            .hasClusters = attribute(cudaDevAttrClusterLaunch) != 0,
+            .memoryBytesPerSecond =
+                transfersPerCycle * memoryCyclesPerSecond * attribute(cudaDevAttrGlobalMemoryBusWidth) / 8};
 }
 
 KernelProperties askKernel(const void* kernel, int threads, std::size_t sharedBytes) {

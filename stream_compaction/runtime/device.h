@@ -12,6 +12,7 @@ struct DeviceProperties {
     std::size_t l2Bytes;              ///< of the second-level cache
     std::size_t sharedBytesPerBlock;  ///< the most shared memory that a block can have
     bool hasClusters;
+    double memoryBytesPerSecond;  ///< the nominal bandwidth; 0 if it is not known
 };
 
 /// The properties of the current device.

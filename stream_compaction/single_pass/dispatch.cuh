@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -46,7 +47,7 @@ inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
      .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofLarge = 3u << 18},
-     .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 17}},
+     .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 18}},
 };
 
 /// The row of the current device.
@@ -59,9 +60,11 @@ inline constexpr int registersPerVector = isAccessSize(sizeof(T))
                                               ? std::max<int>(1, sizeof(T) * vectorLength<T> / 4)
                                               : static_cast<int>(sizeof(T) / std::min<std::size_t>(alignof(T), 4));
 
-/// The shapes of blocks that look back: the best of those that scripts/tune.sh tried on an H200. In a compaction a
-/// thread holds at most 64 elements, in at most 64 registers.
-using ScanBlock = BlockShape<128, 16>;
+/// The shapes of blocks that look back: the best of those that scripts/tune.sh tried on an H200 and an H100. Tiles of
+/// scans are of one size, but with elements of eight bytes, fewer warps are faster. In a compaction a thread holds at
+/// most 64 elements, in at most 64 registers.
+template <typename T>
+using ScanBlock = std::conditional_t<(sizeof(T) < 8), BlockShape<256, 8>, BlockShape<128, 16>>;
 template <typename T>
 using CompactBlock = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128,
                                 std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}))>;

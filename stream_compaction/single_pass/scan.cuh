@@ -145,7 +145,7 @@ struct Scan {
         using Element = Stored<SourceOf<In>>;
         Arguments::requireSize<T, Element>(n);
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
-        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlock<T>::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
@@ -220,7 +220,7 @@ struct Scan {
             Common::divideRoundUp(n, vectorLength<Element, T>), currentCard().scan, false,
             [&](auto block) { return scanResident(block, source, out, n, op, initial, arena, stream); });
         if (!isDone) {
-            scanByLookBack(ScanBlock{}, source, out, n, op, initial, arena, stream);
+            scanByLookBack(ScanBlock<T>{}, source, out, n, op, initial, arena, stream);
         }
     }
 };
