@@ -59,11 +59,14 @@ class Case:
         vectors = -(-self.n // counted)
         alone = next((name for name in ("Tiny", "Small", "Medium") if vectors <= shapes[name][0] * shapes[name][1]), None)
         name = alone or next((name for name, limit in zip(("Tiny", "Small", "Large"), limits) if vectors <= limit), None)
+        if name == "Large" and counted < self.length:
+            name = None  # as in compactLimits
         if name:
             threads, rows = shapes[name]
             return "resident", threads, max(1, rows * counted // self.length)
         if self.operation == "scan":
-            return "look-back", *shapes["Scan"]
+            wide = self.length > 2 and vectors <= 1 << 24  # as in withScanBlock
+            return "look-back", *shapes["WideScan" if wide else "Scan"]
         return "look-back", 256, max(1, min(8, 64 // self.length))
 
     def loss(self, limits, shapes):

@@ -288,7 +288,7 @@ struct CompactLauncher {
             return;
         }
         constexpr int length = vectorLength<Element, T>;
-        const bool isDone = withResidentShape(Common::divideRoundUp(n, countedLength<length>), currentCard().compact,
+        const bool isDone = withResidentShape(Common::divideRoundUp(n, countedLength<length>), compactLimits<length>(),
                                               false, [&]<typename Block>(Block) {
                                                   return compactResident(ResidentCompactBlock<Block, length>{}, in, out,
                                                                          rejected, count, n, keep, arena, stream);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -60,11 +59,11 @@ inline constexpr int registersPerVector = isAccessSize(sizeof(T))
                                               ? std::max<int>(1, sizeof(T) * vectorLength<T> / 4)
                                               : static_cast<int>(sizeof(T) / std::min<std::size_t>(alignof(T), 4));
 
-/// The shapes of blocks that look back: the best of those that scripts/tune.sh tried on an H200 and an H100. Tiles of
-/// scans are of one size, but with elements of eight bytes, fewer warps are faster. In a compaction a thread holds at
-/// most 64 elements, in at most 64 registers.
-template <typename T>
-using ScanBlock = std::conditional_t<(sizeof(T) < 8), BlockShape<256, 8>, BlockShape<128, 16>>;
+/// The shapes of blocks that look back: the best of those that scripts/tune.sh tried on an H200 and an H100. In a
+/// compaction a thread holds at most 64 elements, in at most 64 registers.
+using ScanBlock = BlockShape<128, 16>;
+using WideScanBlock = BlockShape<256, 8>;  // with a tile of the same size
+inline constexpr std::size_t mostVectorsOfWideBlocks = 1u << 24;
 template <typename T>
 using CompactBlock = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128,
                                 std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}))>;
@@ -76,6 +75,26 @@ inline constexpr int countedLength = std::min(vectorLength, 4);
 template <typename Block, int vectorLength>
 using ResidentCompactBlock =
     BlockShape<Block::threads, std::max(1, Block::rows* countedLength<vectorLength> / vectorLength)>;
+
+/// The limits of a compaction. Large resident blocks do not pay for elements of less than four bytes.
+template <int vectorLength>
+[[nodiscard]] ResidentLimits compactLimits() {
+    ResidentLimits limits = currentCard().compact;
+    limits.ofLarge = countedLength<vectorLength> < vectorLength ? limits.ofSmall : limits.ofLarge;
+    return limits;
+}
+
+/// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. More threads
+/// are faster for arrays up to some size, but not with elements of eight bytes.
+template <typename T, typename Visit>
+void withScanBlock(std::size_t vectors, Visit&& visit) {
+    if constexpr (sizeof(T) < 8) {
+        if (vectors <= mostVectorsOfWideBlocks) {
+            return visit(WideScanBlock{});
+        }
+    }
+    visit(ScanBlock{});
+}
 
 /// Returns `visit(shape)` for the shape of the resident blocks that suits an array of `vectors` vectors: one block if
 /// it holds the array, else a grid. Returns `otherwise` if the array is too large.

@@ -145,7 +145,7 @@ struct Scan {
         using Element = Stored<SourceOf<In>>;
         Arguments::requireSize<T, Element>(n);
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
-        const std::size_t tiles = Common::blocksFor(n, ScanBlock<T>::vectors * vectorLength<Element, T>);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
@@ -216,11 +216,13 @@ struct Scan {
         if (n == 0) {
             return;
         }
-        const bool isDone = withResidentShape(
-            Common::divideRoundUp(n, vectorLength<Element, T>), currentCard().scan, false,
-            [&](auto block) { return scanResident(block, source, out, n, op, initial, arena, stream); });
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
+        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
+            return scanResident(block, source, out, n, op, initial, arena, stream);
+        });
         if (!isDone) {
-            scanByLookBack(ScanBlock<T>{}, source, out, n, op, initial, arena, stream);
+            withScanBlock<T>(vectors,
+                             [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
         }
     }
 };

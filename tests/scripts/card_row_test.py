@@ -18,11 +18,11 @@ def rows_of(operation, kind, best_below):
     for exponent in range(12, 25):
         n = 1 << exponent
         vectors = n * card_row.element_bytes(kind) // 16
-        best = next((name for name, limit in best_below.items() if vectors <= limit), "Scan")
-        for name in ("Tiny", "Small", "Medium", "Large", "Scan"):
+        best = next((name for name, limit in best_below.items() if vectors <= limit), "WideScan")
+        for name in ("Tiny", "Small", "Medium", "Large", "WideScan"):
             threads, height = SHAPES[name]
             rows.append({"operation": operation, "type": kind, "n": str(n), "order": "",
-                         "kernel": "look-back" if name == "Scan" else "resident", "threads": str(threads),
+                         "kernel": "look-back" if name == "WideScan" else "resident", "threads": str(threads),
                          "rows": str(height), "median_us": "10" if name == best else "20"})
     return rows
 
@@ -34,7 +34,7 @@ class CardRowTest(unittest.TestCase):
         self.assertEqual(card_row.best_limits(cases, SHAPES), tuple(below.values()))
 
     def test_the_loss_is_against_the_fastest(self):
-        case = card_row.Case("scan", "int32", 1 << 20, {("look-back", *SHAPES["Scan"]): 12, ("resident", 256, 8): 10})
+        case = card_row.Case("scan", "int32", 1 << 20, {("look-back", *SHAPES["WideScan"]): 12, ("resident", 256, 8): 10})
         self.assertAlmostEqual(case.loss((1, 1, 1), SHAPES), 0.2)
         self.assertEqual(case.loss((1, 1, 1 << 20), SHAPES), 0)
         self.assertIsNone(case.loss((1 << 20, 1 << 20, 1 << 20), SHAPES))
