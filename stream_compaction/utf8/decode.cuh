@@ -81,8 +81,8 @@ __device__ void shareWhatIsFound(const UnitFinder<To, Shape>& finder, FoundUnits
 
 /// Reports the tile's first error, by the thread that has found it. The last tile also reports the number of elements.
 /// `before` is the number of elements that earlier tiles emit, `emitted` that of this tile.
-template <Errors errors, typename To, typename Shape>
-__device__ void reportTile(const TextInMemory& text, const typename Shape::Tile& tile, const FoundUnits<Shape>& found,
+template <Errors errors, typename To, typename Shape, typename Text>
+__device__ void reportTile(const Text& text, const typename Shape::Tile& tile, const FoundUnits<Shape>& found,
                            const DecodeMemory<To, Shape>& shared, std::uint64_t before, int emitted, Result* result) {
     const int first = found.firstIllFormed;
     if (first < Shape::Tile::bytes && first == shared.firstIllFormed && !shared.isBehindError) {
@@ -190,10 +190,10 @@ using DecodeShape = std::conditional_t<std::is_same_v<Chain, TextGridChain>, Gro
 /// Work O(n), steps O(n / resident bytes). Reads each byte once. Writes 4 bytes per code point, or 2 per element of
 /// UTF-16. ASCII and text of one length run near the speed of DRAM. For other text, the limit is the number of
 /// instructions and the wait for earlier tiles.
-template <typename To, Errors errors, typename Chain>
+template <typename To, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
                                   blocksThatFit<Chain>(DecodeShape<Chain>::threads, 1536 / DecodeShape<Chain>::threads))
-    kernDecode(TextInMemory text, To* odata, Bom bom, Chain chain) {
+    kernDecode(Text text, To* odata, Bom bom, Chain chain) {
     using Shape = DecodeShape<Chain>;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To, Shape> shared;
@@ -209,9 +209,13 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     if (threadIdx.x == 0) {
         shared.beginFlags();
     }
-    tile.finish();
-    // A byte order mark that is to be dropped takes the general path.
-    if (bom == Bom::Keep || !tile.isFirst()) {
+    tile.finish(text);
+    if (!text.isBeginning()) {
+        bom = Bom::Keep;
+    }
+    // A byte order mark that is to be dropped takes the general path. So does the end of a cut text, because the last
+    // second surrogate may belong to what lies behind.
+    if ((bom == Bom::Keep || !tile.isFirst()) && !(Text::isCut && tile.isLast())) {
         const UniformTile<Shape> uniform(tile);
         switch (uniform.length()) {
             case 2:
@@ -284,9 +288,9 @@ using ValidateShape = GroupShape<128, 6>;
 
 /// Validation: finds the units as kernDecode does, and only counts them. Work O(n). Reads each byte once. DRAM
 /// bandwidth and the 6 instructions per byte are equally the limit.
-template <typename To, Errors errors, typename Chain>
+template <typename To, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(ValidateShape::threads, 8))
-    kernValidate(TextInMemory text, Chain chain) {
+    kernValidate(Text text, Chain chain) {
     using Shape = ValidateShape;
     using Tile = typename Shape::Tile;
     __shared__ typename Tile::Storage storage;
@@ -297,7 +301,7 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
         firstIllFormedOfTile = Tile::bytes;
     }
     Tile tile(storage, text, static_cast<int>(blockIdx.x));
-    tile.finish();
+    tile.finish(text);
 
     UnitFinder<To, Shape> finder(tile, Bom::Keep);
     std::uint32_t count = 0;
@@ -352,26 +356,42 @@ struct Decode {
     template <typename To>
     void operator()(const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
+        decode(TextInMemory(in, n), in, out, result, n, scratch, stream);
+    }
+
+    /// Decodes n bytes of a larger text, cut out anywhere, given what lies around them in device memory. Code points
+    /// come from the first byte of their unit, second surrogates from the second byte of four. `out` gets those that
+    /// come from the n bytes. They are what decoding the larger text writes for these bytes, and so is the result,
+    /// except that it counts from the beginning of the n bytes.
+    template <typename To>
+    void operator()(const std::uint8_t* in, const TextAround* around, To* out, Result* result, std::size_t n,
+                    Scratch scratch, cudaStream_t stream) const {
+        Arguments::requireArray("around", around, 1);
+        decode(CutText(in, n, around), in, out, result, n, scratch, stream);
+    }
+
+  private:
+    template <typename Text, typename To>
+    void decode(const Text& text, const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
+                cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes(in, out, result, n));
         if (n == 0) {
             beginResult(result, 0, stream);
             return;
         }
-        const TextInMemory text(in, n);
         withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernDecode<To, mode(), TextGridChain>;
+            constexpr auto together = kernDecode<To, mode(), TextGridChain, Text>;
             launchChain(tiles([&text](int bytes) { return text.tiles(bytes); }),
                         onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks, order, result,
                         countAtBegin(errors), arena, stream, [&](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
-                            launch<kernDecode<To, mode(), Chain>>({tiles, DecodeShape<Chain>::threads, 0, begin},
-                                                                  stream, text, out, bom, chain);
+                            launch<kernDecode<To, mode(), Chain, Text>>({tiles, DecodeShape<Chain>::threads, 0, begin},
+                                                                        stream, text, out, bom, chain);
                         });
         });
     }
 
-  private:
     /// `tilesOf(bytes)` is the number of tiles of `bytes` bytes.
     template <typename Count>
     [[nodiscard]] static ChainTiles tiles(const Count& tilesOf) {
@@ -397,6 +417,21 @@ struct Validate {
     /// A template, so that only code that calls it compiles its kernels.
     template <std::same_as<std::uint8_t> Byte>
     void operator()(const Byte* in, Result* result, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        validate(TextInMemory(in, n), in, result, n, scratch, stream);
+    }
+
+    /// The same for n bytes of a larger text, as for Decode.
+    template <std::same_as<std::uint8_t> Byte>
+    void operator()(const Byte* in, const TextAround* around, Result* result, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        Arguments::requireArray("around", around, 1);
+        validate(CutText(in, n, around), in, result, n, scratch, stream);
+    }
+
+  private:
+    template <typename Text>
+    void validate(const Text& text, const std::uint8_t* in, Result* result, std::size_t n, Scratch scratch,
+                  cudaStream_t stream) const {
         Arguments::requireArray("in", in, n);
         Arguments::requireArray("result", result, 1);
         ScratchArena arena(scratch, scratchBytes(in, result, n));
@@ -405,22 +440,21 @@ struct Validate {
             return;
         }
         if (countIn == CountIn::Utf16) {
-            count<char16_t>(TextInMemory(in, n), result, arena, stream);
+            count<char16_t>(text, result, arena, stream);
         } else {
-            count<char32_t>(TextInMemory(in, n), result, arena, stream);
+            count<char32_t>(text, result, arena, stream);
         }
     }
 
-  private:
-    template <typename To>
-    void count(const TextInMemory& text, Result* result, const ScratchArena& arena, cudaStream_t stream) const {
+    template <typename To, typename Text>
+    void count(const Text& text, Result* result, const ScratchArena& arena, cudaStream_t stream) const {
         const std::size_t tiles = text.tiles(ValidateShape::bytes);
         withErrors(errors, [&](auto mode) {
             constexpr Errors counted = mode() == Errors::Skip ? Errors::Skip : Errors::Replace;
-            constexpr auto together = kernValidate<To, counted, TextGridChain>;
+            constexpr auto together = kernValidate<To, counted, TextGridChain, Text>;
             launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks,
                         TileOrder::BlockIndex, result, 0, arena, stream, [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernValidate<To, counted, decltype(chain)>>(
+                            launch<kernValidate<To, counted, decltype(chain), Text>>(
                                 {tiles, ValidateShape::threads, 0, begin}, stream, text, chain);
                         });
         });

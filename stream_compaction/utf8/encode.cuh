@@ -2,6 +2,7 @@
 
 #include <array>
 #include <climits>
+#include <concepts>
 
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/row_counts.cuh"
@@ -383,15 +384,15 @@ template <typename From, Errors errors>
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes per element of UTF-32 or 2 per element of UTF-16, and
 /// writes 1 to 4. If one script prevails, DRAM bandwidth is the limit. In mixed text it is the instructions, most of
 /// them logic on planes.
-template <typename From, Errors errors, typename Chain>
+template <typename From, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(EncodeShape<From>::threads,
                                   blocksThatFit<Chain>(EncodeShape<From>::threads,
                                                        EncodeShape<From>::blocksPerMultiprocessor))
-    kernEncode(TextInMemory text, std::uint8_t* odata, Chain chain) {
+    kernEncode(Text text, std::uint8_t* odata, Chain chain) {
     using Shape = EncodeShape<From>;
-    using Text = typename Shape::Text;
+    using Tile = typename Shape::Text;
     __shared__ struct {
-        alignas(TextInMemory::alignment) std::byte parts[Shape::warps * Shape::partBytes + Text::halo];
+        alignas(TextInMemory::alignment) std::byte parts[Shape::warps * Shape::partBytes + Tile::halo];
         BulkCopy copies[Shape::warps];
         std::uint32_t warpCounts[Shape::warps];
         int firstIllFormed;
@@ -399,16 +400,16 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     } shared;
     const int warp = Warp::broadcast(Warp::index(), 0);  // the compiler then knows that it is the same in all lanes
     std::byte* const part = shared.parts + warp * Shape::partBytes;
-    auto* const packed = reinterpret_cast<std::uint8_t*>(part + Text::halo);
+    auto* const packed = reinterpret_cast<std::uint8_t*>(part + Tile::halo);
     const int tileIndex = chain.takeTile();
     chain.begin(countAtBegin(errors));
-    Text tile(part + Shape::roomBytes, shared.copies[warp], text, tileIndex * Shape::warps + warp);
+    Tile tile(part + Shape::roomBytes, shared.copies[warp], text, tileIndex * Shape::warps + warp);
     if (threadIdx.x == 0) {
         shared.firstIllFormed = INT_MAX;
         shared.known = 0;
     }
     __syncthreads();
-    tile.finish();
+    tile.finish(text);
 
     // If all parts of a tile are uniform, their sizes are known before they are encoded.
     constexpr std::uint32_t onePart = 1u << 24;  // above the bytes of a tile
@@ -416,7 +417,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     Packed result;
     const UniformPart uniform = findUniform<From>(tile);
     if (uniform.length != 0) {
-        result.bytes = bytesOf<From, Text>(uniform);
+        result.bytes = bytesOf<From, Tile>(uniform);
         const std::uint32_t mine = onePart + result.bytes;
         const std::uint32_t known = Warp::broadcast(Warp::lane() == 0 ? atomicAdd(&shared.known, mine) + mine : 0, 0);
         if (known / onePart == Shape::warps) {
@@ -479,6 +480,23 @@ struct Encode {
     template <typename From>
     void operator()(const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
+        encode(TextInMemory(in, n), in, out, result, n, scratch, stream);
+    }
+
+    /// Encodes n elements of a larger text in UTF-16, cut out anywhere, given what lies around them in device memory.
+    /// The first surrogate of a pair becomes the first two bytes of four, the second one the others. The rest is as for
+    /// Decode.
+    template <std::same_as<char16_t> From>
+    void operator()(const From* in, const TextAround* around, std::uint8_t* out, Result* result, std::size_t n,
+                    Scratch scratch, cudaStream_t stream) const {
+        Arguments::requireArray("around", around, 1);
+        encode(CutText(in, n, around), in, out, result, n, scratch, stream);
+    }
+
+  private:
+    template <typename Text, typename From>
+    void encode(const Text& text, const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
+                cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes(in, out, result, n));
         if (n == 0) {
@@ -486,14 +504,13 @@ struct Encode {
             return;
         }
         using Shape = EncodeShape<From>;
-        const TextInMemory text(in, n);
         const std::size_t tiles = text.tiles(Shape::bytes);
         withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernEncode<From, mode(), TextGridChain>;
+            constexpr auto together = kernEncode<From, mode(), TextGridChain, Text>;
             launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, order, result,
                         countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernEncode<From, mode(), decltype(chain)>>({tiles, Shape::threads, 0, begin}, stream,
-                                                                              text, out, chain);
+                            launch<kernEncode<From, mode(), decltype(chain), Text>>({tiles, Shape::threads, 0, begin},
+                                                                                    stream, text, out, chain);
                         });
         });
     }

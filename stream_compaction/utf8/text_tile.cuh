@@ -19,6 +19,7 @@ namespace StreamCompaction::Utf8 {
 /// text. So the copy engine can load text of any alignment, in whole lines.
 struct TextInMemory {
     static constexpr std::size_t alignment = 128;  ///< of tiles, in global and in shared memory
+    static constexpr bool isCut = false;           ///< whether it is part of a larger text
 
     const std::byte* base;
     std::size_t lead;
@@ -44,11 +45,48 @@ struct TextInMemory {
         return window;
     }
 
+    /// Whether nothing lies before the text.
+    [[nodiscard]] __device__ static constexpr bool isBeginning() { return true; }
+    /// A byte that lies outside the text, given its distances from the first byte and from the end.
+    [[nodiscard]] __device__ static constexpr std::byte outside(int, int) { return std::byte{0}; }
+
     [[nodiscard]] std::size_t tiles(std::size_t tileBytes) const { return Common::divideRoundUp(end, tileBytes); }
 
     /// An upper bound of `tiles` for text at any address.
     [[nodiscard]] static constexpr std::size_t mostTiles(std::size_t textBytes, std::size_t tileBytes) {
         return Common::divideRoundUp(alignment - 1 + textBytes, tileBytes);
+    }
+};
+
+/// What lies around a part of a larger text: the bytes on which the units at the part's ends depend. Zeros stand for
+/// bytes before the beginning and behind the end of the larger text.
+struct TextAround {
+    std::uint32_t before;  ///< the four bytes before the part, the last one in the highest byte
+    std::uint32_t behind;  ///< the four bytes behind it, the first one in the lowest byte
+    bool isBeginning;      ///< whether the part is the beginning of the larger text
+};
+
+/// A part of a larger text, in global memory. It may begin and end inside a unit. What lies around it is not read
+/// there, but from `around` in global memory, which may be written until the kernel before clearWords() has ended.
+struct CutText : TextInMemory {
+    static constexpr bool isCut = true;
+
+    const TextAround* around;
+
+    template <typename T>
+    CutText(const T* text, std::size_t n, const TextAround* around) : TextInMemory(text, n), around(around) {}
+
+    /// Four bytes from an offset in the part on, those behind the part included.
+    [[nodiscard]] __device__ std::uint32_t windowAt(std::size_t offset) const {
+        const std::size_t inside = min(end - lead - offset, std::size_t{4});
+        return TextInMemory::windowAt(offset) | static_cast<std::uint32_t>(std::uint64_t{around->behind} << 8 * inside);
+    }
+    [[nodiscard]] __device__ bool isBeginning() const { return around->isBeginning; }
+    [[nodiscard]] __device__ std::byte outside(int fromBegin, int fromEnd) const {
+        if (fromBegin < 0) {
+            return static_cast<std::byte>(fromBegin < -4 ? 0 : byteOf(around->before, 4 + fromBegin));
+        }
+        return static_cast<std::byte>(fromEnd < 4 ? byteOf(around->behind, fromEnd) : 0);
     }
 };
 
@@ -98,8 +136,8 @@ template <typename Text>
                            position * 8);
 }
 
-/// A tile in shared memory. Before and behind it lie a few bytes of the text, or zeros where there is none. Nothing
-/// outside the text is read. It belongs to a block of `threads` threads, or to a warp.
+/// A tile in shared memory. Before and behind it lie a few bytes of the text, or zeros where there is none. No global
+/// memory outside the text is read. It belongs to a block of `threads` threads, or to a warp.
 template <int threads, int tileBytes>
 class TextTile : public TextRange<tileBytes> {
     using Base = TextRange<tileBytes>;
@@ -131,12 +169,13 @@ class TextTile : public TextRange<tileBytes> {
         }
     }
 
-    /// Called by all threads. Returns once the whole tile has been loaded.
-    __device__ void finish() {
+    /// Called by all threads. Returns once the whole tile of the text has been loaded.
+    template <typename Text>
+    __device__ void finish(const Text& text) {
         pieces().copyByThreads();
         if (run().bulkBegin > -halo || run().bulkEnd < bytes + window) {
-            loadSingly(-halo, run().bulkBegin);
-            loadSingly(run().bulkEnd, min(bytes, textEnd_ + groupBytes) + window);
+            loadSingly(text, -halo, run().bulkBegin);
+            loadSingly(text, run().bulkEnd, min(bytes, textEnd_ + groupBytes) + window);
         }
         if constexpr (threads == Warp::lanes) {
             __syncwarp();
@@ -166,10 +205,11 @@ class TextTile : public TextRange<tileBytes> {
         return {memory(run().bulkBegin), from_ + run().bulkBegin, static_cast<unsigned>(run().bulkBytes())};
     }
 
-    __device__ void loadSingly(int begin, int end) {
+    template <typename Text>
+    __device__ void loadSingly(const Text& text, int begin, int end) {
 #pragma unroll 1
         for (int i = begin + thread(); i < end; i += threads) {
-            *memory(i) = i >= textBegin_ && i < textEnd_ ? from_[i] : std::byte{0};
+            *memory(i) = i >= textBegin_ && i < textEnd_ ? from_[i] : text.outside(i - textBegin_, i - textEnd_);
         }
     }
 

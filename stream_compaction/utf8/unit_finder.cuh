@@ -28,7 +28,7 @@ struct GroupShape {
 struct GroupMasks {
     std::uint32_t emits;      ///< where an element of the output comes from
     std::uint32_t illFormed;  ///< where an ill-formed unit begins
-    std::uint32_t begins;     ///< where any unit begins, or the text ends
+    std::uint32_t begins;     ///< where any unit begins, also outside the text
 };
 
 /// Finds the units of a warp's groups, row by row.
@@ -69,12 +69,14 @@ class UnitFinder {
         const std::uint32_t inside = Warp::lane() == 0 ? inside_ : fromBefore;
         inside_ = fromBefore;
 
-        const std::uint32_t starts = units.starts(inside) & text;
+        const std::uint32_t begins = units.starts(inside);
+        const std::uint32_t starts = begins & text;
         std::uint32_t emits = errors == Errors::Skip ? starts & units.wellFormed : starts;
         if constexpr (sizeof(To) == sizeof(char16_t)) {
-            // The second surrogate of a pair comes from the second byte of four.
-            const std::uint32_t seconds = (units.fourth << 1 | inside >> 2) & text;
-            emits |= seconds;
+            // The second surrogate of a pair comes from the second byte of four. A text that is cut may have only one
+            // of the two.
+            const std::uint32_t seconds = units.fourth << 1 | inside >> 2;
+            emits |= seconds & text;
             pairs_ |= seconds;
         }
         // The mark is in one of the first groups, which are in row 0. The compiler knows the row.
@@ -82,7 +84,7 @@ class UnitFinder {
             beginsWithMark(windowAt(tile_, tile_.first()))) {
             emits &= ~(1u << tile_.first() % Shape::groupBytes);
         }
-        return {emits, starts & ~units.wellFormed, starts | ~text};
+        return {emits, starts & ~units.wellFormed, begins};
     }
 
     /// After the last row, in the warp's first lane: the bytes behind the row that belong to a unit that begins in it.

@@ -4,11 +4,15 @@
 
 #include <memory>
 #include <span>
+#include <thread>
 #include <utility>
 #include <vector>
 
 #include "device_fixture.cuh"
 #include "stream_compaction/distributed.cuh"
+#if defined(STREAM_COMPACTION_SIMULATED)
+#include "simulator.h"
+#endif
 
 /// Shared by the tests of arrays that are spread over ranks.
 namespace StreamCompaction::Testing {
@@ -66,16 +70,18 @@ template <typename T>
 class Spread {
   public:
     /// Of the given numbers of elements. Poisoned.
-    Spread(const Team& team, const std::vector<std::size_t>& counts) : team_(team), counts_(counts) {
+    Spread(const Team& team, const std::vector<std::size_t>& counts, std::size_t misalignment = 0)
+        : team_(team), counts_(counts) {
         for (int i = 0; i < team.size(); ++i) {
             const DeviceScope here(i);
-            parts_.push_back(std::make_unique<GuardedArray<T>>(counts[i]));
+            parts_.push_back(std::make_unique<GuardedArray<T>>(counts[i], misalignment));
         }
         waitForAll();
     }
     /// With these elements.
-    Spread(const Team& team, const std::vector<std::size_t>& counts, const std::vector<T>& elements)
-        : Spread(team, counts) {
+    Spread(const Team& team, const std::vector<std::size_t>& counts, const std::vector<T>& elements,
+           std::size_t misalignment = 0)
+        : Spread(team, counts, misalignment) {
         std::size_t begin = 0;
         for (int i = 0; i < team.size(); ++i) {
             const DeviceScope here(i);
@@ -127,6 +133,48 @@ class ScratchOfRanks {
 
   private:
     std::vector<DeviceBuffer<std::byte>> buffers_;
+};
+
+/// Tests on a number of ranks, each with a GPU of its own.
+class RanksTest : public DeviceTest, public testing::WithParamInterface<int> {
+  protected:
+    void SetUp() override {
+        DeviceTest::SetUp();
+        if (IsSkipped()) {
+            return;
+        }
+#if defined(STREAM_COMPACTION_SIMULATED)
+        Simulator::configure("devices=" + std::to_string(GetParam()));
+#endif
+        int devices = 0;
+        Common::checkCUDAError(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+        if (devices < GetParam()) {
+            GTEST_SKIP() << GetParam() << " GPUs are needed, and there are " << devices;
+        }
+        team_ = std::make_unique<Team>(GetParam());
+    }
+    void TearDown() override { team_.reset(); }
+
+    [[nodiscard]] const Team& team() const { return *team_; }
+    [[nodiscard]] int size() const { return team_->size(); }
+    [[nodiscard]] const Rank& rank(int i) const { return team_->rank(i); }
+    [[nodiscard]] cudaStream_t stream(int i) const { return team_->stream(i); }
+
+    /// Calls work(rank) for all ranks, each on a thread of its own.
+    template <typename Work>
+    void onThreads(const Work& work) const {
+        std::vector<std::thread> threads;
+        for (int i = 0; i < size(); ++i) {
+            threads.emplace_back([&work, i] {
+                const DeviceScope here(i);
+                work(i);
+            });
+        }
+        std::ranges::for_each(threads, &std::thread::join);
+    }
+
+  private:
+    std::unique_ptr<Team> team_;
 };
 
 }  // namespace StreamCompaction::Testing

@@ -1,13 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
-#include <thread>
 
 #include "../primitives/noncommutative.cuh"
 #include "distributed_fixture.cuh"
-#if defined(STREAM_COMPACTION_SIMULATED)
-#include "simulator.h"
-#endif
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -37,43 +33,8 @@ constexpr std::size_t most = sized(300'000, 7'000);
     return std::accumulate(counts.begin(), counts.end(), std::size_t{0});
 }
 
-class DistributedTest : public DeviceTest, public testing::WithParamInterface<int> {
+class DistributedTest : public RanksTest {
   protected:
-    void SetUp() override {
-        DeviceTest::SetUp();
-        if (IsSkipped()) {
-            return;
-        }
-#if defined(STREAM_COMPACTION_SIMULATED)
-        Simulator::configure("devices=" + std::to_string(GetParam()));
-#endif
-        int devices = 0;
-        Common::checkCUDAError(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
-        if (devices < GetParam()) {
-            GTEST_SKIP() << GetParam() << " GPUs are needed, and there are " << devices;
-        }
-        team_ = std::make_unique<Team>(GetParam());
-    }
-    void TearDown() override { team_.reset(); }
-
-    [[nodiscard]] const Team& team() const { return *team_; }
-    [[nodiscard]] int size() const { return team_->size(); }
-    [[nodiscard]] const Rank& rank(int i) const { return team_->rank(i); }
-    [[nodiscard]] cudaStream_t stream(int i) const { return team_->stream(i); }
-
-    /// Calls work(rank) for all ranks, each on a thread of its own.
-    template <typename Work>
-    void onThreads(const Work& work) const {
-        std::vector<std::thread> threads;
-        for (int i = 0; i < size(); ++i) {
-            threads.emplace_back([&work, i] {
-                const DeviceScope here(i);
-                work(i);
-            });
-        }
-        std::ranges::for_each(threads, &std::thread::join);
-    }
-
     template <typename T, typename Op>
     void expectScanned(const std::vector<std::size_t>& counts, const Distributed::Scan& scan, const Op& op,
                        const T& initial, const std::vector<T>& in) {
@@ -155,8 +116,6 @@ class DistributedTest : public DeviceTest, public testing::WithParamInterface<in
         EXPECT_TRUE(sameBits(keysOut.read(), expectedKeys));
         EXPECT_TRUE(sameBits(keysIn.read(), keys)) << "the input was written";
     }
-
-    std::unique_ptr<Team> team_;
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, DistributedTest, testing::Values(1, 2, 3, 4, 8));
 
