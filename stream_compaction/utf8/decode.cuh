@@ -210,7 +210,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         shared.beginFlags();
     }
     tile.finish(text);
-    if (!text.isBeginning()) {
+    if (bom == Bom::Drop && !text.isBeginning()) {
         bom = Bom::Keep;
     }
     // A byte order mark that is to be dropped takes the general path. So does the end of a cut text, because the last
@@ -359,10 +359,10 @@ struct Decode {
         decode(TextInMemory(in, n), in, out, result, n, scratch, stream);
     }
 
-    /// Decodes n bytes of a larger text, cut out anywhere, given what lies around them in device memory. Code points
-    /// come from the first byte of their unit, second surrogates from the second byte of four. `out` gets those that
-    /// come from the n bytes. They are what decoding the larger text writes for these bytes, and so is the result,
-    /// except that it counts from the beginning of the n bytes.
+    /// Decodes n bytes that are cut out of a larger text, anywhere, given what lies around them in device memory.
+    /// Writes those elements of the decoded larger text that come from the n bytes: code points and first surrogates
+    /// from the first byte of a unit, second surrogates from the second byte of four. The result is that of these
+    /// elements, with offsets from the first of the n bytes.
     template <typename To>
     void operator()(const std::uint8_t* in, const TextAround* around, To* out, Result* result, std::size_t n,
                     Scratch scratch, cudaStream_t stream) const {

@@ -483,9 +483,8 @@ struct Encode {
         encode(TextInMemory(in, n), in, out, result, n, scratch, stream);
     }
 
-    /// Encodes n elements of a larger text in UTF-16, cut out anywhere, given what lies around them in device memory.
-    /// The first surrogate of a pair becomes the first two bytes of four, the second one the others. The rest is as for
-    /// Decode.
+    /// Encodes n elements that are cut out of a larger text in UTF-16, anywhere, given what lies around them in device
+    /// memory. Of the four bytes of a pair, two come from each surrogate. Everything else is as for Decode.
     template <std::same_as<char16_t> From>
     void operator()(const From* in, const TextAround* around, std::uint8_t* out, Result* result, std::size_t n,
                     Scratch scratch, cudaStream_t stream) const {

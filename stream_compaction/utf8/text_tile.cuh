@@ -66,8 +66,8 @@ struct TextAround {
     bool isBeginning;      ///< whether the part is the beginning of the larger text
 };
 
-/// A part of a larger text, in global memory. It may begin and end inside a unit. What lies around it is not read
-/// there, but from `around` in global memory, which may be written until the kernel before clearWords() has ended.
+/// A part of a larger text, in global memory. It may begin and end inside a unit. What lies around it is read from
+/// `around`, in global memory, too.
 struct CutText : TextInMemory {
     static constexpr bool isCut = true;
 

@@ -1,6 +1,6 @@
 #include "../device/distributed_fixture.cuh"
 #include "../primitives/noncommutative.cuh"
-#include "seeds.cuh"
+#include "utf8_text.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -76,6 +76,52 @@ TEST_F(SeededDistributedTest, ScanThatKeepsTheOrderOfRanks) {
             sum = Compose{}(sum, x);
         }
         ASSERT_TRUE(sameBits(array.read(), expected));
+    });
+}
+
+/// No rank finds its first unit before the others have told how theirs end.
+TEST_F(SeededDistributedTest, DecodeOfTextThatIsCut) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        Simulator::configure("devices=3");
+        const Team team(ranks);
+        const std::vector<std::size_t> parts{12'400 + seed % 7, 1, 500};
+        const std::size_t n = parts[0] + parts[1] + parts[2];
+        std::vector<std::uint8_t> text;
+        for (std::uint64_t i = 0; text.size() < n; ++i) {
+            std::uint8_t sequence[4];
+            text.insert(text.end(), sequence, sequence + Utf8::put(randomCodePoint(seed, i), sequence));
+        }
+        text.resize(n);
+        const Spread<std::uint8_t> in(team, parts, text);
+        const Spread<char16_t> out(team, parts);
+        const Spread<std::size_t> counts(team, std::vector<std::size_t>(ranks, ranks));
+        const Spread<Result> result(team, std::vector<std::size_t>(ranks, 1));
+        const Distributed::DecodeUtf8 decode;
+        ScratchOfRanks scratch(team, [&](int i) {
+            return decode.scratchBytes(in.data(i), out.data(i), counts.data(i), result.data(i), parts[i]);
+        });
+        std::vector<Distributed::ConversionPart<std::uint8_t, char16_t>> shares;
+        for (int i = 0; i < ranks; ++i) {
+            shares.push_back({in.data(i), out.data(i), counts.data(i), result.data(i), parts[i], scratch.of(i),
+                              &team.rank(i), team.stream(i)});
+        }
+        decode(shares);
+        team.synchronize();
+
+        const Converted<char16_t> expected = convertedInTurn<char16_t>(text);
+        for (const Result& each : result.read()) {
+            ASSERT_EQ(each.count, expected.result.count);
+            ASSERT_EQ(each.firstError, expected.result.firstError);
+        }
+        const std::vector<std::size_t> told = counts.read();
+        const std::vector<char16_t> all = out.read();
+        std::vector<char16_t> elements;
+        std::size_t begin = 0;
+        for (int i = 0; i < ranks; ++i) {
+            elements.insert(elements.end(), all.begin() + begin, all.begin() + begin + told[i]);
+            begin += parts[i];
+        }
+        ASSERT_TRUE(sameBits(elements, expected.elements));
     });
 }
 
