@@ -168,7 +168,7 @@ out_of_core() {
 # Strong scaling, of 2^29 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide. One
 # GPU is measured by the variants that they are compared with. distributed_peers.py measures other libraries.
 distributed() {
-    local gpus sizes=2^16,2^20,2^24,2^28,2^29 keys=zeros,ascending,descending,and:3,mod:100
+    local gpus sizes=2^16,2^20,2^24,2^25,2^28,2^29 keys=zeros,ascending,descending,and:3,mod:100
     measure distributed.csv --size 2^15,2^19,2^23,2^27,"$sizes" --op scan,compact,sort --variant single-pass,radix
     measure distributed.csv --size 2^27,2^28 --op sort-pairs --variant radix
     measure distributed.csv --size 2^29 --op sort --variant radix --input "$keys"
