@@ -93,6 +93,16 @@ struct StoredIn<Source> {
 template <typename Source>
 using Stored = typename StoredIn<Source>::Type;
 
+/// Element i of the source, read from global memory.
+template <typename Source>
+[[nodiscard]] __device__ typename Source::Value valueAt(const Source& source, std::size_t i) {
+    if constexpr (readsArray<Source>) {
+        return source.value(source.elements[i]);
+    } else {
+        return source.function(i);
+    }
+}
+
 /// Checks the input of an operation against its output. With `mayRunInPlace` they may be the same array, with elements
 /// of the same size. Otherwise they may share no memory.
 template <bool mayRunInPlace, typename Source, typename T>

@@ -106,6 +106,11 @@ struct TileShape {
 
     [[nodiscard]] __device__ static std::size_t begin(int tile) { return static_cast<std::size_t>(tile) * elements; }
 
+    /// The index in the array of the first element of this warp's part of the tile.
+    [[nodiscard]] __device__ static std::size_t beginOfWarp(int tile) {
+        return begin(tile) + Warp::index() * rows * Warp::lanes * length;
+    }
+
     /// The number of elements of tile `tile` of an array of n elements.
     [[nodiscard]] __device__ static int sizeOf(int tile, std::size_t n) {
         return static_cast<int>(min(n - begin(tile), std::size_t{elements}));
@@ -117,6 +122,20 @@ struct TileShape {
         const int size = sizeOf(tile, n);
         return {array + begin(tile), size, size == elements && isVectorAligned<length>(array)};
     }
+};
+
+/// A tile of which each thread owns consecutive elements, for algorithms that walk through them one by one. The rows of
+/// a thread are its vectors. Their number is odd, so threads that read theirs from shared memory use different banks.
+template <int threadCount, int vectorsPerThread, int length>
+struct ThreadwiseShape : TileShape<threadCount, vectorsPerThread, length> {
+    static_assert(vectorsPerThread % 2 == 1);
+
+    static constexpr int elementsPerThread = vectorsPerThread * length;
+
+    [[nodiscard]] __device__ static int vector(int row) {
+        return static_cast<int>(threadIdx.x) * vectorsPerThread + row;
+    }
+    [[nodiscard]] __device__ static int offset(int row) { return vector(row) * length; }
 };
 
 /// Loads this thread's vector of each row. Places past the end of the tile repeat its last element. The branch is

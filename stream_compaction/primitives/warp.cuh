@@ -49,6 +49,12 @@ __device__ T shiftUp(const T& x, int distance) {
     return shuffleWords(x, [=](std::uint32_t word) { return __shfl_up_sync(allLanes, word, distance); });
 }
 
+/// The value of the lane before this one; lane 0 gets that of the last lane.
+template <typename T>
+__device__ T rotateUp(const T& x) {
+    return broadcast(x, (lane() + lanes - 1) % lanes);
+}
+
 /// The sum over all lanes, or over each `group` of neighbouring lanes, in every lane. A butterfly of shuffles; for sums
 /// of integers over all lanes a single instruction where the card has it.
 template <int group = lanes, typename T, typename Op>

@@ -5,6 +5,7 @@
 #include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/previous.cuh"
 #include "stream_compaction/primitives/row_counts.cuh"
 #include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/source.cuh"
@@ -27,16 +28,19 @@ class KeptElements {
     static constexpr int length = Shape::vectorLength;
 
     /// Calls the predicate for the elements before the end of the tile. `row(r)` is the thread's vector in row r,
-    /// `begin` is the tile's first index. Returns how many elements the warp keeps.
-    template <typename Row, typename Predicate>
-    __device__ std::uint32_t decide(Row row, std::size_t begin, int size, const Predicate& keep) {
+    /// `previous` knows the elements before the vectors, `begin` is the tile's first index. Returns how many elements
+    /// the warp keeps.
+    template <typename Row, typename Before, typename Predicate>
+    __device__ std::uint32_t decide(Row row, Before previous, std::size_t begin, int size, const Predicate& keep) {
 #pragma unroll
         for (int r = 0; r < Shape::rows; ++r) {
             const auto vector = row(r);
+            const auto before = previous.before(vector.items[length - 1]);
 #pragma unroll
             for (int i = 0; i < length; ++i) {
                 const int at = Shape::offset(r) + i;
-                const bool isKept = at < size && StreamCompaction::isKept(keep, vector.items[i], begin + at);
+                const bool isKept = at < size && StreamCompaction::isKept(keep, i == 0 ? before : vector.items[i - 1],
+                                                                          vector.items[i], begin + at);
                 flags_[bit(r, i) / 32] |= static_cast<std::uint32_t>(isKept) << bit(r, i) % 32;
             }
         }
@@ -121,6 +125,7 @@ __global__ void __launch_bounds__(Shape::threads,
     const int size = Shape::sizeOf(tile, n);
 
     // Load, and decide what to keep.
+    const typename PreviousFor<Predicate, T>::Type previous(source, Shape::beginOfWarp(tile), n);
     const RegisterTile<Source, Shape> in(source, tile, n);
     Vector<T, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
@@ -128,7 +133,8 @@ __global__ void __launch_bounds__(Shape::threads,
         rows[row] = in.row(row);
     }
     KeptElements<Shape> kept;
-    const std::uint32_t warpCount = kept.decide([&](int row) { return rows[row]; }, Shape::begin(tile), size, keep);
+    const std::uint32_t warpCount =
+        kept.decide([&](int row) { return rows[row]; }, previous, Shape::begin(tile), size, keep);
 
     // Count: within the block, within the grid.
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
@@ -196,9 +202,10 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     const int size = Shape::sizeOf(tile, n);
 
     // Decide what to keep, count it and publish the number.
+    const typename PreviousFor<Predicate, T>::Type previous(source, Shape::beginOfWarp(tile), n);
     loader.finish(tile);
     KeptElements<Shape> kept;
-    const std::uint32_t warpCount = kept.decide([&](int row) { return loader.row(row); }, begin, size, keep);
+    const std::uint32_t warpCount = kept.decide([&](int row) { return loader.row(row); }, previous, begin, size, keep);
     const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
     const LookBack::Count tileCount{place.all};
     if (Warp::index() == 0) {

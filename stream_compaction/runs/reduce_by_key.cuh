@@ -1,0 +1,348 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/chain.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
+#include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/previous.cuh"
+#include "stream_compaction/primitives/run_copy.cuh"
+#include "stream_compaction/primitives/source.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_order.cuh"
+#include "stream_compaction/runs/open_run.cuh"
+#include "stream_compaction/runs/unique.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/runtime/launch.cuh"
+
+namespace StreamCompaction::Runs {
+
+/// Bytes of shared memory per element that a source and its results take. The results later take the place of the
+/// elements.
+template <typename Source, typename Result>
+inline constexpr std::size_t bytesPerElement = std::max(sizeof(Stored<Source>), sizeof(Result));
+
+/// The tile of a block: about 160 bytes of keys and values per thread, and at most 32 elements.
+template <typename Keys, typename Values, typename K, typename T>
+struct TileFor {
+    static constexpr std::size_t bytes = bytesPerElement<Keys, K> + bytesPerElement<Values, T>;
+    static constexpr int length = vectorLength<Stored<Keys>, Stored<Values>, K, T>;
+    static constexpr int vectors = std::min<int>(32, 160 / bytes) / length;
+
+    using Shape = ThreadwiseShape<256, std::max(1, vectors - (vectors + 1) % 2), length>;
+};
+
+/// Registers per thread for its keys or its values, whichever take more. Bytes are processed one per register.
+template <typename Shape, typename K, typename T>
+inline constexpr std::size_t registersToReduce = 40 + Shape::elementsPerThread* std::max({sizeof(K), sizeof(T),
+                                                                                          std::size_t{4}}) /
+                                                          4;
+
+/// The elements of a thread, from the vectors `row(r)`.
+template <typename T, typename Shape, typename Row>
+__device__ void gather(T (&elements)[Shape::elementsPerThread], Row row) {
+#pragma unroll
+    for (int r = 0; r < Shape::rows; ++r) {
+        const auto vector = row(r);
+#pragma unroll
+        for (int i = 0; i < Shape::vectorLength; ++i) {
+            elements[r * Shape::vectorLength + i] = static_cast<T>(vector.items[i]);
+        }
+    }
+}
+
+/// A loader of keys and one of values, for the same tile.
+template <typename KeyLoader, typename ValueLoader>
+struct PairLoader {
+    KeyLoader& keys;
+    ValueLoader& values;
+
+    __device__ void start(int tile) {
+        keys.start(tile);
+        values.start(tile);
+    }
+    __device__ void finish(int tile) {
+        keys.finish(tile);
+        values.finish(tile);
+    }
+};
+
+/// Adds up the values of each run of equal keys, fused with the chained scan of the numbers of runs and of the sums of
+/// the runs that tiles leave open (see kernScanLookBack).
+///
+/// A thread walks through consecutive elements. It marks the keys at which runs begin, the heads, and adds up the
+/// values behind the last of them. A scan of these pairs over the block tells each thread how many heads the tile has
+/// before it, and the sum of the run that is open where it begins. Then it packs its heads in shared memory, where the
+/// keys were. It walks through its values again. At each head it knows the sum of the run that ends there, and packs
+/// it in place of the values. So a tile writes the sums of the runs that end in it:
+///
+///     keys       5 5 | 5 7 7 | 7 7 7 | 2 3 3        four tiles
+///     heads      ^   |   ^   |       | ^ ^
+///     it stores  5   |   7   |       | 2 3          heads
+///                    | 5     |       | 7 2 3        sums of their runs; the last tile also ends the last run
+///
+/// One warp looks back for the number of heads in earlier tiles and the sum of the open run. Only the first sum of a
+/// tile needs that sum, so all others are packed before the look-back ends.
+///
+/// Work O(n), steps O(n / resident elements). Reads 8 bytes per int key and int value and writes 8 bytes per run. If
+/// the values are a function of the index, it reads 4 bytes. DRAM bandwidth is the limit.
+template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Equal,
+          typename Op>
+__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads,
+                                                                          Shape::elements*(bytesPerElement<Keys, K> +
+                                                                                           bytesPerElement<Values, T>),
+                                                                          registersToReduce<Shape, K, T>))
+    kernReduceByKey(std::size_t n, K* uniqueKeys, T* sums, std::size_t* count, LookBackChain<OpenRun<T, Heads>> chain,
+                    Keys keys, Values values, TileOrder order, Equal equal, Op op) {
+    // The last tile ends one run more than it has elements if all of them are heads.
+    using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * bytesPerElement<Keys, K>>;
+    using ValueLoader = SourceLoader<Values, Shape, (Shape::elements + 1) * bytesPerElement<Values, T>>;
+    using PartOfTile = OpenRun<T, std::uint32_t>;
+    constexpr int length = Shape::elementsPerThread;
+    __shared__ typename KeyLoader::Storage keyStorage;
+    __shared__ typename ValueLoader::Storage valueStorage;
+    __shared__ SharedArray<PartOfTile, Shape::warps> warpParts;
+    __shared__ SharedArray<OpenRun<T, Heads>, 1> partBefore;
+    __shared__ int sharedTile;
+    KeyLoader keyLoader(keyStorage, keys, n);
+    ValueLoader valueLoader(valueStorage, values, n);
+    PairLoader<KeyLoader, ValueLoader> loader{keyLoader, valueLoader};
+    const JoinParts<Op> join{op};
+
+    const int tile = beginTile(order, chain.words, sharedTile, loader);
+    const std::size_t first = Shape::begin(tile) + Shape::offset(0);
+    const int size = Shape::sizeOf(tile, n) - Shape::offset(0);  // of this thread, at most `length` of which count
+    Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
+    loader.finish(tile);
+
+    // Mark the heads, and add up the values behind the last of them.
+    K mine[length];
+    T addends[length];
+    gather<K, Shape>(mine, [&](int row) { return keyLoader.row(row); });
+    gather<T, Shape>(addends, [&](int row) { return valueLoader.row(row); });
+    const K before = previous.before(mine[length - 1]);
+    std::uint32_t heads = 0;
+    T sum = op.template identity<T>();
+#pragma unroll
+    for (int i = 0; i < length; ++i) {
+        const bool isHead = i < size && ((i == 0 && first == 0) || !equal(i == 0 ? before : mine[i - 1], mine[i]));
+        heads |= static_cast<std::uint32_t>(isHead) << i;
+        const T addend = i < size ? addends[i] : op.template identity<T>();
+        sum = i == 0 || isHead ? addend : op(sum, addend);
+    }
+
+    // Scan over the block, and publish what the tile leaves open.
+    const PartOfTile upTo = Warp::inclusiveScan(PartOfTile{static_cast<std::uint32_t>(__popc(heads)), sum}, join);
+    const auto place = Block::scanWarps<Shape::warps>(Warp::broadcast(upTo, Warp::lanes - 1), warpParts.data(), join);
+    const PartOfTile beforeInWarp = Warp::shiftUp(upTo, 1);
+    const PartOfTile beforeThread = Warp::lane() == 0 ? place.before : join(place.before, beforeInWarp);
+    const OpenRun<T, Heads> partOfTile{place.all.heads, place.all.sum};
+    if (Warp::index() == 0) {
+        chain.publish(tile, partOfTile);
+    }
+
+    // Pack the heads.
+    K* const packedKeys = reinterpret_cast<K*>(keyLoader.memory());
+    std::uint32_t rank = beforeThread.heads;
+#pragma unroll
+    for (int i = 0; i < length; ++i) {
+        if ((heads >> i & 1) != 0) {
+            packedKeys[rank++] = mine[i];
+        }
+    }
+
+    // Pack, for each head, the sum of the run that ends there.
+    gather<T, Shape>(addends, [&](int row) { return valueLoader.row(row); });
+    __syncthreads();
+    T* const packedSums = reinterpret_cast<T*>(valueLoader.memory());
+    rank = beforeThread.heads;
+    sum = beforeThread.sum;
+#pragma unroll
+    for (int i = 0; i < length; ++i) {
+        if ((heads >> i & 1) != 0) {
+            packedSums[rank++] = sum;
+            sum = addends[i];
+        } else {
+            sum = op(sum, addends[i]);
+        }
+    }
+    const bool isLast = tile == static_cast<int>(chain.tiles) - 1;
+    if (isLast && threadIdx.x == 0) {
+        packedSums[place.all.heads] = place.all.sum;
+    }
+
+    // Look back.
+    if (Warp::index() == 0) {
+        const OpenRun<T, Heads> part = chain.before(tile, partOfTile, join);
+        if (threadIdx.x == 0) {
+            *partBefore.data() = part;
+            if (isLast) {
+                *count = std::size_t{part.heads} + place.all.heads;
+            }
+        }
+    }
+    __syncthreads();
+
+    // Store. The first of the packed sums is the end of a run of an earlier tile, unless this is the first tile.
+    const std::size_t headsBefore = partBefore.data()->heads;
+    const std::uint32_t ends = place.all.heads + (isLast ? 1 : 0);
+    copyRun(uniqueKeys + headsBefore, keyLoader.memory(), 0, place.all.heads);
+    if (ends > 0) {
+        copyRun(sums + headsBefore, valueLoader.memory(), 1, ends - 1);
+        if (tile > 0 && threadIdx.x == 0) {
+            sums[headsBefore - 1] = op(partBefore.data()->sum, packedSums[0]);
+        }
+    }
+}
+
+/// Reduction by key: `reduce(keys, values, uniqueKeys, sums, count, n, [op, [equal,]] scratch, stream)`. For each run
+/// of equal neighbours among the keys, writes the first key to `uniqueKeys` and the sum of the values that belong to
+/// the run to `sums`. Writes the number of runs to `count`. All three are in device memory, and nothing is written past
+/// the last run. Keys that are equal but not neighbours are in different runs.
+///
+/// `op` is any associative operator with an identity (primitives/operators.cuh), by default Sum. Sums are accumulated
+/// in the type of `sums`, which may be wider than that of `values`. Floating-point sums of runs of several thousand
+/// elements may differ in the last places from run to run. `equal(a, b)` compares a key to the one before it; by
+/// default it is ==.
+///
+/// `keys` and `values` are arrays of n elements in device memory, or functions of such elements or of the index
+/// (primitives/source.cuh). Functions may be called twice per element. Keys and sums are trivially copyable, have 1 to
+/// 16 bytes, and lie at any address that their type allows. No output may begin in an input, or the reverse. The
+/// scratch may hold anything and keeps nothing from call to call. Neither allocates nor synchronises. Throws what
+/// common.cuh says.
+struct ReduceByKey {
+    static constexpr bool mayRunInPlace = false;
+
+    /// How the blocks get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
+    template <typename Keys, typename Values, typename K, typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const Keys& /*keys*/, const Values& /*values*/, K* /*uniqueKeys*/,
+                                           T* /*sums*/, std::size_t* /*count*/, std::size_t n,
+                                           const Functions&... /*functions*/) const {
+        Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(n);
+        const std::size_t tiles =
+            Common::blocksFor(n, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
+        return n == 0 ? 0
+                      : scratchBytesFor<std::uint64_t>(
+                            std::max(LookBackChain<OpenRun<T, std::uint32_t>>::wordsFor(tiles),
+                                     LookBackChain<OpenRun<T, std::uint64_t>>::wordsFor(tiles)));
+    }
+
+    template <typename Keys, typename Values, typename K, typename T>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
+                    Scratch scratch, cudaStream_t stream) const {
+        (*this)(keys, values, uniqueKeys, sums, count, n, Sum{}, scratch, stream);
+    }
+
+    template <typename Keys, typename Values, typename K, typename T, OperatorOn<T> Op>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
+                    Op op, Scratch scratch, cudaStream_t stream) const {
+        (*this)(keys, values, uniqueKeys, sums, count, n, op, IsEqual{}, scratch, stream);
+    }
+
+    template <typename Keys, typename Values, typename K, typename T, OperatorOn<T> Op, typename Equal>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
+                    Op op, Equal equal, Scratch scratch, cudaStream_t stream) const {
+        using KeySource = SourceOf<Keys>;
+        using ValueSource = SourceOf<Values>;
+        static_assert(std::is_same_v<typename KeySource::Value, K>, "keys come out as they go in");
+        static_assert(std::is_trivially_copyable_v<Stored<KeySource>> && std::is_trivially_copyable_v<K>);
+        static_assert(std::is_trivially_copyable_v<Stored<ValueSource>> && std::is_trivially_copyable_v<T>);
+        static_assert(std::max({sizeof(Stored<KeySource>), sizeof(Stored<ValueSource>), sizeof(K), sizeof(T)}) <= 16,
+                      "keys, values and sums of up to 16 bytes");
+        const KeySource keySource = sourceOf(keys);
+        const ValueSource valueSource = sourceOf(values);
+        Arguments::requireArray("uniqueKeys", uniqueKeys, n);
+        Arguments::requireArray("sums", sums, n);
+        Arguments::requireArray("count", count, 1);
+        requireApart("keys", keySource, uniqueKeys, sums, n);
+        requireApart("values", valueSource, uniqueKeys, sums, n);
+        ScratchArena arena(scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n));
+        if (n == 0) {
+            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            return;
+        }
+        using Shape = typename TileFor<KeySource, ValueSource, K, T>::Shape;
+        const auto enqueueWith = [&]<typename Heads>(Heads) {
+            reduce<Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, n, op, equal, arena, stream);
+        };
+        // Wide numbers of heads would take a second word only beside sums that take one.
+        if constexpr (LookBack::Coding<T>::words == 1) {
+            if (n <= mostNarrowHeads) {
+                enqueueWith(std::uint32_t{});
+                return;
+            }
+        }
+        enqueueWith(std::uint64_t{});
+    }
+
+    /// Over tiles of the given shape. `Heads` is the type of the number of runs.
+    template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Op,
+              typename Equal>
+    void reduce(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
+                Op op, Equal equal, ScratchArena arena, cudaStream_t stream) const {
+        using Chain = LookBackChain<OpenRun<T, Heads>>;
+        constexpr auto kernel = kernReduceByKey<Shape, Heads, Keys, Values, K, T, Equal, Op>;
+        const std::size_t tiles = Common::divideRoundUp(n, Shape::elements);
+        const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
+        // A tile alone reads no word.
+        const bool isAlone = tiles == 1;
+        if (!isAlone) {
+            clearWords(chain.words, Chain::wordsFor(tiles), stream);
+        }
+        launch<kernel>({tiles, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n, uniqueKeys,
+                       sums, count, chain, keys, values, isAlone ? TileOrder::BlockIndex : order, equal, op);
+    }
+
+  private:
+    /// Only the device knows how many elements go to each output. So this only checks that none begins inside the
+    /// input.
+    template <typename Source, typename K, typename T>
+    static void requireApart(const char* name, const Source& source, const K* uniqueKeys, const T* sums,
+                             std::size_t n) {
+        if constexpr (readsArray<Source>) {
+            const std::size_t bytes = n * sizeof(Stored<Source>);
+            Arguments::requireArray(name, source.elements, n);
+            Arguments::requireDisjoint(source.elements, bytes, uniqueKeys, 1);
+            Arguments::requireDisjoint(source.elements, bytes, sums, 1);
+        }
+    }
+};
+
+/// The length of each element's run, summed up.
+template <typename T>
+struct One {
+    __host__ __device__ constexpr T operator()(std::size_t /*i*/) const { return 1; }
+};
+
+/// Run-length encoding: `encode(in, unique, lengths, count, n, [equal,] scratch, stream)`. For each run of equal
+/// neighbours, writes the first element to `unique` and the number of elements to `lengths`, whose integers must be
+/// wide enough for the longest run. Reads 4 bytes per int, and writes 8 bytes per run if the lengths are ints.
+/// Everything else is as for ReduceByKey.
+struct Encode {
+    static constexpr bool mayRunInPlace = false;
+
+    /// How the blocks get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
+    template <typename In, typename K, typename Length, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, std::size_t* count, std::size_t n,
+                                           const Functions&... /*functions*/) const {
+        return ReduceByKey{order}.scratchBytes(in, generated(One<Length>{}), unique, lengths, count, n);
+    }
+
+    template <typename In, typename K, typename Length>
+    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, unique, lengths, count, n, IsEqual{}, scratch, stream);
+    }
+
+    template <typename In, typename K, typename Length, typename Equal>
+    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, std::size_t n, Equal equal,
+                    Scratch scratch, cudaStream_t stream) const {
+        ReduceByKey{order}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch, stream);
+    }
+};
+
+}  // namespace StreamCompaction::Runs

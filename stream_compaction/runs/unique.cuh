@@ -1,0 +1,62 @@
+#pragma once
+
+#include "stream_compaction/primitives/previous.cuh"
+#include "stream_compaction/single_pass.cuh"
+
+namespace StreamCompaction::Runs {
+
+/// The default equality.
+struct IsEqual {
+    template <typename T>
+    [[nodiscard]] __host__ __device__ constexpr bool operator()(const T& a, const T& b) const {
+        return a == b;
+    }
+};
+
+/// Whether an element differs from the one before it.
+template <typename Equal>
+struct BeginsRun {
+    Equal equal;
+
+    template <typename T>
+    [[nodiscard]] __device__ bool operator()(const T& previous, const T& x) const {
+        return !equal(previous, x);
+    }
+};
+
+/// The first element of each run of equal neighbours: `unique(in, out, count, n, [equal,] scratch, stream)`. Writes
+/// them to `out`, in order, and their number to `count`, both in device memory. Writes nothing past them. `equal(a, b)`
+/// compares an element to the one before it; by default it is ==. May not run in place. Neither allocates nor
+/// synchronises. Throws what common.cuh says.
+///
+/// `in` is an array of n elements in device memory, or a function of such elements or of the index
+/// (primitives/source.cuh). Elements are trivially copyable, have 1 to 64 bytes, and lie at any address that their type
+/// allows. The scratch may hold anything and keeps nothing from call to call.
+///
+/// Reads 4 bytes per int and writes 4 bytes per run.
+struct Unique {
+    static constexpr bool mayRunInPlace = false;
+
+    /// How the blocks of large arrays get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
+    template <typename In, typename T, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t* count, std::size_t n,
+                                           const Functions&... /*functions*/) const {
+        return SinglePass::Compact{order}.scratchBytes(in, out, count, n);
+    }
+
+    template <typename In, typename T>
+    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, out, count, n, IsEqual{}, scratch, stream);
+    }
+
+    template <typename In, typename T, typename Equal>
+    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Equal equal, Scratch scratch,
+                    cudaStream_t stream) const {
+        SinglePass::Compact{order}(in, out, count, n, WithPrevious{BeginsRun<Equal>{equal}}, scratch, stream);
+    }
+};
+
+}  // namespace StreamCompaction::Runs
