@@ -32,11 +32,12 @@ struct TileFor {
     using Shape = ThreadwiseShape<256, std::max(1, vectors - (vectors + 1) % 2), length>;
 };
 
-/// Registers per thread for its keys or its values, whichever take more. Bytes are processed one per register.
-template <typename Shape, typename K, typename T>
-inline constexpr std::size_t registersToReduce = 40 + Shape::elementsPerThread* std::max({sizeof(K), sizeof(T),
-                                                                                          std::size_t{4}}) /
-                                                          4;
+/// Registers per thread for its keys and values. Bytes are processed one per register. Values that come from no array
+/// take none.
+template <typename Shape, typename Values, typename K, typename T>
+inline constexpr std::size_t registersToReduce =
+    24 + Shape::elementsPerThread*(Common::divideRoundUp(sizeof(K), 4) +
+                                   (readsArray<Values> ? Common::divideRoundUp(sizeof(T), 4) : 0));
 
 /// The elements of a thread, from the vectors `row(r)`.
 template <typename T, typename Shape, typename Row>
@@ -67,22 +68,33 @@ struct PairLoader {
     }
 };
 
+/// Marks the end of the array as a head, and none behind it. Bit i of `heads` is the thread's element i, and the array
+/// ends `toEnd` elements behind the thread's first.
+template <int length>
+[[nodiscard]] __device__ std::uint32_t withEnd(std::uint32_t heads, int toEnd) {
+    if (toEnd >= length) {
+        return heads;
+    }
+    const std::uint32_t end = toEnd < 0 ? 0 : 1u << toEnd;
+    return toEnd < 0 ? 0 : (heads & (end - 1)) | end;
+}
+
 /// Adds up the values of each run of equal keys, fused with the chained scan of the numbers of runs and of the sums of
 /// the runs that tiles leave open (see kernScanLookBack).
 ///
 /// A thread walks through consecutive elements. It marks the keys at which runs begin, the heads, and adds up the
 /// values behind the last of them. A scan of these pairs over the block tells each thread how many heads the tile has
-/// before it, and the sum of the run that is open where it begins. Then it packs its heads in shared memory, where the
-/// keys were. It walks through its values again. At each head it knows the sum of the run that ends there, and packs
-/// it in place of the values. So a tile writes the sums of the runs that end in it:
+/// before it, and the sum of the run that is open where it begins. The thread then walks through its elements again. It
+/// packs its heads in shared memory, where the keys were, and the sums of the runs that end at them, where the values
+/// were. The end of the array counts as a head, so every run ends at one:
 ///
-///     keys       5 5 | 5 7 7 | 7 7 7 | 2 3 3        four tiles
-///     heads      ^   |   ^   |       | ^ ^
-///     it stores  5   |   7   |       | 2 3          heads
-///                    | 5     |       | 7 2 3        sums of their runs; the last tile also ends the last run
+///     keys       5 5 | 5 7 7 | 7 7 7 | 2 3 3 |      four tiles; a fifth has only the end
+///     heads      ^   |   ^   |       | ^ ^   | ^
+///     it stores  5   |   7   |       | 2 3   |      the heads
+///                    | 5     |       | 7 2   | 3    the sums of the runs of these keys
 ///
-/// One warp looks back for the number of heads in earlier tiles and the sum of the open run. Only the first sum of a
-/// tile needs that sum, so all others are packed before the look-back ends.
+/// One warp looks back for the number of heads in earlier tiles and the sum of the open run. Of the sums of a tile only
+/// the first needs that, so all others are packed before the look-back ends.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 8 bytes per int key and int value and writes 8 bytes per run. If
 /// the values are a function of the index, it reads 4 bytes. DRAM bandwidth is the limit.
@@ -91,12 +103,11 @@ template <typename Shape, typename Heads, typename Keys, typename Values, typena
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads,
                                                                           Shape::elements*(bytesPerElement<Keys, K> +
                                                                                            bytesPerElement<Values, T>),
-                                                                          registersToReduce<Shape, K, T>))
+                                                                          registersToReduce<Shape, Values, K, T>))
     kernReduceByKey(std::size_t n, K* uniqueKeys, T* sums, std::size_t* count, LookBackChain<OpenRun<T, Heads>> chain,
                     Keys keys, Values values, TileOrder order, Equal equal, Op op) {
-    // The last tile ends one run more than it has elements if all of them are heads.
     using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * bytesPerElement<Keys, K>>;
-    using ValueLoader = SourceLoader<Values, Shape, (Shape::elements + 1) * bytesPerElement<Values, T>>;
+    using ValueLoader = SourceLoader<Values, Shape, Shape::elements * bytesPerElement<Values, T>>;
     using PartOfTile = OpenRun<T, std::uint32_t>;
     constexpr int length = Shape::elementsPerThread;
     __shared__ typename KeyLoader::Storage keyStorage;
@@ -110,8 +121,6 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     const JoinParts<Op> join{op};
 
     const int tile = beginTile(order, chain.words, sharedTile, loader);
-    const std::size_t first = Shape::begin(tile) + Shape::offset(0);
-    const int size = Shape::sizeOf(tile, n) - Shape::offset(0);  // of this thread, at most `length` of which count
     Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
     loader.finish(tile);
 
@@ -121,15 +130,16 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     gather<K, Shape>(mine, [&](int row) { return keyLoader.row(row); });
     gather<T, Shape>(addends, [&](int row) { return valueLoader.row(row); });
     const K before = previous.before(mine[length - 1]);
-    std::uint32_t heads = 0;
-    T sum = op.template identity<T>();
+    const bool isFirst = tile == 0 && threadIdx.x == 0;
+    std::uint32_t heads = isFirst || !equal(before, mine[0]) ? 1 : 0;
+    T sum = addends[0];
 #pragma unroll
-    for (int i = 0; i < length; ++i) {
-        const bool isHead = i < size && ((i == 0 && first == 0) || !equal(i == 0 ? before : mine[i - 1], mine[i]));
+    for (int i = 1; i < length; ++i) {
+        const bool isHead = !equal(mine[i - 1], mine[i]);
         heads |= static_cast<std::uint32_t>(isHead) << i;
-        const T addend = i < size ? addends[i] : op.template identity<T>();
-        sum = i == 0 || isHead ? addend : op(sum, addend);
+        sum = isHead ? addends[i] : op(sum, addends[i]);
     }
+    heads = withEnd<length>(heads, Shape::sizeOf(tile, n) - Shape::offset(0));
 
     // Scan over the block, and publish what the tile leaves open.
     const PartOfTile upTo = Warp::inclusiveScan(PartOfTile{static_cast<std::uint32_t>(__popc(heads)), sum}, join);
@@ -141,43 +151,34 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         chain.publish(tile, partOfTile);
     }
 
-    // Pack the heads.
+    // Pack the heads, and the sums of the runs that end at them. The barrier of the scan has let all threads read.
     K* const packedKeys = reinterpret_cast<K*>(keyLoader.memory());
-    std::uint32_t rank = beforeThread.heads;
-#pragma unroll
-    for (int i = 0; i < length; ++i) {
-        if ((heads >> i & 1) != 0) {
-            packedKeys[rank++] = mine[i];
-        }
-    }
-
-    // Pack, for each head, the sum of the run that ends there.
-    gather<T, Shape>(addends, [&](int row) { return valueLoader.row(row); });
-    __syncthreads();
     T* const packedSums = reinterpret_cast<T*>(valueLoader.memory());
-    rank = beforeThread.heads;
-    sum = beforeThread.sum;
+    if (heads != 0) {
+        K* nextKey = packedKeys + beforeThread.heads;
+        T* nextSum = packedSums + beforeThread.heads;
+        sum = beforeThread.sum;
 #pragma unroll
-    for (int i = 0; i < length; ++i) {
-        if ((heads >> i & 1) != 0) {
-            packedSums[rank++] = sum;
-            sum = addends[i];
-        } else {
-            sum = op(sum, addends[i]);
+        for (int i = 0; i < length; ++i) {
+            const bool isHead = (heads >> i & 1) != 0;
+            if (isHead) {
+                *nextKey++ = mine[i];
+                *nextSum++ = sum;
+            }
+            sum = isHead ? addends[i] : op(sum, addends[i]);
         }
-    }
-    const bool isLast = tile == static_cast<int>(chain.tiles) - 1;
-    if (isLast && threadIdx.x == 0) {
-        packedSums[place.all.heads] = place.all.sum;
     }
 
     // Look back.
+    const bool isLast = tile == static_cast<int>(chain.tiles) - 1;
+    const std::uint32_t ends = place.all.heads;
+    const std::uint32_t begins = ends - (isLast ? 1 : 0);
     if (Warp::index() == 0) {
         const OpenRun<T, Heads> part = chain.before(tile, partOfTile, join);
         if (threadIdx.x == 0) {
             *partBefore.data() = part;
             if (isLast) {
-                *count = std::size_t{part.heads} + place.all.heads;
+                *count = std::size_t{part.heads} + begins;
             }
         }
     }
@@ -185,8 +186,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 
     // Store. The first of the packed sums is the end of a run of an earlier tile, unless this is the first tile.
     const std::size_t headsBefore = partBefore.data()->heads;
-    const std::uint32_t ends = place.all.heads + (isLast ? 1 : 0);
-    copyRun(uniqueKeys + headsBefore, keyLoader.memory(), 0, place.all.heads);
+    copyRun(uniqueKeys + headsBefore, keyLoader.memory(), 0, begins);
     if (ends > 0) {
         copyRun(sums + headsBefore, valueLoader.memory(), 1, ends - 1);
         if (tile > 0 && threadIdx.x == 0) {
@@ -222,7 +222,7 @@ struct ReduceByKey {
                                            const Functions&... /*functions*/) const {
         Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(n);
         const std::size_t tiles =
-            Common::blocksFor(n, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
+            Common::blocksFor(n + 1, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
         return n == 0 ? 0
                       : scratchBytesFor<std::uint64_t>(
                             std::max(LookBackChain<OpenRun<T, std::uint32_t>>::wordsFor(tiles),
@@ -284,7 +284,7 @@ struct ReduceByKey {
                 Op op, Equal equal, ScratchArena arena, cudaStream_t stream) const {
         using Chain = LookBackChain<OpenRun<T, Heads>>;
         constexpr auto kernel = kernReduceByKey<Shape, Heads, Keys, Values, K, T, Equal, Op>;
-        const std::size_t tiles = Common::divideRoundUp(n, Shape::elements);
+        const std::size_t tiles = n / Shape::elements + 1;  // the end of the array is in one of them
         const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
         // A tile alone reads no word.
         const bool isAlone = tiles == 1;

@@ -1,0 +1,116 @@
+#include "../primitives/noncommutative.cuh"
+#include "seeds.cuh"
+#include "stream_compaction/runs.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using Runs::IsEqual;
+using Runs::ReduceByKey;
+
+/// Keys in runs, most of them short and some over several tiles.
+struct KeyInRuns {
+    std::uint64_t seed;
+    __host__ __device__ int operator()(std::size_t i) const {
+        const bool isLong = randomBits(seed, i / 900) % 3 == 0;
+        return isLong ? static_cast<int>(i / 900) : static_cast<int>(i / (1 + seed % 4));
+    }
+};
+
+class SeededRunsTest : public SeededTest {
+  protected:
+    /// Expects the runs of n elements to be right, over tiles of `threads` threads of `vectors` vectors each. `Heads`
+    /// is the type of the number of runs.
+    template <int threads, int vectors, typename Heads, typename T, typename Op>
+    static void expectReduced(TileOrder order, std::size_t n, std::uint64_t seed, Op op) {
+        using Shape = ThreadwiseShape<threads, vectors, vectorLength<int, T>>;
+        const auto keys = hostArray(n, KeyInRuns{seed});
+        const auto values = hostArray(n, RandomValue<T>{seed});
+        std::vector<int> expectedKeys;
+        std::vector<T> expectedSums;
+        for (std::size_t i = 0; i < n; ++i) {
+            if (i > 0 && keys[i] == keys[i - 1]) {
+                expectedSums.back() = op(expectedSums.back(), values[i]);
+            } else {
+                expectedKeys.push_back(keys[i]);
+                expectedSums.push_back(values[i]);
+            }
+        }
+        const DeviceBuffer<int> deviceKeys{std::span<const int>(keys)};
+        const DeviceBuffer<T> deviceValues{std::span<const T>(values)};
+        GuardedArray<int> uniqueKeys(n);
+        GuardedArray<T> sums(n);
+        DeviceBuffer<std::size_t> count(1);
+        const std::size_t bytes =
+            scratchBytesFor<std::uint64_t>(LookBackChain<Runs::OpenRun<T, Heads>>::wordsFor(n / Shape::elements + 1));
+        auto scratch = usedScratch(bytes);
+        ReduceByKey{order}.reduce<Shape, Heads>(sourceOf(static_cast<const int*>(deviceKeys.data())),
+                                                sourceOf(static_cast<const T*>(deviceValues.data())), uniqueKeys.data(),
+                                                sums.data(), count.data(), n, op, IsEqual{},
+                                                ScratchArena(scratch.bytes(), bytes), nullptr);
+
+        std::vector<std::size_t> counted(1);
+        count.copyTo(counted);
+        ASSERT_EQ(counted[0], expectedKeys.size()) << "n = " << n;
+        ASSERT_TRUE(sameBits(uniqueKeys.read(counted[0]), expectedKeys)) << "n = " << n;
+        ASSERT_TRUE(sameBits(sums.read(counted[0]), expectedSums)) << "n = " << n;
+    }
+};
+
+TEST_F(SeededRunsTest, ByLookBack) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectReduced<64, 1, std::uint32_t, int>(TileOrder::BlockIndex, 4000 + seed % 300, seed, Sum{});
+    });
+}
+
+TEST_F(SeededRunsTest, ByTickets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectReduced<32, 3, std::uint64_t, int>(TileOrder::Ticket, 4000 + seed % 300, seed, Sum{});
+    });
+}
+
+TEST_F(SeededRunsTest, WholeTiles) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectReduced<64, 1, std::uint32_t, int>(TileOrder::BlockIndex, 256 * (1 + seed % 12), seed, Sum{});
+    });
+}
+
+// Sums of several words, whose order matters.
+TEST_F(SeededRunsTest, WideSums) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectReduced<192, 1, std::uint64_t, AffineMap>(TileOrder::BlockIndex, 3500 + seed % 300, seed, Compose{});
+        expectReduced<64, 1, std::uint64_t, Matrix>(TileOrder::BlockIndex, 700 + seed % 300, seed, Multiply{});
+    });
+}
+
+// The number of runs and the sum share words.
+TEST(OpenRunTest, IsCodedWithoutLoss) {
+    const auto expectKept = []<typename T, typename Heads>(Heads heads, const T& sum) {
+        using Run = Runs::OpenRun<T, Heads>;
+        std::uint64_t payloads[LookBack::Coding<Run>::words];
+        LookBack::Coding<Run>::toPayloads({heads, sum}, payloads);
+        for (const std::uint64_t payload : payloads) {
+            EXPECT_LT(payload, std::uint64_t{1} << 62);
+        }
+        const Run run = LookBack::Coding<Run>::fromPayloads(payloads);
+        EXPECT_EQ(run.heads, heads);
+        EXPECT_EQ(run.sum, sum);
+    };
+    for (const std::uint64_t heads : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{Runs::mostNarrowHeads},
+                                      (std::uint64_t{1} << 30) + 5, (std::uint64_t{1} << 60) - 1}) {
+        expectKept(heads, std::int32_t{-1});
+        expectKept(heads, std::int64_t{-2});
+        expectKept(heads, std::uint8_t{255});
+        expectKept(heads, 0.5);
+        if (heads <= Runs::mostNarrowHeads) {
+            expectKept(static_cast<std::uint32_t>(heads), std::int32_t{-1});
+            expectKept(static_cast<std::uint32_t>(heads), std::int64_t{-2});
+        }
+    }
+    EXPECT_EQ((LookBack::Coding<Runs::OpenRun<int, std::uint32_t>>::words), 1);
+    EXPECT_EQ((LookBack::Coding<Runs::OpenRun<int, std::uint64_t>>::words), 2);
+    EXPECT_EQ((LookBack::Coding<Runs::OpenRun<double, std::uint64_t>>::words), 2);
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
