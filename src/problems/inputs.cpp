@@ -42,6 +42,7 @@ constexpr std::array spellings{
     Spelling{Kind::Modulo, "mod:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::And, "and:", "K", 64},
     Spelling{Kind::Kept, "kept:", "P"},
+    Spelling{Kind::Runs, "runs:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::Ascii, "ascii", ""},
     Spelling{Kind::Cyrillic, "cyrillic", ""},
     Spelling{Kind::Cjk, "cjk", ""},
@@ -99,6 +100,16 @@ template <typename T>
 [[nodiscard]] std::uint32_t keptValue(double p, std::uint64_t random) {
     constexpr std::uint32_t values = 127;
     return highBits(random) < std::ldexp(p, 32) ? 1 + static_cast<std::uint32_t>(random) % values : 0;
+}
+
+/// A run begins in each of the intervals of k elements, at a random place. Odd numbers follow even ones, so
+/// neighbouring runs differ.
+[[nodiscard]] std::uint32_t valueInRuns(std::uint32_t k, std::uint64_t seed, std::size_t i) {
+    const std::size_t interval = i / k;
+    const bool hasBegun = i % k >= highBits(randomAt(seed, interval)) % k;
+    const std::size_t run = hasBegun ? interval + 1 : interval;
+    constexpr std::uint32_t pairs = 64;
+    return 2 * (highBits(randomAt(randomAt(seed, 0), run)) % pairs) + run % 2;
 }
 
 template <typename T, typename ValueAt>
@@ -162,6 +173,8 @@ Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed, Shar
                                [seed, k = pattern.k](std::size_t i) { return fromBits<T>(commonBits(k, seed, i)); });
         case Kind::Kept:
             return generate<T>(share, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
+        case Kind::Runs:
+            return generate<T>(share, [seed, k = pattern.k](std::size_t i) { return valueInRuns(k, seed, i); });
         default:
             break;
     }

@@ -28,6 +28,9 @@ struct Description {
     static constexpr Description sort{"sort", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
     static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
+    static constexpr Description unique{"unique", {Kind::Runs, 10}};
+    static constexpr Description runLength{"run-length", {Kind::Runs, 10}};
+    static constexpr Description reduceByKey{"reduce-by-key", {Kind::Runs, 10}};
     static constexpr Description utf8ToUtf32{"utf8-to-utf32", {Kind::Mixed}};
     static constexpr Description utf8ToUtf16{"utf8-to-utf16", {Kind::Mixed}};
     static constexpr Description utf8Validate{"utf8-validate", {Kind::Mixed}};
@@ -48,6 +51,12 @@ struct Description {
             return sortPairs;
         case Operation::RowSum:
             return rowSum;
+        case Operation::Unique:
+            return unique;
+        case Operation::RunLength:
+            return runLength;
+        case Operation::ReduceByKey:
+            return reduceByKey;
         case Operation::Utf8ToUtf32:
             return utf8ToUtf32;
         case Operation::Utf8ToUtf16:
@@ -64,6 +73,12 @@ struct Description {
 
 /// The sum of 2^40 squares of numbers below this fits into 64 bits.
 constexpr std::uint32_t mostToSquare = 1 << 11;
+
+/// Whether the operation has values beside its keys, in the input or in the result.
+[[nodiscard]] bool hasValues(Operation operation) {
+    return operation == Operation::SortPairs || operation == Operation::RunLength ||
+           operation == Operation::ReduceByKey;
+}
 
 [[nodiscard]] bool addsUp(Operation operation) {
     return operation == Operation::Scan || operation == Operation::ScanSquares || operation == Operation::RowSum;
@@ -94,7 +109,10 @@ std::string typeName(Operation operation, ElementType type) {
     }
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         std::string text(name(type));
-        if (operation == Operation::SortPairs) {
+        if (operation == Operation::RunLength) {
+            return fmt::format("{0}->{0},{1}", text, name(elementTypeOf<PairValue>()));
+        }
+        if (hasValues(operation)) {
             return fmt::format("{},{}", text, name(elementTypeOf<PairValue>()));
         }
         if (addsUp(operation) && elementTypeOf<SumOf<T>>() != type) {
@@ -112,7 +130,10 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
             case Operation::RowSum:
                 return sizeof(T) + sizeof(SumOf<T>);
             case Operation::SortPairs:
+            case Operation::ReduceByKey:
                 return 2 * (sizeof(T) + sizeof(PairValue));
+            case Operation::RunLength:
+                return 2 * sizeof(T) + sizeof(PairValue);
             case Operation::Utf8ToUtf32:
                 return sizeof(std::uint8_t) + sizeof(char32_t);
             case Operation::Utf8ToUtf16:
@@ -148,8 +169,9 @@ void requireCheckable(Operation operation, ElementType type, InputPattern patter
                         name(type), mostToSquare, toString(pattern)));
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
-    if (operation == Operation::SortPairs && n > mostPairs) {
-        throw UsageError(fmt::format("sort-pairs takes at most {} elements; choose a smaller size", mostPairs));
+    if (hasValues(operation) && n > mostPairs) {
+        throw UsageError(
+            fmt::format("{} takes at most {} elements; choose a smaller size", name(operation), mostPairs));
     }
 }
 

@@ -19,6 +19,9 @@ enum class Operation {
     Sort,
     SortPairs,
     RowSum,
+    Unique,
+    RunLength,
+    ReduceByKey,
     Utf8ToUtf32,
     Utf8ToUtf16,
     Utf8Validate,
@@ -29,11 +32,14 @@ enum class Operation {
 /// Operations on arrays of every element type.
 inline constexpr std::array operationsOnArrays{Operation::Scan, Operation::Compact,   Operation::Partition,
                                                Operation::Sort, Operation::SortPairs, Operation::RowSum};
+/// Operations on runs of equal neighbours, in arrays of every element type.
+inline constexpr std::array operationsOnRuns{Operation::Unique, Operation::RunLength, Operation::ReduceByKey};
 inline constexpr std::array operationsOnText{Operation::Utf8ToUtf32, Operation::Utf8ToUtf16, Operation::Utf8Validate,
                                              Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
 inline constexpr std::array allOperations{Operation::Scan,         Operation::ScanSquares, Operation::Compact,
                                           Operation::Partition,    Operation::Sort,        Operation::SortPairs,
-                                          Operation::RowSum,       Operation::Utf8ToUtf32, Operation::Utf8ToUtf16,
+                                          Operation::RowSum,       Operation::Unique,      Operation::RunLength,
+                                          Operation::ReduceByKey,  Operation::Utf8ToUtf32, Operation::Utf8ToUtf16,
                                           Operation::Utf8Validate, Operation::Utf32ToUtf8, Operation::Utf16ToUtf8};
 
 /// What runs unless --op says otherwise: the operations whose variants are the rungs of the ladder.
@@ -49,7 +55,8 @@ inline constexpr ElementType listedTypeOfText = ElementType::Int32;
 [[nodiscard]] Operation parseOperation(std::string_view text);
 
 /// The course's arrays for scans and row sums (`rand() % 50`) and for compaction and partition (`rand() % 4`). Sorts
-/// get all values, because negative keys need care. Conversions get words of all scripts.
+/// get all values, because negative keys need care. Operations on runs get runs of ten elements on average. Conversions
+/// get words of all scripts.
 [[nodiscard]] InputPattern defaultInput(Operation operation);
 
 /// The types of the input and the result, as in the CSV: `int32`, `int8->int32`, `int32,int32` for keys and values,

@@ -123,7 +123,7 @@ struct Parts {
     Array<T> rejected;
 };
 
-/// The index of a key before the sort.
+/// The value of a key: its index before a sort or a reduction by key, whose sums wrap, or the length of a run.
 using PairValue = std::int32_t;
 
 template <typename K>
@@ -142,6 +142,10 @@ template <typename T>
 using SortProblem = ProblemOn<T, Array<T>>;
 template <typename K>
 using SortPairsProblem = ProblemOn<K, Pairs<K>>;
+template <typename T>
+using UniqueProblem = ProblemOn<T, Array<T>>;
+template <typename K>
+using RunsProblem = ProblemOn<K, Pairs<K>>;
 
 /// A matrix without gaps between its rows.
 template <typename T>

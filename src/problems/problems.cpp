@@ -345,6 +345,121 @@ class SortPairs final : public SortPairsProblem<K> {
     std::uint64_t fingerprint_;
 };
 
+/// The runs of equal neighbours in an array.
+template <typename T>
+class Runs {
+  public:
+    explicit Runs(std::span<const T> in)
+        : in_(in), runsBefore_(totalsBefore<std::size_t>(in.size(), [this](std::size_t begin, std::size_t end) {
+              std::size_t heads = 0;
+              for (std::size_t i = begin; i < end; ++i) {
+                  heads += isHead(i) ? 1 : 0;
+              }
+              return heads;
+          })) {}
+
+    [[nodiscard]] std::size_t count() const { return runsBefore_.back(); }
+
+    /// The first finding of `find(run, begin, end)`, called with the number of each run and the places of its elements.
+    template <typename Find>
+    [[nodiscard]] Finding firstFinding(const Find& find) const {
+        return Bench::firstFinding(in_.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) -> Finding {
+            std::size_t run = runsBefore_[chunk];
+            for (std::size_t i = begin; i < end; ++i) {
+                if (!isHead(i)) {
+                    continue;
+                }
+                std::size_t endOfRun = i + 1;
+                while (endOfRun < in_.size() && !isHead(endOfRun)) {
+                    ++endOfRun;
+                }
+                if (Finding finding = find(run, i, endOfRun)) {
+                    return finding;
+                }
+                ++run;
+                i = endOfRun - 1;
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    [[nodiscard]] bool isHead(std::size_t i) const { return i == 0 || in_[i] != in_[i - 1]; }
+
+    std::span<const T> in_;
+    std::vector<std::size_t> runsBefore_;
+};
+
+template <typename T>
+class Unique final : public UniqueProblem<T> {
+  public:
+    Unique(std::shared_ptr<typename UniqueProblem<T>::Memory> memory, Part part)
+        : UniqueProblem<T>(std::move(memory), part), runs_(this->input()) {}
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + runs_.count()) * sizeof(T); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<T>& got = this->result();
+        if (auto wrong = wrongCount(runs_.count(), got.size())) {
+            return wrong;
+        }
+        return runs_.firstFinding([&](std::size_t run, std::size_t begin, std::size_t) -> Finding {
+            const T expected = this->input()[begin];
+            return got[run] == expected ? std::nullopt : Finding(mismatchAt(run, expected, got[run]));
+        });
+    }
+
+  private:
+    Runs<T> runs_;
+};
+
+/// The key of each run and a value, `ValueOf{}(begin, end)` for the run of elements [begin, end).
+template <typename K, typename ValueOf>
+class ValuesOfRuns final : public RunsProblem<K> {
+  public:
+    ValuesOfRuns(std::shared_ptr<typename RunsProblem<K>::Memory> memory, Part part)
+        : RunsProblem<K>(std::move(memory), part), runs_(this->input()) {}
+
+    [[nodiscard]] std::size_t bytesMoved() const override {
+        return this->size() * (sizeof(K) + ValueOf::bytesRead) + runs_.count() * (sizeof(K) + sizeof(PairValue));
+    }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<K>& keys = this->result().keys;
+        const Array<PairValue>& values = this->result().values;
+        if (auto wrong = wrongCount(runs_.count(), std::min(keys.size(), values.size()))) {
+            return wrong;
+        }
+        return runs_.firstFinding([&](std::size_t run, std::size_t begin, std::size_t end) -> Finding {
+            const K key = this->input()[begin];
+            const PairValue value = ValueOf{}(begin, end);
+            return keys[run] == key && values[run] == value
+                       ? std::nullopt
+                       : Finding(fmt::format("first mismatch at index {}: expected ({}, {}), got ({}, {})", run, key,
+                                             value, keys[run], values[run]));
+        });
+    }
+
+  private:
+    Runs<K> runs_;
+};
+
+struct Length {
+    static constexpr std::size_t bytesRead = 0;
+
+    [[nodiscard]] PairValue operator()(std::size_t begin, std::size_t end) const {
+        return static_cast<PairValue>(end - begin);
+    }
+};
+
+struct SumOfIndices {
+    static constexpr std::size_t bytesRead = sizeof(PairValue);
+
+    [[nodiscard]] PairValue operator()(std::size_t begin, std::size_t end) const {
+        return static_cast<PairValue>((end - begin) * (begin + end - 1) / 2);
+    }
+};
+
 /// A compensated floating-point sum (Neumaier, 1974), which keeps the rounding error of each addition, and the sum of
 /// the absolute values.
 class PreciseSum {
@@ -493,6 +608,12 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
             return problemsOfKind<SortPairs<T>>(std::move(input), parts);
         case Operation::RowSum:
             return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(parts)));
+        case Operation::Unique:
+            return problemsOfKind<Unique<T>>(std::move(input), parts);
+        case Operation::RunLength:
+            return problemsOfKind<ValuesOfRuns<T, Length>>(std::move(input), parts);
+        case Operation::ReduceByKey:
+            return problemsOfKind<ValuesOfRuns<T, SumOfIndices>>(std::move(input), parts);
         default:
             break;
     }

@@ -123,6 +123,31 @@ void sortPairs(std::span<const K> in, Pairs<K>& out) {
     std::ranges::transform(pairs, out.values.begin(), [](const auto& pair) { return pair.second; });
 }
 
+template <typename T>
+void unique(std::span<const T> in, Array<T>& out) {
+    auto end = out.begin();
+    timer().timeCpu([&] { end = std::unique_copy(in.begin(), in.end(), out.begin()); });
+    out.erase(end, out.end());
+}
+
+/// Adds up `valueAt(index)` over each run of equal keys.
+template <typename K, typename ValueAt>
+void reduceByKey(std::span<const K> keys, Pairs<K>& out, ValueAt valueAt) {
+    std::size_t runs = 0;
+    timer().timeCpu([&] {
+        std::uint32_t sum = 0;
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+            sum += valueAt(i);
+            if (i + 1 == keys.size() || keys[i + 1] != keys[i]) {
+                out.keys[runs] = keys[i];
+                out.values[runs++] = static_cast<PairValue>(std::exchange(sum, 0));
+            }
+        }
+    });
+    out.keys.resize(runs);
+    out.values.resize(runs);
+}
+
 /// The number of columns of the matrix. `out` has one element per row.
 template <typename T>
 [[nodiscard]] std::size_t colsOf(std::span<const T> in, const Array<SumOf<T>>& out) {
@@ -209,6 +234,17 @@ Implementations cpuImplementations() {
         rowSums(Types<std::int32_t, float, double>{}),
         implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",
                                      [](auto in, auto& out) { sumRows(in, out); }),
+
+        implementEach<UniqueProblem>(AllTypes{}, Operation::Unique, "cpu", [](auto in, auto& out) { unique(in, out); }),
+        implementEach<RunsProblem>(
+            AllTypes{}, Operation::RunLength, "cpu",
+            [](auto in, auto& out) { reduceByKey(in, out, [](std::size_t) { return std::uint32_t{1}; }); }),
+        implementEach<RunsProblem>(AllTypes{}, Operation::ReduceByKey, "cpu",
+                                   [](auto in, auto& out) {
+                                       reduceByKey(in, out,
+                                                   [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+                                   }),
+
         cpuConversions(),
         simdutfPeers(),
     });

@@ -7,7 +7,7 @@
 namespace Bench {
 
 Implementations gpuImplementations() {
-    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(),
+    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuRuns(),
                    gpuConversions(), gpuPeers(), gpuLatestPeers(), gpuOutOfCore(), gpuDistributed(), gpuGathered()});
 }
 

@@ -104,6 +104,7 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuSorts();
 [[nodiscard]] Implementations gpuPairSorts();
 [[nodiscard]] Implementations gpuRowSums();
+[[nodiscard]] Implementations gpuRuns();
 [[nodiscard]] Implementations gpuConversions();
 /// Operations on arrays in host memory.
 [[nodiscard]] Implementations gpuOutOfCore();

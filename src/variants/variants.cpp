@@ -143,6 +143,21 @@ constexpr std::array rows{
     latest(Operation::RowSum, "cub-latest", "latest cub row sum"),
     gpu(Operation::RowSum, "cublas", "cublas product with ones"),
 
+    cpu(Operation::Unique, "cpu", "cpu unique"),
+    gpu(Operation::Unique, "single-pass", "single-pass unique"),
+    gpu(Operation::Unique, "cub", "cub unique"),
+    latest(Operation::Unique, "cub-latest", "latest cub unique"),
+
+    cpu(Operation::RunLength, "cpu", "cpu run-length encoding"),
+    gpu(Operation::RunLength, "single-pass", "single-pass run-length encoding"),
+    gpu(Operation::RunLength, "cub", "cub run-length encoding"),
+    latest(Operation::RunLength, "cub-latest", "latest cub run-length encoding"),
+
+    cpu(Operation::ReduceByKey, "cpu", "cpu reduction by key"),
+    gpu(Operation::ReduceByKey, "single-pass", "single-pass reduction by key"),
+    gpu(Operation::ReduceByKey, "cub", "cub reduction by key"),
+    latest(Operation::ReduceByKey, "cub-latest", "latest cub reduction by key"),
+
     cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32"),
     cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32"),
     cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32"),

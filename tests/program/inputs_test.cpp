@@ -104,6 +104,24 @@ TYPED_TEST(UniformFloats, AreFiniteAndOfAllMagnitudesAndSigns) {
     EXPECT_THAT(values, Contains(testing::AllOf(Gt(0), Lt(1 / large))));
 }
 
+TEST(MakeInput, HasRunsOfTheLengthAskedFor) {
+    for (const std::uint32_t k : {1u, 2u, 10u, 1000u}) {
+        const auto values = makeInput<std::int8_t>({Kind::Runs, k}, 100'000, 42);
+        EXPECT_THAT(values, Each(testing::Ge(0)));
+        std::size_t runs = 1;
+        std::size_t length = 0;
+        std::size_t longest = 0;
+        for (std::size_t i = 1; i < values.size(); ++i) {
+            runs += values[i] != values[i - 1] ? 1 : 0;
+            length = values[i] == values[i - 1] ? length + 1 : 1;
+            longest = std::max(longest, length);
+        }
+        EXPECT_NEAR(static_cast<double>(runs), 100'000.0 / k, 2) << k;
+        EXPECT_LE(longest, 2 * k - 1);
+        EXPECT_GE(longest, k);
+    }
+}
+
 TEST(MakeInput, KeepsTheFractionAskedFor) {
     for (const double p : {0.0, 0.1, 0.5, 1.0}) {
         const auto values = makeInput<int>({Kind::Kept, 0, p}, 10000, 42);
@@ -134,8 +152,9 @@ TEST(MakeInput, MayBeEmpty) {
 }
 
 TEST(ParseInputPattern, IsTheReverseOfToString) {
-    for (const char* text : {"uniform", "zeros", "ones", "ascending", "descending", "mod:1", "mod:50", "mod:2147483647",
-                             "random-bits", "and:1", "and:64", "kept:0", "kept:0.25", "kept:1"}) {
+    for (const char* text :
+         {"uniform", "zeros", "ones", "ascending", "descending", "mod:1", "mod:50", "mod:2147483647", "random-bits",
+          "and:1", "and:64", "kept:0", "kept:0.25", "kept:1", "runs:1", "runs:1000"}) {
         EXPECT_EQ(toString(parseInputPattern(text)), text);
     }
     EXPECT_EQ(parseInputPattern("mod:50"), (InputPattern{Kind::Modulo, 50}));

@@ -18,6 +18,9 @@ TEST(TypeName, SaysWhatGoesInAndComesOut) {
     EXPECT_EQ(typeName(Operation::RowSum, ElementType::Int8), "int8->int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Int32), "int32,int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Double), "double,int32");
+    EXPECT_EQ(typeName(Operation::Unique, ElementType::Int64), "int64");
+    EXPECT_EQ(typeName(Operation::RunLength, ElementType::Int64), "int64->int64,int32");
+    EXPECT_EQ(typeName(Operation::ReduceByKey, ElementType::Int64), "int64,int32");
     EXPECT_EQ(typeName(Operation::Utf8ToUtf16, listedTypeOfText), "utf8->utf16");
 }
 
@@ -26,6 +29,9 @@ TEST(BytesPerElement, CountsInputAndResult) {
     EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int8), 5u);
     EXPECT_EQ(bytesPerElement(Operation::Partition, ElementType::Double), 16u);
     EXPECT_EQ(bytesPerElement(Operation::SortPairs, ElementType::Int64), 24u);
+    EXPECT_EQ(bytesPerElement(Operation::Unique, ElementType::Int64), 16u);
+    EXPECT_EQ(bytesPerElement(Operation::RunLength, ElementType::Int64), 20u);
+    EXPECT_EQ(bytesPerElement(Operation::ReduceByKey, ElementType::Int64), 24u);
     EXPECT_EQ(bytesPerElement(Operation::Utf8ToUtf32, listedTypeOfText), 5u);
     EXPECT_EQ(bytesPerElement(Operation::Utf8Validate, listedTypeOfText), 1u);
 }
@@ -52,6 +58,10 @@ TEST(RequireCheckable, RefusesMorePairsThanTheirValuesCount) {
     EXPECT_NO_THROW(requireCheckable(Operation::SortPairs, ElementType::Int64, {Kind::Uniform}, 2147483647));
     EXPECT_THROW(requireCheckable(Operation::SortPairs, ElementType::Int64, {Kind::Uniform}, 2147483648), UsageError);
     EXPECT_NO_THROW(requireCheckable(Operation::Sort, ElementType::Int64, {Kind::Uniform}, 2147483648));
+    EXPECT_NO_THROW(requireCheckable(Operation::Unique, ElementType::Int64, {Kind::Runs, 10}, 2147483648));
+    EXPECT_THROW(requireCheckable(Operation::RunLength, ElementType::Int64, {Kind::Runs, 10}, 2147483648), UsageError);
+    EXPECT_THROW(requireCheckable(Operation::ReduceByKey, ElementType::Int64, {Kind::Runs, 10}, 2147483648),
+                 UsageError);
 }
 
 TEST(ParseOperation, KnowsEveryNameAndNoOther) {

@@ -102,6 +102,35 @@ TEST(CompactProblem, WantsNonzeroInOrder) {
     EXPECT_EQ(judgeCompact({3, 0}, {3, 0}), "wrong count: expected 1 elements, got 2");
 }
 
+TEST(UniqueProblem, WantsTheFirstElementOfEachRun) {
+    const auto judgeUnique = [](Array<int> unique) {
+        return judge<UniqueProblem<int>>(Operation::Unique, std::vector<int>{5, 5, 7, 5, 5, 5, 2}, std::move(unique));
+    };
+    EXPECT_EQ(judgeUnique({5, 7, 5, 2}), std::nullopt);
+    EXPECT_EQ(judgeUnique({5, 7, 2, 5}), "first mismatch at index 2: expected 5, got 2");
+    EXPECT_EQ(judgeUnique({5, 7, 2}), "wrong count: expected 4 elements, got 3");
+}
+
+[[nodiscard]] Finding judgeRuns(Operation operation, Array<int> keys, Array<PairValue> values) {
+    return judge<RunsProblem<int>>(operation, std::vector<int>{5, 5, 7, 5, 5, 5, 2},
+                                   Pairs<int>{std::move(keys), std::move(values)});
+}
+
+TEST(RunsProblem, WantsTheLengthOfEachRun) {
+    EXPECT_EQ(judgeRuns(Operation::RunLength, {5, 7, 5, 2}, {2, 1, 3, 1}), std::nullopt);
+    EXPECT_EQ(judgeRuns(Operation::RunLength, {5, 7, 5, 2}, {2, 1, 4, 1}),
+              "first mismatch at index 2: expected (5, 3), got (5, 4)");
+    EXPECT_EQ(judgeRuns(Operation::RunLength, {5, 7, 4, 2}, {2, 1, 3, 1}),
+              "first mismatch at index 2: expected (5, 3), got (4, 3)");
+    EXPECT_EQ(judgeRuns(Operation::RunLength, {5, 7, 5, 2}, {2, 1, 3}), "wrong count: expected 4 elements, got 3");
+}
+
+TEST(RunsProblem, WantsTheSumOfTheIndicesOfEachRun) {
+    EXPECT_EQ(judgeRuns(Operation::ReduceByKey, {5, 7, 5, 2}, {1, 2, 12, 6}), std::nullopt);
+    EXPECT_EQ(judgeRuns(Operation::ReduceByKey, {5, 7, 5, 2}, {1, 2, 12, 0}),
+              "first mismatch at index 3: expected (2, 6), got (2, 0)");
+}
+
 TEST(PartitionProblem, WantsBothPartsInOrder) {
     EXPECT_EQ(judgePartition({3, 0, -7, 0, 4}, {3, -7, 4}, {0, 0}), std::nullopt);
     EXPECT_EQ(judgePartition({3, 0, -7, 0, 4}, {-7, 3, 4}, {0, 0}),
@@ -176,6 +205,9 @@ TEST(Problem, CountsBytesInTheirTrueSizes) {
     EXPECT_EQ(problemOn(Operation::Partition, std::vector<int>{1, 0, 2, 3})->bytesMoved(), 32u);
     EXPECT_EQ(problemOn(Operation::Sort, std::vector<std::int8_t>(100))->bytesMoved(), 200u);
     EXPECT_EQ(problemOn(Operation::SortPairs, std::vector<std::int64_t>(100))->bytesMoved(), 2400u);
+    EXPECT_EQ(problemOn(Operation::Unique, std::vector<std::int64_t>(100))->bytesMoved(), 808u);
+    EXPECT_EQ(problemOn(Operation::RunLength, std::vector<std::int64_t>(100))->bytesMoved(), 812u);
+    EXPECT_EQ(problemOn(Operation::ReduceByKey, std::vector<std::int64_t>(100))->bytesMoved(), 1212u);
 }
 
 /// The CPU solves every operation on every type, with enough elements for several chunks.
@@ -226,13 +258,18 @@ TEST_P(SolvedProblem, HasOneWithTheResultOfTheOtherSize) {
     EXPECT_NE(problems_.front()->mismatch(), std::nullopt);
 }
 
+[[nodiscard]] std::string nameOf(const testing::TestParamInfo<std::tuple<Operation, ElementType>>& info) {
+    std::string text(name(std::get<0>(info.param)));
+    std::erase(text, '-');
+    return text + "_" + std::string(name(std::get<1>(info.param)));
+}
+
 INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnArrays), testing::ValuesIn(allElementTypes)),
-                         [](const auto& info) {
-                             std::string text(name(std::get<0>(info.param)));
-                             std::erase(text, '-');
-                             return text + "_" + std::string(name(std::get<1>(info.param)));
-                         });
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(OnRuns, SolvedProblem,
+                         testing::Combine(testing::ValuesIn(operationsOnRuns), testing::ValuesIn(allElementTypes)),
+                         nameOf);
 
 TEST(Problem, FindsTheFirstWrongElementOfManyChunks) {
     const std::vector<int> ones(300'000, 1);

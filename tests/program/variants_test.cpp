@@ -70,6 +70,11 @@ TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
         }
         EXPECT_EQ(count(operation, ElementType::Int32, thrustVariant), 1u) << name(operation);
     }
+    for (const Operation operation : operationsOnRuns) {
+        for (const ElementType type : allElementTypes) {
+            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
+        }
+    }
 }
 
 TEST(SelectVariants, KeepsTheTablesOrder) {

@@ -273,4 +273,91 @@ class PairsMemory {
     StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
 };
 
+/// Memory of a run-length encoding.
+template <typename K>
+class RunLengthMemory {
+  public:
+    using Element = K;
+    using SomeProblem = RunsProblem<K>;
+
+    explicit RunLengthMemory(std::span<const K> input) : input_(input), unique_(input.size()), lengths_(input.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<std::size_t>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) {
+        return n * (2 * sizeof(K) + sizeof(PairValue)) + KeptCount::bytes;
+    }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), unique_.data(), lengths_.data(), count_.data(), input_.size(), scratch,
+           defaultStream);
+    }
+    void poison() {
+        Bench::poison(unique_);
+        Bench::poison(lengths_);
+        count_.poison();
+    }
+    void fetchTo(Pairs<K>& result) const {
+        const std::size_t runs = count_.fetchOf(input_.size());
+        fetch(unique_, result.keys, runs);
+        fetch(lengths_, result.values, runs);
+    }
+
+  private:
+    StreamCompaction::DeviceBuffer<K> input_;
+    StreamCompaction::DeviceBuffer<K> unique_;
+    StreamCompaction::DeviceBuffer<PairValue> lengths_;
+    KeptCount count_;
+};
+
+/// Memory of a reduction by key, with the indices as values.
+template <typename K>
+class ReduceByKeyMemory {
+  public:
+    using Element = K;
+    using SomeProblem = RunsProblem<K>;
+
+    explicit ReduceByKeyMemory(std::span<const K> keys)
+        : keys_(keys),
+          values_(std::span<const PairValue>(indices(keys.size()))),
+          uniqueKeys_(keys.size()),
+          sums_(keys.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<K>, noArray<PairValue>, noArray<K>, noArray<PairValue>, noArray<std::size_t>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) {
+        return 2 * n * (sizeof(K) + sizeof(PairValue)) + KeptCount::bytes;
+    }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(keys_).data(), std::as_const(values_).data(), uniqueKeys_.data(), sums_.data(), count_.data(),
+           keys_.size(), scratch, defaultStream);
+    }
+    void poison() {
+        Bench::poison(uniqueKeys_);
+        Bench::poison(sums_);
+        count_.poison();
+    }
+    void fetchTo(Pairs<K>& result) const {
+        const std::size_t runs = count_.fetchOf(keys_.size());
+        fetch(uniqueKeys_, result.keys, runs);
+        fetch(sums_, result.values, runs);
+    }
+
+  private:
+    StreamCompaction::DeviceBuffer<K> keys_;
+    StreamCompaction::DeviceBuffer<PairValue> values_;
+    StreamCompaction::DeviceBuffer<K> uniqueKeys_;
+    StreamCompaction::DeviceBuffer<PairValue> sums_;
+    KeptCount count_;
+};
+
 }  // namespace Bench

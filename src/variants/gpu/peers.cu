@@ -47,6 +47,9 @@ constexpr std::string_view thrust = "thrust";
         implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
         rowSum<Cub::RowSum>(AllTypes{}, cub),
+        implementEach<CompactMemory>(Integers{}, Operation::Unique, cub, fixed<Cub::Unique>),
+        implementEach<RunLengthMemory>(Integers{}, Operation::RunLength, cub, fixed<Cub::Encode>),
+        implementEach<ReduceByKeyMemory>(Integers{}, Operation::ReduceByKey, cub, fixed<Cub::ReduceByKey>),
     });
 }
 

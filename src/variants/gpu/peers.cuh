@@ -16,12 +16,16 @@ using Partition = NotSimulated;
 using Sort = NotSimulated;
 using SortPairs = NotSimulated;
 using RowSum = NotSimulated;
+using Unique = NotSimulated;
+using Encode = NotSimulated;
+using ReduceByKey = NotSimulated;
 }  // namespace StreamCompaction::Cub
 #define CUB_VERSION 0
 #else
 #include <cub/version.cuh>
 #include <stream_compaction/cub.cuh>
 #include <stream_compaction/cub_row_sum.cuh>
+#include <stream_compaction/cub_runs.cuh>
 #endif
 
 #if defined(STREAM_COMPACTION_SIMULATED) && !defined(STREAM_COMPACTION_HAS_THRUST)

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cub/device/device_reduce.cuh>
+#include <cub/device/device_run_length_encode.cuh>
+#include <cub/device/device_select.cuh>
+#include <limits>
+
+#include "stream_compaction/cub.cuh"
+
+namespace StreamCompaction::Cub {
+
+/// cub::DeviceSelect::Unique. May not run in place.
+struct Unique {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t* count, std::size_t n) const {
+        Arguments::requireSize<T>(n);
+        return queryScratchBytes(call(in, out, count, n, nullptr));
+    }
+
+    template <typename T>
+    void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        requireCompactArrays(in, out, count, n);
+        runOnScratch("cub::DeviceSelect::Unique", scratch, scratchBytes(in, out, count, n),
+                     call(in, out, count, n, stream));
+    }
+
+  private:
+    template <typename T>
+    [[nodiscard]] static auto call(const T* in, T* out, std::size_t* count, std::size_t n, cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceSelect::Unique(storage, bytes, in, out, count, static_cast<std::int64_t>(n), stream);
+        };
+    }
+};
+
+/// cub::DeviceRunLengthEncode::Encode, for at most 2^31 - 1 elements. May not run in place.
+struct Encode {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename T, typename Length>
+    [[nodiscard]] std::size_t scratchBytes(const T* in, T* unique, Length* lengths, std::size_t* count,
+                                           std::size_t n) const {
+        Arguments::requireAtMost("n", n, std::numeric_limits<int>::max());
+        return queryScratchBytes(call(in, unique, lengths, count, n, nullptr));
+    }
+
+    template <typename T, typename Length>
+    void operator()(const T* in, T* unique, Length* lengths, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        requireCompactArrays(in, unique, count, n);
+        Arguments::requireArray("lengths", lengths, n);
+        Arguments::requireDisjoint(in, n * sizeof(T), lengths, n * sizeof(Length));
+        runOnScratch("cub::DeviceRunLengthEncode", scratch, scratchBytes(in, unique, lengths, count, n),
+                     call(in, unique, lengths, count, n, stream));
+    }
+
+  private:
+    template <typename T, typename Length>
+    [[nodiscard]] static auto call(const T* in, T* unique, Length* lengths, std::size_t* count, std::size_t n,
+                                   cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceRunLengthEncode::Encode(storage, bytes, in, unique, lengths, count, static_cast<int>(n),
+                                                      stream);
+        };
+    }
+};
+
+/// cub::DeviceReduce::ReduceByKey by addition. May not run in place.
+struct ReduceByKey {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename K, typename V, typename T>
+    [[nodiscard]] std::size_t scratchBytes(const K* keys, const V* values, K* uniqueKeys, T* sums, std::size_t* count,
+                                           std::size_t n) const {
+        Arguments::requireSize<K, V, T>(n);
+        return queryScratchBytes(call(keys, values, uniqueKeys, sums, count, n, nullptr));
+    }
+
+    template <typename K, typename V, typename T>
+    void operator()(const K* keys, const V* values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
+                    Scratch scratch, cudaStream_t stream) const {
+        requireCompactArrays(keys, uniqueKeys, count, n);
+        Arguments::requireArray("values", values, n);
+        Arguments::requireArray("sums", sums, n);
+        Arguments::requireDisjoint(values, n * sizeof(V), sums, n * sizeof(T));
+        runOnScratch("cub::DeviceReduce::ReduceByKey", scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n),
+                     call(keys, values, uniqueKeys, sums, count, n, stream));
+    }
+
+  private:
+    template <typename K, typename V, typename T>
+    [[nodiscard]] static auto call(const K* keys, const V* values, K* uniqueKeys, T* sums, std::size_t* count,
+                                   std::size_t n, cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return withNarrowSize(n, [&](auto size) {
+                return cub::DeviceReduce::ReduceByKey(storage, bytes, keys, uniqueKeys, values, sums, count,
+                                                      cuda::std::plus<>{}, size, stream);
+            });
+        };
+    }
+};
+
+}  // namespace StreamCompaction::Cub
