@@ -15,6 +15,7 @@ declare -A files=(
     [types]=types.csv                                # 18 s
     [kept_fractions]=kept_fractions.csv              # 13 s
     [partitions]=partitions.csv                      # 6 s
+    [runs]=runs.csv
     [orders]=orders.csv                              # 8 s
     [sorts]=sorts.csv                                # 34 s
     [distributions]=distributions.csv                # 16 s
@@ -34,7 +35,7 @@ declare -A files=(
     [tune_sorts]=tune_sorts.csv                      # 5 s
     [tune_row_sums]=tune_row_sums.csv                # 6 s
 )
-order=(sweep types kept_fractions partitions orders sorts distributions block_sizes
+order=(sweep types kept_fractions partitions runs orders sorts distributions block_sizes
     row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
     tune_row_sums)
 
@@ -74,6 +75,14 @@ kept_fractions() {
 
 partitions() {
     measure partitions.csv --sweep 2^20,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,"$cub"
+}
+
+runs() {
+    local operations=unique,run-length,reduce-by-key
+    measure runs.csv --sweep 2^8,2^16,2^20,2^24,2^28,npot --op "$operations" --variant single-pass,"$cub"
+    measure runs.csv --size 2^28 --op "$operations" --variant single-pass,"$cub" \
+        --input runs:1,runs:2,runs:4,runs:100,runs:10000,zeros
+    measure runs.csv --size 2^27 --op "$operations" --variant single-pass,"$cub" --type int64
 }
 
 orders() {

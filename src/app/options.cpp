@@ -149,8 +149,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     bool& version = readings.version;
     app.name("stream_compaction_test");
     app.description(
-        "Runs every implementation of prefix sum, stream compaction, sorting, row sums and UTF-8 conversion, checks "
-        "each result and prints how long it took.\n");
+        "Runs every implementation of prefix sum, stream compaction, sorting, row sums, runs and UTF-8 conversion, "
+        "checks each result and prints how long it took.\n");
     app.footer(
         "`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.\n"
         "`stream_compaction_test completions bash|zsh|fish` prints the completions of a\n"

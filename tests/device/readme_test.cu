@@ -7,6 +7,7 @@
 #include "stream_compaction/out_of_core.cuh"
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
+#include "stream_compaction/runs.cuh"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/utf8.cuh"
@@ -65,6 +66,28 @@ TEST_F(ReadmeTest, Compaction) {
 
     EXPECT_EQ(fetched(stream, kept, 1), std::vector<std::size_t>{2});
     EXPECT_EQ(fetched(stream, output, 2), (std::vector<int>{-2, -4}));
+}
+
+TEST_F(ReadmeTest, ReductionByKey) {
+    const auto someKeys = onDevice<int>({4, 4, 7, 4});
+    const auto someValues = onDevice<int>({1, 2, 3, 4});
+    DeviceBuffer<int> keysOfRuns(4);
+    DeviceBuffer<int> sumsOfRuns(4);
+    DeviceBuffer<std::size_t> runs(1);
+    const int* const keys = someKeys.data();
+    const int* const values = someValues.data();
+    int* const uniqueKeys = keysOfRuns.data();
+    int* const sums = sumsOfRuns.data();
+    std::size_t* const count = runs.data();
+    const std::size_t n = someKeys.size();
+
+    Runs::ReduceByKey reduce;
+    DeviceBuffer<std::byte> scratch(reduce.scratchBytes(keys, values, uniqueKeys, sums, count, n));
+    reduce(keys, values, uniqueKeys, sums, count, n, scratch.bytes(), stream);
+
+    EXPECT_EQ(fetched(stream, runs, 1), std::vector<std::size_t>{3});
+    EXPECT_EQ(fetched(stream, keysOfRuns, 3), (std::vector<int>{4, 7, 4}));
+    EXPECT_EQ(fetched(stream, sumsOfRuns, 3), (std::vector<int>{3, 3, 4}));
 }
 
 TEST_F(ReadmeTest, Sort) {
