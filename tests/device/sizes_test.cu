@@ -14,6 +14,7 @@
 #include "stream_compaction/naive.cuh"
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
+#include "stream_compaction/runs.cuh"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/split_sort.cuh"
@@ -24,6 +25,7 @@
 #if !defined(STREAM_COMPACTION_SIMULATED)
 #include "stream_compaction/cub.cuh"
 #include "stream_compaction/cub_row_sum.cuh"
+#include "stream_compaction/cub_runs.cuh"
 #endif
 
 namespace StreamCompaction::Testing {
@@ -37,16 +39,20 @@ concept SaysWhatMayBeInPlace = requires {
 static_assert(ScanOperation<Naive::Scan> && ScanOperation<Efficient::Scan> && ScanOperation<SharedMem::Scan> &&
               ScanOperation<SinglePass::Scan> && ScanOperation<Thrust::Scan>);
 static_assert(CompactOperation<MapScanScatter<Naive::Scan>> && CompactOperation<SinglePass::Compact> &&
-              CompactOperation<SinglePass::Partition> && CompactOperation<Thrust::Compact>);
+              CompactOperation<SinglePass::Partition> && CompactOperation<Runs::Unique> &&
+              CompactOperation<Thrust::Compact>);
 static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort> && SortOperation<Thrust::Sort>);
-static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Thrust::Partition> &&
+static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs::Encode> &&
+              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<Thrust::Partition> &&
               SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
               SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
               SaysWhatMayBeInPlace<Utf8::Decode> && SaysWhatMayBeInPlace<Utf8::Encode> &&
               SaysWhatMayBeInPlace<Utf8::Validate> && SaysWhatMayBeInPlace<Utf8::TextbookDecode<SharedMem::Scan>>);
 #if !defined(STREAM_COMPACTION_SIMULATED)
 static_assert(ScanOperation<Cub::Scan> && CompactOperation<Cub::Compact> && CompactOperation<Cub::Partition> &&
-              SortOperation<Cub::Sort> && SaysWhatMayBeInPlace<Cub::SortPairs> && SaysWhatMayBeInPlace<Cub::RowSum>);
+              SortOperation<Cub::Sort> && SaysWhatMayBeInPlace<Cub::SortPairs> && SaysWhatMayBeInPlace<Cub::RowSum> &&
+              CompactOperation<Cub::Unique> && SaysWhatMayBeInPlace<Cub::Encode> &&
+              SaysWhatMayBeInPlace<Cub::ReduceByKey>);
 #endif
 
 /// 16 bytes.
@@ -110,6 +116,30 @@ template <typename T, typename Op>
             }};
 }
 
+template <typename K, typename V, typename Op>
+[[nodiscard]] Operation reduceByKey(const std::string& name, const Op& op) {
+    return {name,
+            [op](std::size_t n) {
+                (void)op.scratchBytes(noArray<K>, noArray<V>, noArray<K>, noArray<V>, noArray<std::size_t>, n);
+            },
+            [op](std::size_t n) {
+                op(memory<K, 2>(), memory<V, 3>(), memory<K, 5>(), memory<V, 6>(), memory<std::size_t, 4>(), n,
+                   scratch(), nullptr);
+            }};
+}
+
+template <typename K, typename Length, typename Op>
+[[nodiscard]] Operation encode(const std::string& name, const Op& op) {
+    return {name,
+            [op](std::size_t n) {
+                (void)op.scratchBytes(noArray<K>, noArray<K>, noArray<Length>, noArray<std::size_t>, n);
+            },
+            [op](std::size_t n) {
+                op(memory<K, 2>(), memory<K, 3>(), memory<Length, 5>(), memory<std::size_t, 4>(), n, scratch(),
+                   nullptr);
+            }};
+}
+
 template <typename T, typename Op>
 [[nodiscard]] Operation sort(const std::string& name, const Op& op) {
     return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, n); },
@@ -166,6 +196,10 @@ template <typename From, typename To, typename Op>
             compact<Pair>("single-pass compaction of pairs", SinglePass::Compact{}),
             compact<int>("single-pass partition of ints", SinglePass::Partition{}),
             partition<int>("single-pass partition of ints into two arrays", SinglePass::Partition{}),
+            compact<std::uint8_t>("unique bytes", Runs::Unique{}),
+            encode<std::uint8_t, std::uint64_t>("run-length encoding of bytes", Runs::Encode{}),
+            reduceByKey<std::uint8_t, std::uint8_t>("reduction of bytes by bytes", Runs::ReduceByKey{}),
+            reduceByKey<int, double>("reduction of doubles by ints", Runs::ReduceByKey{}),
             sort<std::uint8_t>("split sort of bytes", SplitSort<SharedMem::Scan>{}),
             sort<double>("split sort of doubles", SplitSort<SharedMem::Scan>{}),
             sort<std::uint8_t>("radix sort of bytes", Radix::Sort{}), consumingSort("radix sort that consumes words"),
@@ -186,6 +220,9 @@ template <typename From, typename To, typename Op>
              }},
 #if !defined(STREAM_COMPACTION_SIMULATED)
             scan<int>("CUB's scan of ints", Cub::Scan{}), compact<int>("CUB's compaction of ints", Cub::Compact{}),
+            compact<int>("CUB's unique ints", Cub::Unique{}),
+            encode<int, int>("CUB's run-length encoding of ints", Cub::Encode{}),
+            reduceByKey<int, int>("CUB's reduction of ints by ints", Cub::ReduceByKey{}),
             compact<int>("CUB's partition of ints", Cub::Partition{}), sort<int>("CUB's sort of ints", Cub::Sort{}),
             sortPairs<int, std::uint64_t>("CUB's sort of ints and words", Cub::SortPairs{}),
 #endif
@@ -238,6 +275,10 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
         (void)SinglePass::Compact{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::size_t>,
                                                  tooManyTiles);
     });
+    expectSizeRefused("reduction by key", [&] {
+        (void)Runs::ReduceByKey{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::uint8_t>,
+                                               noArray<std::uint8_t>, noArray<std::size_t>, tooManyTiles);
+    });
     expectSizeRefused("radix sort", [&] {
         (void)Radix::Sort{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, std::size_t{1} << 40);
     });
@@ -268,6 +309,8 @@ TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
         EXPECT_GE(SplitSort<Naive::Scan>{}.scratchBytes(noArray<double>, noArray<double>, n),
                   n + 3 * n * sizeof(int) + n * sizeof(double));
         EXPECT_GE(Radix::Sort{}.scratchBytes(noArray<double>, noArray<double>, n), n * sizeof(double));
+        EXPECT_GE(Runs::Encode{}.scratchBytes(noArray<int>, noArray<int>, noArray<int>, noArray<std::size_t>, n),
+                  n / 5120 * 2 * sizeof(std::uint64_t));
         EXPECT_GE(Utf8::Decode{}.scratchBytes(noArray<std::uint8_t>, noArray<char32_t>, noArray<Utf8::Result>, n),
                   n / (1 << 15) * sizeof(std::uint64_t));
     }
