@@ -110,6 +110,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     using ValueLoader = SourceLoader<Values, Shape, Shape::elements * bytesPerElement<Values, T>>;
     using PartOfTile = OpenRun<T, std::uint32_t>;
     constexpr int length = Shape::elementsPerThread;
+    static_assert(length <= 32, "a word has a bit for each element");
     __shared__ typename KeyLoader::Storage keyStorage;
     __shared__ typename ValueLoader::Storage valueStorage;
     __shared__ SharedArray<PartOfTile, Shape::warps> warpParts;
@@ -201,9 +202,9 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// the last run. Keys that are equal but not neighbours are in different runs.
 ///
 /// `op` is any associative operator with an identity (primitives/operators.cuh), by default Sum. Sums are accumulated
-/// in the type of `sums`, which may be wider than that of `values`. Floating-point sums of runs of several thousand
-/// elements may differ in the last places from run to run. `equal(a, b)` compares a key to the one before it; by
-/// default it is ==.
+/// in the type of `sums`, which may be wider than that of `values`. The last places of floating-point sums over several
+/// thousand elements may differ from call to call. `equal(a, b)` compares a key to the one before it; by default it is
+/// ==.
 ///
 /// `keys` and `values` are arrays of n elements in device memory, or functions of such elements or of the index
 /// (primitives/source.cuh). Functions may be called twice per element. Keys and sums are trivially copyable, have 1 to
@@ -223,10 +224,8 @@ struct ReduceByKey {
         Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(n);
         const std::size_t tiles =
             Common::blocksFor(n + 1, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
-        return n == 0 ? 0
-                      : scratchBytesFor<std::uint64_t>(
-                            std::max(LookBackChain<OpenRun<T, std::uint32_t>>::wordsFor(tiles),
-                                     LookBackChain<OpenRun<T, std::uint64_t>>::wordsFor(tiles)));
+        using WidestChain = LookBackChain<OpenRun<T, std::uint64_t>>;
+        return n == 0 ? 0 : scratchBytesFor<std::uint64_t>(WidestChain::wordsFor(tiles));
     }
 
     template <typename Keys, typename Values, typename K, typename T>
@@ -310,7 +309,7 @@ struct ReduceByKey {
     }
 };
 
-/// The length of each element's run, summed up.
+/// What an element adds to the length of its run.
 template <typename T>
 struct One {
     __host__ __device__ constexpr T operator()(std::size_t /*i*/) const { return 1; }

@@ -205,6 +205,18 @@ TEST_F(RunsTest, UniqueOfEveryRegime) {
     }
 }
 
+// Other shapes of tiles than those of ints, by look-back.
+TEST_F(RunsTest, UniqueOfEverySize) {
+    const auto lengths = [](std::size_t run) { return 1 + randomBits(64, run) % 4; };
+    const std::size_t n = 550003;
+    expectUnique(keysInRuns<std::uint8_t>(n, lengths));
+    expectUnique(keysInRuns<std::uint16_t>(n, lengths));
+    expectUnique(keysInRuns<std::int64_t>(n, lengths));
+    expectUnique(keysInRuns<Blob<12, 4>>(n / 4, lengths));
+    expectUnique(keysInRuns<Blob<24, 8>>(n / 4, lengths));
+    expectUnique(keysInRuns<Blob<64, 16>>(n / 4, lengths));
+}
+
 TEST_F(RunsTest, ReduceByKeyOfEveryRegime) {
     for (const Regime& regime : regimes()) {
         SCOPED_TRACE(regime.name);

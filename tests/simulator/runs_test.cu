@@ -57,6 +57,29 @@ class SeededRunsTest : public SeededTest {
     }
 };
 
+// Each warp reads the element before its own from global memory.
+TEST_F(SeededRunsTest, Unique) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const std::size_t n = 3000 + seed % 300;
+        const auto in = hostArray(n, KeyInRuns{seed});
+        std::vector<int> expected;
+        std::ranges::unique_copy(in, std::back_inserter(expected));
+        const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+        GuardedArray<int> out(n);
+        DeviceBuffer<std::size_t> count(1);
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(n));
+        auto scratch = usedScratch(bytes);
+        SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>{}.compactByLookBack(
+            SinglePass::BlockShape<64, 3>{}, sourceOf(static_cast<const int*>(deviceIn.data())), out.data(),
+            noArray<int>, count.data(), n, WithPrevious{Runs::BeginsRun<IsEqual>{}},
+            ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::size_t> counted(1);
+        count.copyTo(counted);
+        ASSERT_EQ(counted[0], expected.size());
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    });
+}
+
 TEST_F(SeededRunsTest, ByLookBack) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         expectReduced<64, 1, std::uint32_t, int>(TileOrder::BlockIndex, 4000 + seed % 300, seed, Sum{});
