@@ -43,4 +43,13 @@ __device__ inline void storeByte(std::uint32_t address, std::uint32_t byte) {
 #endif
 }
 
+/// Adds 1 to a word, atomically. Lanes that meet at one word are counted in one step from compute capability 8.0 on.
+__device__ inline void increment(std::uint32_t address) {
+#if defined(__CUDA_ARCH__)
+    asm volatile("red.shared.add.u32 [%0], 1;" ::"r"(address) : "memory");
+#else
+    atomicAdd(static_cast<std::uint32_t*>(__cvta_shared_to_generic(address)), 1u);
+#endif
+}
+
 }  // namespace StreamCompaction::SharedAddress

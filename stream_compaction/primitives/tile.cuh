@@ -64,6 +64,13 @@ template <int length, typename T>
     return reinterpret_cast<std::uintptr_t>(array) % alignof(Vector<T, length>) == 0;
 }
 
+/// The number of elements before the first place at which a vector may begin, if there is one.
+template <int length, typename T>
+[[nodiscard]] __device__ std::size_t elementsBeforeVectors(const T* array) {
+    constexpr std::size_t alignment = alignof(Vector<T, length>);
+    return (0 - reinterpret_cast<std::uintptr_t>(array)) % alignment / sizeof(T);
+}
+
 /// A tile of an array, of `size` elements. `isWhole`: the tile is full, and its vectors are aligned.
 template <typename T>
 struct TileOf {
@@ -159,11 +166,13 @@ __device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], co
     }
 }
 
-/// Calls `visit(element)` for each of n elements, in no order. The blocks of the grid take turns at the tiles.
+/// Calls `visit(element)` for each of n elements, in no order. The teams take turns at the tiles; by default each block
+/// is one.
 template <typename Shape, typename T, typename Visit>
-__device__ void forEachElement(const T* elements, std::size_t n, Visit&& visit) {
+__device__ void forEachElement(const T* elements, std::size_t n, Visit&& visit, unsigned team = blockIdx.x,
+                               unsigned teams = gridDim.x) {
     const int tiles = static_cast<int>((n + Shape::elements - 1) / Shape::elements);
-    for (int tile = static_cast<int>(blockIdx.x); tile < tiles; tile += static_cast<int>(gridDim.x)) {
+    for (int tile = static_cast<int>(team); tile < tiles; tile += static_cast<int>(teams)) {
         const TileOf<const T> in = Shape::tileOf(elements, tile, n);
         if (in.isWhole) {
             Vector<T, Shape::vectorLength> vectors[Shape::rows];

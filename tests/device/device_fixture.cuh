@@ -67,6 +67,18 @@ struct AnyBits {
     }
 };
 
+/// The same for any type of up to 16 bytes.
+template <typename T>
+struct AnyBytes {
+    std::uint64_t seed;
+    __host__ __device__ T operator()(std::size_t i) const {
+        const std::uint64_t words[2] = {randomBits(seed, i), randomBits(~seed, i)};
+        T value;
+        memcpy(&value, words, sizeof(T));
+        return value;
+    }
+};
+
 template <typename Value>
 [[nodiscard]] auto hostArray(std::size_t n, Value value) {
     std::vector<decltype(value(0))> array(n);
