@@ -89,6 +89,16 @@ template <typename V>
     return reinterpret_cast<Carried<V>*>(values);
 }
 
+/// Checks the arrays of keys and of values.
+template <typename K, typename V>
+void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n) {
+    requireDisjointArrays(keysIn, keysOut, n);
+    requireDisjointArrays(valuesIn, valuesOut, n);
+    Arguments::requireDisjoint(keysIn, n * sizeof(K), valuesOut, n * sizeof(V));
+    Arguments::requireDisjoint(valuesIn, n * sizeof(V), keysOut, n * sizeof(K));
+    Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
+}
+
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Among floating-point keys, -0 precedes +0, and NaNs are last,
@@ -198,11 +208,7 @@ struct Sort {
                    Elements<BitsOf<K>, Carried<V>> consumed, std::size_t n, ScratchArena arena,
                    cudaStream_t stream) const {
         static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
-        requireDisjointArrays(keysIn, keysOut, n);
-        requireDisjointArrays(valuesIn, valuesOut, n);
-        Arguments::requireDisjoint(keysIn, n * sizeof(K), valuesOut, n * sizeof(V));
-        Arguments::requireDisjoint(valuesIn, n * sizeof(V), keysOut, n * sizeof(K));
-        Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
+        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
         run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
                            arena, stream);
     }

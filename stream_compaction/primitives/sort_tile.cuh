@@ -16,6 +16,10 @@
 /// in order in shared memory, store it. The digit of a key is what `digit.of(key)` returns, less than `digitValues`.
 namespace StreamCompaction::Radix {
 
+/// Whether no key has a greater digit than the greatest key. Digits that any function computes may have to say no.
+template <typename DigitOf>
+inline constexpr bool greatestKeyIsLast = true;
+
 /// The value type of a sort of keys alone.
 struct NoValue {};
 
@@ -105,17 +109,22 @@ __device__ void loadValues(Value (&rows)[Shape::items], const Value* values, std
     loadRows<Shape>(rows, values + begin, size, Value{});
 }
 
-/// The keys of a tile, in registers. Places past the end of the tile hold the greatest possible key. These keys end up
-/// behind all others, because they rank last among equal keys.
+/// The keys of a tile, in registers. Places past the end of the tile hold the greatest possible key, or else get the
+/// greatest digit. These keys end up behind all others, because they rank last among equal keys.
 template <typename Shape, typename Bits>
 class TileKeys {
   public:
     [[nodiscard]] __device__ Bits operator[](int row) const { return keys_[row]; }
 
-    __device__ void load(const Bits* keys, int size) { loadRows<Shape>(keys_, keys, size, greatest); }
+    __device__ void load(const Bits* keys, int size) {
+        size_ = size;
+        loadRows<Shape>(keys_, keys, size, greatest());
+    }
 
-    __device__ void loadAndEncode(const Bits* keys, int size, const KeyCoding<Bits>& coding) {
-        loadRows<Shape>(keys_, keys, size, coding.decode(greatest));
+    template <typename Coding>
+    __device__ void loadAndEncode(const Bits* keys, int size, const Coding& coding) {
+        size_ = size;
+        loadRows<Shape>(keys_, keys, size, coding.decode(greatest()));
 #pragma unroll
         for (Bits& key : keys_) {
             key = coding.encode(key);
@@ -126,7 +135,7 @@ class TileKeys {
     __device__ void count(DigitRank<Shape::threads>& ranks, DigitOf digit) const {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            ranks.count(digit.of(keys_[row]));
+            ranks.count(digitIn(row, digit));
         }
     }
 
@@ -136,7 +145,7 @@ class TileKeys {
                          Also&& also) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            places_[row] = ranks.next(digit.of(keys_[row]));
+            places_[row] = ranks.next(digitIn(row, digit));
             storage.keys[places_[row]] = keys_[row];
             also(row, places_[row]);
         }
@@ -158,16 +167,33 @@ class TileKeys {
     }
 
   private:
-    static constexpr Bits greatest = static_cast<Bits>(~Bits{0});
+    /// Keys that are no integers have no greatest one.
+    [[nodiscard]] static __device__ constexpr Bits greatest() {
+        if constexpr (std::is_unsigned_v<Bits>) {
+            return static_cast<Bits>(~Bits{0});
+        } else {
+            return {};
+        }
+    }
 
+    template <typename DigitOf>
+    [[nodiscard]] __device__ std::uint32_t digitIn(int row, const DigitOf& digit) const {
+        if constexpr (greatestKeyIsLast<DigitOf>) {
+            return digit.of(keys_[row]);
+        } else {
+            return placeIn<Shape>(row) < size_ ? digit.of(keys_[row]) : digitValues - 1;
+        }
+    }
+
+    int size_;
     Bits keys_[Shape::items];
     std::uint32_t places_[Shape::items];
 };
 
 /// Writes the `size` packed elements of a tile to where their digits start, and applies `decode` to the keys.
 /// Neighbours with the same digit stay neighbours, so each digit is written as one run.
-template <typename Shape, typename Bits, typename Value, typename Decode>
-__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, Digit digit,
+template <typename Shape, typename Bits, typename Value, typename DigitOf, typename Decode>
+__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, DigitOf digit,
                             Elements<Bits, Value> to, Decode decode) {
     const auto store = [&](unsigned i) {
         const Bits key = storage.keys[i];
@@ -190,9 +216,9 @@ __device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int 
 }
 
 /// The same. Only the last pass decodes the keys.
-template <typename Shape, typename Bits, typename Value>
-__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, Digit digit,
-                            Elements<Bits, Value> to, const KeyCoding<Bits>& coding, bool isLast) {
+template <typename Shape, typename Bits, typename Value, typename DigitOf, typename Coding>
+__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, DigitOf digit,
+                            Elements<Bits, Value> to, const Coding& coding, bool isLast) {
     if (isLast) {
         storePacked(storage, size, digit, to, [&](Bits key) { return coding.decode(key); });
     } else {

@@ -223,7 +223,27 @@ __device__ void prefetchToL2(const T* elements, int size) {
     return {digit.shift & static_cast<int>(__ballot_sync(Warp::allLanes, true)), digit.mask};
 }
 
-/// One pass: sorts by a digit, stably, reading and writing each element once.
+/// The same for a digit that any function computes. It gets a copy of the key, inverted where `zero` is set.
+template <typename DigitOf>
+struct DigitOfCopy {
+    DigitOf digit;
+    std::uint32_t zero;
+
+    template <typename Bits>
+    [[nodiscard]] __device__ std::uint32_t of(const Bits& key) const {
+        return digit.of(Warp::shuffleWords(key, [this](std::uint32_t word) { return word ^ zero; }));
+    }
+};
+template <typename DigitOf>
+inline constexpr bool greatestKeyIsLast<DigitOfCopy<DigitOf>> = greatestKeyIsLast<DigitOf>;
+
+template <typename DigitOf>
+[[nodiscard]] __device__ DigitOfCopy<DigitOf> withoutMemory(const DigitOf& digit) {
+    return {digit, ~__ballot_sync(Warp::allLanes, true)};
+}
+
+/// One pass: sorts by a digit, stably, reading and writing each element once. The digit is that of a radix sort, or any
+/// function of a key (multi_partition.cuh).
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the tile in shared memory in the order of
 /// the digits. One thread per digit looks back for the number of keys with that digit in earlier tiles. Then the block
@@ -233,10 +253,10 @@ __device__ void prefetchToL2(const T* elements, int size) {
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. Ranking is the limit:
 /// the integer pipe and the accesses to shared memory are each busy for more than half of the time, DRAM for less.
-template <typename Shape, typename Bits, typename Value>
+template <typename Shape, typename Bits, typename Value, typename DigitOf = Digit, typename Coding = KeyCoding<Bits>>
 __global__ void __launch_bounds__(Shape::threads, 2)
     kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
-                    int index, Digit digit, KeyCoding<Bits> coding, bool prefetchesValues) {
+                    int index, DigitOf digit, Coding coding, bool prefetchesValues) {
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;

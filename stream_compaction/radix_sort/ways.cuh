@@ -228,9 +228,9 @@ struct WayTable {
     }
 
     /// Launches the first way that fits. Returns false if none does.
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool launch(const SortCall<Bits, Value>& sort) {
-        return ((Ways::fits(sort) && (Ways::launch(sort), true)) || ...);
+    template <typename Call>
+    [[nodiscard]] static bool launch(const Call& call) {
+        return ((Ways::fits(call) && (Ways::launch(call), true)) || ...);
     }
 };
 

@@ -1,0 +1,124 @@
+#pragma once
+
+#include <limits>
+#include <stdexcept>
+#include <string>
+
+#include "stream_compaction/histogram.cuh"
+#include "stream_compaction/radix_sort.cuh"
+#include "stream_compaction/radix_sort/partition.cuh"
+
+/// Stable partitions into up to 256 parts.
+namespace StreamCompaction::Radix {
+
+/// The ways to partition, as `Ways` for sorts.
+template <typename Bits, typename Value>
+using PartitionWays = WayTable<  //
+    InOnePass<PassShape<Bits, Value, 64>, 2, (16 << 20) / elementSize<Bits, Value>>,
+    InOnePass<PassShape<Bits, Value, 92>, 2>, InOnePass<PassShape<Bits, Value, 44>>>;
+
+/// Partitions an array, stably, into parts that a function chooses. First come the elements x with partOf(x) == 0 in
+/// their order, then those with partOf(x) == 1, and so on.
+///
+/// A histogram counts the parts, and one pass of the radix sort moves the elements. Each element is read twice and
+/// written once.
+///
+/// Elements, and the values that may go with them, are trivially copyable and have 1 to 16 bytes. `partOf` is a
+/// function object that device code can call several times per element; its result depends on the element alone. It
+/// returns an integer that fits into 32 bits, and may be `parts` or more: such elements are in the last part. `begins`
+/// has parts + 1 elements: begins[p] is the index of the first element of part p, and begins[parts] is n.
+///
+/// No array may overlap another. Neither allocates nor synchronises. Numbers of parts other than 1 to 256 throw
+/// std::invalid_argument. So do more elements than 2^23 tiles hold, which are tens of billions. A card with too little
+/// shared memory throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for
+/// the counts of the blocks, about 5 % of the size of the elements.
+struct MultiPartition {
+    static constexpr bool mayRunInPlace = false;             ///< whether the output may be the input
+    static constexpr std::uint32_t mostParts = digitValues;  ///< of a partition
+
+    TileOrder order = TileOrder::BlockIndex;  ///< how the blocks get their tiles
+
+    /// The bytes of scratch that a call with these arguments needs.
+    template <typename K, typename PartOf>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t* /*begins*/, std::size_t n,
+                                           std::uint32_t parts, PartOf /*partOf*/) const {
+        return scratchOf<K, NoValue>(n, parts);
+    }
+    /// Partitions elements.
+    template <typename K, typename PartOf>
+    void operator()(const K* in, K* out, std::size_t* begins, std::size_t n, std::uint32_t parts, PartOf partOf,
+                    Scratch scratch, cudaStream_t stream) const {
+        const ScratchArena arena(scratch, scratchBytes(in, out, begins, n, parts, partOf));
+        requireDisjointArrays(in, out, n);
+        requireBegins(begins, parts, in, out, n);
+        run<K, NoValue>(in, {carried(in), nullptr}, {carried(out), nullptr}, begins, n, parts, partOf, arena, stream);
+    }
+
+    /// Elements and values.
+    template <typename K, typename V, typename PartOf>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
+                                           std::size_t* /*begins*/, std::size_t n, std::uint32_t parts,
+                                           PartOf /*partOf*/) const {
+        return scratchOf<K, V>(n, parts);
+    }
+    /// Partitions elements, and moves a value with each.
+    template <typename K, typename V, typename PartOf>
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, std::size_t n,
+                    std::uint32_t parts, PartOf partOf, Scratch scratch, cudaStream_t stream) const {
+        const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, begins, n, parts, partOf));
+        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
+        requireBegins(begins, parts, keysIn, keysOut, n);
+        requireBegins(begins, parts, valuesIn, valuesOut, n);
+        run<K, V>(keysIn, {carried(keysIn), carried(valuesIn)}, {carried(keysOut), carried(valuesOut)}, begins, n,
+                  parts, partOf, arena, stream);
+    }
+
+  private:
+    template <typename K, typename V>
+    [[nodiscard]] static std::size_t scratchOf(std::size_t n, std::uint32_t parts) {
+        static_assert(std::is_trivially_copyable_v<K> && sizeof(K) <= 16, "elements of up to 16 bytes");
+        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        Arguments::requireSize<K, V>(n);
+        if (parts < 1 || parts > mostParts) {
+            throw std::invalid_argument("parts: expected 1 to " + std::to_string(mostParts) + ", got " +
+                                        std::to_string(parts));
+        }
+        using Ways = PartitionWays<Carried<K>, Carried<V>>;
+        return n == 0 ? 0
+                      : scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
+                            Ways::template scratchBytes<Carried<K>, Carried<V>>(n, false);
+    }
+
+    template <typename T>
+    static void requireBegins(std::size_t* begins, std::uint32_t parts, const T* in, T* out, std::size_t n) {
+        const std::size_t bytes = (parts + std::size_t{1}) * sizeof(std::size_t);
+        Arguments::requireArray("begins", begins, parts + std::size_t{1});
+        Arguments::requireDisjoint(begins, bytes, in, n * sizeof(T));
+        Arguments::requireDisjoint(begins, bytes, out, n * sizeof(T));
+    }
+
+    template <typename K, typename V, typename PartOf>
+    void run(const K* keys, Elements<const Carried<K>, const Carried<V>> in, Elements<Carried<K>, Carried<V>> out,
+             std::size_t* begins, std::size_t n, std::uint32_t parts, PartOf partOf, ScratchArena arena,
+             cudaStream_t stream) const {
+        if (n == 0) {
+            Common::checkCUDAError(cudaMemsetAsync(begins, 0, (parts + std::size_t{1}) * sizeof(std::size_t), stream),
+                                   "cudaMemsetAsync");
+            return;
+        }
+        const PartOfKey<K, PartOf> partOfKey{partOf, parts - 1};
+        auto* const counters = arena.take<Counters>(1);
+        auto* const plan = arena.take<Plan>(1);
+        Histogram{}(keys, counters->counts[0], n, digitValues, partOfKey, {}, stream);
+        launch<kernPlanPartition>({1, digitValues}, stream, n, plan, begins, counters, parts);
+
+        using Digit = PartDigit<Carried<K>, K, PartOf>;
+        const PartitionCall<Carried<K>, Carried<V>, Digit> call{in,    out,   n,     plan, Digit{partOfKey},
+                                                                order, arena, stream};
+        if (!PartitionWays<Carried<K>, Carried<V>>::launch(call)) {
+            throw CudaError("partition: the device has too little shared memory");
+        }
+    }
+};
+
+}  // namespace StreamCompaction::Radix
