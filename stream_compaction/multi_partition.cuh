@@ -11,6 +11,10 @@
 /// Stable partitions into up to 256 parts.
 namespace StreamCompaction::Radix {
 
+/// How an element is moved: as `Carried`, but as an integer if it has eight bytes.
+template <typename K>
+using CarriedKey = std::conditional_t<sizeof(K) == 8 && alignof(K) == 8, std::uint64_t, Carried<K>>;
+
 /// The ways to partition, as `Ways` for sorts.
 template <typename Bits, typename Value>
 using PartitionWays = WayTable<  //
@@ -31,7 +35,7 @@ using PartitionWays = WayTable<  //
 /// No array may overlap another. Neither allocates nor synchronises. Numbers of parts other than 1 to 256 throw
 /// std::invalid_argument. So do more elements than 2^23 tiles hold, which are tens of billions. A card with too little
 /// shared memory throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for
-/// the counts of the blocks, about 5 % of the size of the elements.
+/// the counts of the blocks, at most 10 % of the size of the elements and 40 KiB.
 struct MultiPartition {
     static constexpr bool mayRunInPlace = false;             ///< whether the output may be the input
     static constexpr std::uint32_t mostParts = digitValues;  ///< of a partition
@@ -51,7 +55,7 @@ struct MultiPartition {
         const ScratchArena arena(scratch, scratchBytes(in, out, begins, n, parts, partOf));
         requireDisjointArrays(in, out, n);
         requireBegins(begins, parts, in, out, n);
-        run<K, NoValue>(in, {carried(in), nullptr}, {carried(out), nullptr}, begins, n, parts, partOf, arena, stream);
+        run<K, NoValue>(in, out, nullptr, nullptr, begins, n, parts, partOf, arena, stream);
     }
 
     /// Elements and values.
@@ -69,8 +73,7 @@ struct MultiPartition {
         requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
         requireBegins(begins, parts, keysIn, keysOut, n);
         requireBegins(begins, parts, valuesIn, valuesOut, n);
-        run<K, V>(keysIn, {carried(keysIn), carried(valuesIn)}, {carried(keysOut), carried(valuesOut)}, begins, n,
-                  parts, partOf, arena, stream);
+        run<K, V>(keysIn, keysOut, valuesIn, valuesOut, begins, n, parts, partOf, arena, stream);
     }
 
   private:
@@ -83,10 +86,11 @@ struct MultiPartition {
             throw std::invalid_argument("parts: expected 1 to " + std::to_string(mostParts) + ", got " +
                                         std::to_string(parts));
         }
-        using Ways = PartitionWays<Carried<K>, Carried<V>>;
+        using Bits = CarriedKey<K>;
+        using Value = Carried<V>;
         return n == 0 ? 0
                       : scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
-                            Ways::template scratchBytes<Carried<K>, Carried<V>>(n, false);
+                            PartitionWays<Bits, Value>::template scratchBytes<Bits, Value>(n, false);
     }
 
     template <typename T>
@@ -98,9 +102,8 @@ struct MultiPartition {
     }
 
     template <typename K, typename V, typename PartOf>
-    void run(const K* keys, Elements<const Carried<K>, const Carried<V>> in, Elements<Carried<K>, Carried<V>> out,
-             std::size_t* begins, std::size_t n, std::uint32_t parts, PartOf partOf, ScratchArena arena,
-             cudaStream_t stream) const {
+    void run(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, std::size_t n,
+             std::uint32_t parts, PartOf partOf, ScratchArena arena, cudaStream_t stream) const {
         if (n == 0) {
             Common::checkCUDAError(cudaMemsetAsync(begins, 0, (parts + std::size_t{1}) * sizeof(std::size_t), stream),
                                    "cudaMemsetAsync");
@@ -109,13 +112,21 @@ struct MultiPartition {
         const PartOfKey<K, PartOf> partOfKey{partOf, parts - 1};
         auto* const counters = arena.take<Counters>(1);
         auto* const plan = arena.take<Plan>(1);
-        Histogram{}(keys, counters->counts[0], n, digitValues, partOfKey, {}, stream);
+        Histogram{}(keysIn, counters->counts[0], n, digitValues, partOfKey, {}, stream);
         launch<kernPlanPartition>({1, digitValues}, stream, n, plan, begins, counters, parts);
 
-        using Digit = PartDigit<Carried<K>, K, PartOf>;
-        const PartitionCall<Carried<K>, Carried<V>, Digit> call{in,    out,   n,     plan, Digit{partOfKey},
-                                                                order, arena, stream};
-        if (!PartitionWays<Carried<K>, Carried<V>>::launch(call)) {
+        using Bits = CarriedKey<K>;
+        using Value = Carried<V>;
+        using Digit = PartDigit<Bits, K, PartOf>;
+        const PartitionCall<Bits, Value, Digit> call{{reinterpret_cast<const Bits*>(keysIn), carried(valuesIn)},
+                                                     {reinterpret_cast<Bits*>(keysOut), carried(valuesOut)},
+                                                     n,
+                                                     plan,
+                                                     Digit{partOfKey},
+                                                     order,
+                                                     arena,
+                                                     stream};
+        if (!PartitionWays<Bits, Value>::launch(call)) {
             throw CudaError("partition: the device has too little shared memory");
         }
     }

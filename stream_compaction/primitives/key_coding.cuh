@@ -23,6 +23,8 @@ using BitsOf = std::conditional_t<sizeof(T) == 1, std::uint8_t,
 /// highest, so that all NaNs are last. Descending order inverts all bits once more, and rotates the other way.
 template <typename Bits>
 struct KeyCoding {
+    static constexpr bool isIdentity = false;
+
     Bits inverted;             ///< bits inverted in every key
     Bits invertedInNegatives;  ///< bits also inverted in keys whose sign bit is set
     Bits rotation;             ///< added afterwards
@@ -61,6 +63,20 @@ struct KeyCoding {
 
     [[nodiscard]] __host__ __device__ constexpr Bits ofSign(Bits key) const {
         return (key & signBit) != 0 ? invertedInNegatives : Bits{0};
+    }
+};
+
+/// The coding of keys that are never compared.
+struct NoCoding {
+    static constexpr bool isIdentity = true;
+
+    template <typename Key>
+    [[nodiscard]] __host__ __device__ static constexpr const Key& encode(const Key& key) {
+        return key;
+    }
+    template <typename Key>
+    [[nodiscard]] __host__ __device__ static constexpr const Key& decode(const Key& code) {
+        return code;
     }
 };
 

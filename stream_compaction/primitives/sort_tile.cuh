@@ -219,10 +219,10 @@ __device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int 
 template <typename Shape, typename Bits, typename Value, typename DigitOf, typename Coding>
 __device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, DigitOf digit,
                             Elements<Bits, Value> to, const Coding& coding, bool isLast) {
-    if (isLast) {
-        storePacked(storage, size, digit, to, [&](Bits key) { return coding.decode(key); });
+    if (!Coding::isIdentity && isLast) {
+        storePacked(storage, size, digit, to, [&](const Bits& key) -> Bits { return coding.decode(key); });
     } else {
-        storePacked(storage, size, digit, to, [](Bits key) { return key; });
+        storePacked(storage, size, digit, to, [](const Bits& key) -> Bits { return key; });
     }
 }
 

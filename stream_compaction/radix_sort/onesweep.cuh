@@ -268,7 +268,9 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     auto& storage = dynamicShared<TileStorage<Shape, Bits, Value>>();
     const auto from = arrays.source(pass.from);
     const auto to = arrays.target(pass.to);
-    __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
+    if constexpr (std::is_unsigned_v<Bits>) {  // nvcc cannot compile it for pointers to structs
+        __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
+    }
     const auto set = statuses.set(pass.order);
     const int tile = tileOfBlock(order, &plan->tickets[index], storage.starts[0]);
     const int column = static_cast<int>(threadIdx.x);
@@ -277,7 +279,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
 
     // Count, and publish the counts.
     TileKeys<Shape, Bits> keys;
-    if (pass.isFirst) {
+    if (!Coding::isIdentity && pass.isFirst) {
         keys.loadAndEncode(from.keys + begin, size, coding);
     } else {
         keys.load(from.keys + begin, size);

@@ -41,18 +41,6 @@ struct PartDigit {
 template <typename Bits, typename K, typename PartOf>
 inline constexpr bool greatestKeyIsLast<PartDigit<Bits, K, PartOf>> = false;
 
-/// The coding of keys that no sort compares.
-struct NoCoding {
-    template <typename Bits>
-    [[nodiscard]] __host__ __device__ constexpr Bits encode(const Bits& key) const {
-        return key;
-    }
-    template <typename Bits>
-    [[nodiscard]] __host__ __device__ constexpr Bits decode(const Bits& key) const {
-        return key;
-    }
-};
-
 /// Plans the pass from the counts of the parts. Writes where each part begins, and n behind that. One block with one
 /// thread per digit value.
 static __global__ void __launch_bounds__(digitValues)

@@ -186,12 +186,14 @@ TEST_F(MultiPartitionTest, NumbersOfParts) {
     }
 }
 
+/// Parts that descend while keys ascend.
+struct Descending {
+    __host__ __device__ std::uint32_t operator()(double x) const { return x < 0 ? 9 : x < 0.5 ? 1 : 0; }
+    __host__ __device__ std::uint32_t operator()(std::uint32_t x) const { return ~x >> 24; }
+};
+
 /// The keys beyond the end of the last tile are zero or the greatest, and their parts may come first.
 TEST_F(MultiPartitionTest, PartsInDescendingOrderOfKeys) {
-    struct Descending {
-        __host__ __device__ std::uint32_t operator()(double x) const { return x < 0 ? 9 : x < 0.5 ? 1 : 0; }
-        __host__ __device__ std::uint32_t operator()(std::uint32_t x) const { return ~x >> 24; }
-    };
     for (const std::size_t n : {1, 100, 5000, 20001}) {
         ASSERT_NO_FATAL_FAILURE(expectPartitioned(hostArray(n, AnyBits<std::uint32_t>{2}), 256, Descending{}));
         ASSERT_NO_FATAL_FAILURE(expectPartitioned(hostArray(n, AnyBits<double>{3}), 10, Descending{}));
