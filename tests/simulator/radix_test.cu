@@ -1,6 +1,8 @@
 #include <numeric>
 
 #include "seeds.cuh"
+#include "stream_compaction/histogram.cuh"
+#include "stream_compaction/radix_sort/partition.cuh"
 #include "stream_compaction/radix_sort/ways.cuh"
 
 namespace StreamCompaction::Testing {
@@ -116,6 +118,61 @@ TEST_F(SeededRadixTest, Indices) {
         expectSorted<GridWay, std::uint32_t, Index>(n, seed, range);
         expectSorted<PassesWay, std::uint32_t, Index>(n, seed, range);
     });
+}
+
+/// One of 13 parts, the last of which also gets what would be in a 14th and a 15th.
+struct PartByRemainder {
+    static constexpr std::uint32_t parts = 13;
+
+    __host__ __device__ std::uint32_t operator()(std::uint32_t x) const { return x % (parts + 2); }
+};
+
+/// Expects elements and their indices to be partitioned.
+void expectPartitioned(std::size_t n, std::uint64_t seed, TileOrder order) {
+    using Way = Radix::InOnePass<Tile>;
+    using Word = std::uint32_t;
+    using Digit = Radix::PartDigit<Word, Word, PartByRemainder>;
+    constexpr std::uint32_t parts = PartByRemainder::parts;
+    const Radix::PartOfKey<Word, PartByRemainder> partOf{{}, parts - 1};
+    const auto keys = hostArray(n, AnyBits<Word>{seed});
+    std::vector<Word> places(n);
+    std::iota(places.begin(), places.end(), 0U);
+    const DeviceBuffer<Word> keysIn{std::span<const Word>(keys)};
+    const DeviceBuffer<Word> valuesIn{std::span<const Word>(places)};
+    GuardedArray<Word> keysOut(n);
+    GuardedArray<Word> valuesOut(n);
+    DeviceBuffer<std::size_t> begins(parts + 1);
+    DeviceBuffer<Radix::Counters> counters(1);
+    DeviceBuffer<Radix::Plan> plan(1);
+    Histogram{}(keysIn.data(), counters.data()->counts[0], n, digitValues, partOf, {}, nullptr);
+    launch<Radix::kernPlanPartition>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
+                                     static_cast<const Radix::Counters*>(counters.data()), parts);
+    const std::size_t bytes = Way::scratchBytes<Word, Word>(n, false);
+    auto scratch = usedScratch(bytes);
+    const Radix::PartitionCall<Word, Word, Digit> call{{keysIn.data(), valuesIn.data()},
+                                                       {keysOut.data(), valuesOut.data()},
+                                                       n,
+                                                       plan.data(),
+                                                       Digit{partOf},
+                                                       order,
+                                                       ScratchArena(scratch.bytes(), bytes),
+                                                       nullptr};
+    ASSERT_TRUE(Radix::WayTable<Way>::launch(call));
+    std::ranges::stable_sort(places, {}, [&](Word i) { return partOf(keys[i]); });
+    std::vector<Word> expected;
+    std::ranges::transform(places, std::back_inserter(expected), [&](Word i) { return keys[i]; });
+    EXPECT_TRUE(sameBits(keysOut.read(n), expected));
+    EXPECT_TRUE(sameBits(valuesOut.read(n), places));
+}
+
+TEST_F(SeededRadixTest, Partition) {
+    underEverySeed(BlockOrder::ByIndex,
+                   [](std::uint64_t seed) { expectPartitioned(2300 + seed % 40, seed, TileOrder::BlockIndex); });
+}
+
+TEST_F(SeededRadixTest, PartitionByTickets) {
+    underEverySeed(BlockOrder::Any,
+                   [](std::uint64_t seed) { expectPartitioned(2300 + seed % 40, seed, TileOrder::Ticket); });
 }
 
 /// Several blocks count the digits. The last one to finish plans the passes.
