@@ -30,6 +30,7 @@ BUILDS = {"seeds": "build/simulated", "races": "build/simulated-races"}
 FILES = {
     "SeededScanTest": "scan_test",
     "SeededCompactTest": "compact_test",
+    "SeededHistogramTest": "histogram_test",
     "SeededRadixTest": "radix_test",
     "SeededRowSumTest": "row_sum_test",
     "SeededRunsTest": "runs_test",
@@ -83,6 +84,10 @@ MUTANTS = [
            "cudaMemsetAsync(cleared.data(), 0, cleared.size(), sort.stream)",
            "cudaMemsetAsync(cleared.data(), 0, cleared.size() / 2, sort.stream)",
            "SeededRadixTest.InPasses"),
+
+    Mutant("statuses of a pass not cleared", "clear of the statuses of a partition", "radix_sort/partition.cuh",
+           "0, words * sizeof(std::uint64_t)", "0, words * sizeof(std::uint64_t) / 2",
+           "SeededRadixTest.Partition"),
 
     # Waits for earlier kernels.
     Mutant("chain begins too early", "wait for earlier kernels", "primitives/chain.cuh",
@@ -171,6 +176,12 @@ MUTANTS = [
     Mutant("packed pass", "barrier before a packed tile is stored", "radix_sort/onesweep.cuh",
            SYNC + "\n    storePacked", "\n    storePacked",
            "SeededRadixTest.InPasses"),
+    Mutant("bins not cleared", "barrier before elements are counted", "histogram.cuh",
+           "counters.clear(table.counters);\n" + SYNC, "counters.clear(table.counters);\n",
+           "SeededHistogramTest.Ints"),
+    Mutant("bins read too early", "barrier behind the count of a block", "histogram.cuh",
+           "gridDim.x / table.parts);\n" + SYNC, "gridDim.x / table.parts);\n",
+           "SeededHistogramTest.Ints"),
     Mutant("replicas not cleared", "barrier before digits are counted", "radix_sort/onesweep.cuh",
            "        flat[i] = 0;\n    }\n" + SYNC, "        flat[i] = 0;\n    }\n",
            "SeededRadixTest.InPasses"),

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cub/device/device_histogram.cuh>
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -167,6 +168,43 @@ struct SortPairs {
             return withNarrowSize(n, [&](auto size) {
                 return cub::DeviceRadixSort::SortPairs(storage, bytes, keysIn, keysOut, valuesIn, valuesOut, size, 0,
                                                        static_cast<int>(8 * sizeof(K)), stream);
+            });
+        };
+    }
+};
+
+/// cub::DeviceHistogram::HistogramEven with bins of one number each, from `first` on. Elements in no bin are not
+/// counted.
+struct Histogram {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename T, typename Count>
+    [[nodiscard]] std::size_t scratchBytes(const T* in, Count* counts, std::size_t n, std::uint32_t bins,
+                                           std::int32_t first) const {
+        Arguments::requireSize<T>(n);
+        return queryScratchBytes(call(in, counts, n, bins, first, nullptr));
+    }
+
+    template <typename T, typename Count>
+    void operator()(const T* in, Count* counts, std::size_t n, std::uint32_t bins, std::int32_t first, Scratch scratch,
+                    cudaStream_t stream) const {
+        Arguments::requireArray("in", in, n);
+        Arguments::requireArray("counts", counts, bins);
+        Arguments::requireDisjoint(in, n * sizeof(T), counts, bins * sizeof(Count));
+        runOnScratch("cub::DeviceHistogram", scratch, scratchBytes(in, counts, n, bins, first),
+                     call(in, counts, n, bins, first, stream));
+    }
+
+  private:
+    template <typename T, typename Count>
+    [[nodiscard]] static auto call(const T* in, Count* counts, std::size_t n, std::uint32_t bins, std::int32_t first,
+                                   cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return withNarrowSize(n, [&](auto size) {
+                const auto levels = static_cast<int>(bins) + 1;
+                const std::int32_t end = first + static_cast<std::int32_t>(bins);
+                return cub::DeviceHistogram::HistogramEven(storage, bytes, in, counts, levels, first, end, size,
+                                                           stream);
             });
         };
     }

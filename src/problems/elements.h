@@ -37,6 +37,7 @@ struct Types {};
 using AllTypes = Types<std::int8_t, std::int32_t, std::int64_t, float, double>;
 /// Types of variants that are not measured in all types. Each further type would lengthen the build.
 using IntsAlone = Types<std::int32_t>;
+using BytesAndInts = Types<std::int8_t, std::int32_t>;
 using Integers = Types<std::int32_t, std::int64_t>;
 using IntsAndFloats = Types<std::int32_t, float>;
 
@@ -90,6 +91,17 @@ struct Square {
             const auto wrapping = static_cast<std::make_unsigned_t<Signed>>(x);
             return static_cast<Signed>(wrapping * wrapping);
         }
+    }
+};
+
+/// The bin of an integer, for host and device, if bins have one number each and begin with `first`.
+struct BinFrom {
+    std::int32_t first;
+
+    template <typename T>
+    [[nodiscard]] constexpr std::uint32_t operator()(T x) const {
+        static_assert(std::integral<T> && sizeof(T) <= sizeof(first));
+        return static_cast<std::uint32_t>(x) - static_cast<std::uint32_t>(first);
     }
 };
 

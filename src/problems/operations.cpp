@@ -31,6 +31,8 @@ struct Description {
     static constexpr Description unique{"unique", {Kind::Runs, 10}};
     static constexpr Description runLength{"run-length", {Kind::Runs, 10}};
     static constexpr Description reduceByKey{"reduce-by-key", {Kind::Runs, 10}};
+    static constexpr Description histogram{"histogram", {Kind::Modulo, 1 << 8}};
+    static constexpr Description histogramWide{"histogram-wide", {Kind::Modulo, 1 << 16}};
     static constexpr Description utf8ToUtf32{"utf8-to-utf32", {Kind::Mixed}};
     static constexpr Description utf8ToUtf16{"utf8-to-utf16", {Kind::Mixed}};
     static constexpr Description utf8Validate{"utf8-validate", {Kind::Mixed}};
@@ -57,6 +59,10 @@ struct Description {
             return runLength;
         case Operation::ReduceByKey:
             return reduceByKey;
+        case Operation::Histogram:
+            return histogram;
+        case Operation::HistogramWide:
+            return histogramWide;
         case Operation::Utf8ToUtf32:
             return utf8ToUtf32;
         case Operation::Utf8ToUtf16:
@@ -134,6 +140,9 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
                 return 2 * (sizeof(T) + sizeof(PairValue));
             case Operation::RunLength:
                 return 2 * sizeof(T) + sizeof(PairValue);
+            case Operation::Histogram:
+            case Operation::HistogramWide:
+                return sizeof(T) + sizeof(BinCount);
             case Operation::Utf8ToUtf32:
                 return sizeof(std::uint8_t) + sizeof(char32_t);
             case Operation::Utf8ToUtf16:
@@ -167,6 +176,12 @@ void requireCheckable(Operation operation, ElementType type, InputPattern patter
             fmt::format("--input: scan-squares of {} takes zeros, ones, random-bits or mod:K with K up to {}, "
                         "whose squares have exact sums, not {}",
                         name(type), mostToSquare, toString(pattern)));
+    }
+    const bool isHistogram = operation == Operation::Histogram || operation == Operation::HistogramWide;
+    constexpr std::size_t mostCounted = std::numeric_limits<BinCount>::max();
+    if (isHistogram && n > mostCounted) {
+        throw UsageError(
+            fmt::format("{} takes at most {} elements; choose a smaller size", name(operation), mostCounted));
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
     if (hasValues(operation) && n > mostPairs) {

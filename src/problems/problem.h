@@ -132,6 +132,13 @@ struct Pairs {
     Array<PairValue> values;
 };
 
+/// The number of elements in a bin of a histogram.
+using BinCount = std::uint32_t;
+
+/// The number in the first bin of a histogram of elements of type T: the lowest byte, or zero.
+template <typename T>
+inline constexpr std::int32_t firstBin = sizeof(T) == 1 ? std::numeric_limits<T>::lowest() : 0;
+
 template <typename T>
 using ScanProblem = ProblemOn<T, Array<SumOf<T>>>;
 template <typename T>
@@ -146,6 +153,19 @@ template <typename T>
 using UniqueProblem = ProblemOn<T, Array<T>>;
 template <typename K>
 using RunsProblem = ProblemOn<K, Pairs<K>>;
+
+/// Elements in no bin are not counted.
+template <typename T, std::size_t bins>
+class HistogramProblem : public ProblemOn<T, Array<BinCount>> {
+  public:
+    using ProblemOn<T, Array<BinCount>>::ProblemOn;
+
+    [[nodiscard]] std::size_t resultSize() const override { return bins; }
+};
+template <typename T>
+using NarrowHistogramProblem = HistogramProblem<T, std::size_t{1} << 8>;
+template <typename T>
+using WideHistogramProblem = HistogramProblem<T, std::size_t{1} << 16>;
 
 /// A matrix without gaps between its rows.
 template <typename T>

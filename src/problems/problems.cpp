@@ -583,6 +583,52 @@ class RowSum final : public RowSumProblem<T> {
     }
 };
 
+template <typename T, std::size_t bins>
+class Histogram final : public HistogramProblem<T, bins> {
+    using Base = HistogramProblem<T, bins>;
+
+  public:
+    Histogram(std::shared_ptr<typename Base::Memory> memory, Part part)
+        : Base(std::move(memory), part), expected_(bins) {
+        constexpr std::size_t mostChunks = 64;  // each has its own counts
+        const std::size_t n = this->size();
+        const std::size_t chunkSize =
+            std::max(defaultChunkSize, StreamCompaction::Common::divideRoundUp(n, mostChunks));
+        std::vector<std::vector<BinCount>> counts(chunksOf(n, chunkSize), std::vector<BinCount>(bins));
+        forEachChunk(
+            n,
+            [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                for (const T x : this->input().subspan(begin, end - begin)) {
+                    if (const std::uint32_t bin = BinFrom{firstBin<T>}(x); bin < bins) {
+                        ++counts[chunk][bin];
+                    }
+                }
+            },
+            chunkSize);
+        for (const std::vector<BinCount>& ofChunk : counts) {
+            std::ranges::transform(expected_, ofChunk, expected_.begin(), std::plus<>{});
+        }
+    }
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return this->size() * sizeof(T) + bins * sizeof(BinCount); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<BinCount>& got = this->result();
+        if (auto wrong = wrongCount(bins, got.size())) {
+            return wrong;
+        }
+        for (std::size_t bin = 0; bin < bins; ++bin) {
+            if (got[bin] != expected_[bin]) {
+                return mismatchAt(bin, expected_[bin], got[bin]);
+            }
+        }
+        return std::nullopt;
+    }
+
+  private:
+    std::vector<BinCount> expected_;
+};
+
 [[nodiscard]] std::vector<Shape> nearSquares(std::span<const Part> parts) {
     std::vector<Shape> shapes;
     std::ranges::transform(parts, std::back_inserter(shapes), nearSquare, &Part::total);
@@ -593,6 +639,14 @@ class RowSum final : public RowSumProblem<T> {
 
 template <typename T>
 std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input, std::span<const Part> parts) {
+    if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int32_t)) {
+        if (operation == Operation::Histogram) {
+            return problemsOfKind<Histogram<T, std::size_t{1} << 8>>(std::move(input), parts);
+        }
+        if (operation == Operation::HistogramWide) {
+            return problemsOfKind<Histogram<T, std::size_t{1} << 16>>(std::move(input), parts);
+        }
+    }
     switch (operation) {
         case Operation::Scan:
             return problemsOfKind<Scan<T>>(std::move(input), parts);

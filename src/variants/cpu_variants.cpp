@@ -148,6 +148,18 @@ void reduceByKey(std::span<const K> keys, Pairs<K>& out, ValueAt valueAt) {
     out.values.resize(runs);
 }
 
+template <typename T>
+void count(std::span<const T> in, Array<BinCount>& out) {
+    timer().timeCpu([&] {
+        std::ranges::fill(out, BinCount{0});
+        for (const T x : in) {
+            if (const std::uint32_t bin = BinFrom{firstBin<T>}(x); bin < out.size()) {
+                ++out[bin];
+            }
+        }
+    });
+}
+
 /// The number of columns of the matrix. `out` has one element per row.
 template <typename T>
 [[nodiscard]] std::size_t colsOf(std::span<const T> in, const Array<SumOf<T>>& out) {
@@ -245,6 +257,10 @@ Implementations cpuImplementations() {
                                                    [](std::size_t i) { return static_cast<std::uint32_t>(i); });
                                    }),
 
+        implementEach<NarrowHistogramProblem>(BytesAndInts{}, Operation::Histogram, "cpu",
+                                              [](auto in, auto& out) { count(in, out); }),
+        implementEach<WideHistogramProblem>(BytesAndInts{}, Operation::HistogramWide, "cpu",
+                                            [](auto in, auto& out) { count(in, out); }),
         cpuConversions(),
         simdutfPeers(),
     });

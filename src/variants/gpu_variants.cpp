@@ -8,7 +8,8 @@ namespace Bench {
 
 Implementations gpuImplementations() {
     return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuRuns(),
-                   gpuConversions(), gpuPeers(), gpuLatestPeers(), gpuOutOfCore(), gpuDistributed(), gpuGathered()});
+                   gpuHistograms(), gpuConversions(), gpuPeers(), gpuLatestPeers(), gpuOutOfCore(), gpuDistributed(),
+                   gpuGathered()});
 }
 
 #ifndef STREAM_COMPACTION_HAS_LATEST_CCCL

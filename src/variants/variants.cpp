@@ -158,6 +158,16 @@ constexpr std::array rows{
     gpu(Operation::ReduceByKey, "cub", "cub reduction by key"),
     latest(Operation::ReduceByKey, "cub-latest", "latest cub reduction by key"),
 
+    cpu(Operation::Histogram, "cpu", "cpu histogram"),
+    gpu(Operation::Histogram, "shared", "shared-memory histogram"),
+    gpu(Operation::Histogram, "cub", "cub histogram"),
+    latest(Operation::Histogram, "cub-latest", "latest cub histogram"),
+
+    cpu(Operation::HistogramWide, "cpu", "cpu histogram of 65536 bins"),
+    gpu(Operation::HistogramWide, "shared", "shared-memory histogram of 65536 bins"),
+    gpu(Operation::HistogramWide, "cub", "cub histogram of 65536 bins"),
+    latest(Operation::HistogramWide, "cub-latest", "latest cub histogram of 65536 bins"),
+
     cpu(Operation::Utf8ToUtf32, "cpu", "cpu decode to UTF-32"),
     cpu(Operation::Utf8ToUtf32, "iconv", "iconv decode to UTF-32"),
     cpu(Operation::Utf8ToUtf32, "simdutf", "simdutf decode to UTF-32"),

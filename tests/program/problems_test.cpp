@@ -197,9 +197,26 @@ TEST(RowSumProblem, HasTheShapesThatAreAskedFor) {
     EXPECT_EQ(problemOn(Operation::Scan, std::vector<int>(6))->shape(), std::nullopt);
 }
 
+TEST(HistogramProblem, CountsWhatIsInABin) {
+    const auto judge = [](const std::vector<BinCount>& counts) {
+        const auto problem = problemOn(Operation::Histogram, std::vector<int>{3, 255, 256, -1, 3});
+        dynamic_cast<NarrowHistogramProblem<int>&>(*problem).result().assign(counts.begin(), counts.end());
+        return problem->mismatch();
+    };
+    std::vector<BinCount> counts(256);
+    counts[3] = 2;
+    counts[255] = 1;
+    EXPECT_EQ(judge(counts), std::nullopt);
+    ++counts[254];
+    EXPECT_EQ(judge(counts), "first mismatch at index 254: expected 0, got 1");
+    counts.pop_back();
+    EXPECT_EQ(judge(counts), "wrong count: expected 256 elements, got 255");
+}
+
 TEST(Problem, CountsBytesInTheirTrueSizes) {
     EXPECT_EQ(problemOn(Operation::RowSum, std::vector<std::int8_t>(16))->bytesMoved(), 32u);
     EXPECT_EQ(problemOn(Operation::Scan, std::vector<int>(100))->bytesMoved(), 800u);
+    EXPECT_EQ(problemOn(Operation::Histogram, std::vector<std::int8_t>(100))->bytesMoved(), 1124u);
     EXPECT_EQ(problemOn(Operation::Scan, std::vector<std::int8_t>(100))->bytesMoved(), 500u);
     EXPECT_EQ(problemOn(Operation::Compact, std::vector<double>{1, 0, 2, 3})->bytesMoved(), 56u);
     EXPECT_EQ(problemOn(Operation::Partition, std::vector<int>{1, 0, 2, 3})->bytesMoved(), 32u);
@@ -258,7 +275,7 @@ TEST_P(SolvedProblem, HasOneWithTheResultOfTheOtherSize) {
     EXPECT_NE(problems_.front()->mismatch(), std::nullopt);
 }
 
-[[nodiscard]] std::string nameOf(const testing::TestParamInfo<std::tuple<Operation, ElementType>>& info) {
+[[nodiscard]] std::string nameOf(const testing::TestParamInfo<SolvedProblem::ParamType>& info) {
     std::string text(name(std::get<0>(info.param)));
     std::erase(text, '-');
     return text + "_" + std::string(name(std::get<1>(info.param)));
@@ -269,6 +286,10 @@ INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
                          nameOf);
 INSTANTIATE_TEST_SUITE_P(OnRuns, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnRuns), testing::ValuesIn(allElementTypes)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(Histograms, SolvedProblem,
+                         testing::Combine(testing::ValuesIn(histograms),
+                                          testing::Values(ElementType::Int8, ElementType::Int32)),
                          nameOf);
 
 TEST(Problem, FindsTheFirstWrongElementOfManyChunks) {

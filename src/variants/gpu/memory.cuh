@@ -184,6 +184,39 @@ class ApartMemory {
     KeptCount count_;
 };
 
+/// Memory of a histogram.
+template <typename T, std::size_t bins>
+class HistogramMemory {
+  public:
+    using Element = T;
+    using SomeProblem = HistogramProblem<T, bins>;
+
+    explicit HistogramMemory(std::span<const T> input) : input_(input) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<BinCount>, n, bins, firstBin<T>);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * sizeof(T) + bins * sizeof(BinCount); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), counts_.data(), input_.size(), bins, firstBin<T>, scratch, defaultStream);
+    }
+    void poison() { Bench::poison(counts_); }
+    void fetchTo(Array<BinCount>& result) const { fetch(counts_, result, bins); }
+
+  private:
+    StreamCompaction::DeviceBuffer<T> input_;
+    StreamCompaction::DeviceBuffer<BinCount> counts_{bins};
+};
+
+template <typename T>
+using NarrowHistogramMemory = HistogramMemory<T, std::size_t{1} << 8>;
+template <typename T>
+using WideHistogramMemory = HistogramMemory<T, std::size_t{1} << 16>;
+
 /// The values of a sort of n pairs.
 [[nodiscard]] inline Array<PairValue> indices(std::size_t n, std::size_t first = 0) {
     Array<PairValue> values(n);

@@ -50,6 +50,8 @@ constexpr std::string_view thrust = "thrust";
         implementEach<CompactMemory>(Integers{}, Operation::Unique, cub, fixed<Cub::Unique>),
         implementEach<RunLengthMemory>(Integers{}, Operation::RunLength, cub, fixed<Cub::Encode>),
         implementEach<ReduceByKeyMemory>(Integers{}, Operation::ReduceByKey, cub, fixed<Cub::ReduceByKey>),
+        implementEach<NarrowHistogramMemory>(BytesAndInts{}, Operation::Histogram, cub, fixed<Cub::Histogram>),
+        implementEach<WideHistogramMemory>(BytesAndInts{}, Operation::HistogramWide, cub, fixed<Cub::Histogram>),
     });
 }
 

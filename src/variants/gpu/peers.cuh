@@ -19,6 +19,7 @@ using RowSum = NotSimulated;
 using Unique = NotSimulated;
 using Encode = NotSimulated;
 using ReduceByKey = NotSimulated;
+using Histogram = NotSimulated;
 }  // namespace StreamCompaction::Cub
 #define CUB_VERSION 0
 #else
