@@ -20,6 +20,7 @@ declare -A files=(
     [sorts]=sorts.csv                                # 34 s
     [distributions]=distributions.csv                # 16 s
     [block_sizes]=block_sizes.csv                    # 2 s
+    [histograms]=histograms.csv
     [row_sums]="row_sums.csv row_sum_types.csv"      # 24 s
     [row_sum_study]=row_sum_study.csv                # 8 s
     [utf8]=utf8.csv                                  # 69 s
@@ -36,7 +37,7 @@ declare -A files=(
     [tune_row_sums]=tune_row_sums.csv                # 6 s
 )
 order=(sweep types kept_fractions partitions runs orders sorts distributions block_sizes
-    row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
+    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
     tune_row_sums)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
@@ -107,6 +108,14 @@ distributions() {
 block_sizes() {
     measure block_sizes.csv --sweep 2^20,2^24 --op scan --block-size 64,128,256,512,1024 \
         --variant naive,efficient,efficient-optimized,shared-conflicts,shared
+}
+
+# Few bins and many: elements in all bins equally often, in one bin, half of them in one bin.
+histograms() {
+    measure histograms.csv --sweep 2^20,2^24,2^28,npot --op histogram,histogram-wide --type int8,int32 --variant shared,"$cub"
+    measure histograms.csv --size 2^28 --op histogram,histogram-wide --type int8,int32 --variant shared,"$cub" \
+        --input zeros,kept:0.5
+    measure histograms.csv --size 2^28 --op histogram-wide --variant shared,"$cub" --input mod:256,mod:4096
 }
 
 row_sums() {
