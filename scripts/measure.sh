@@ -20,7 +20,7 @@ declare -A files=(
     [sorts]=sorts.csv                                # 34 s
     [distributions]=distributions.csv                # 16 s
     [block_sizes]=block_sizes.csv                    # 2 s
-    [histograms]=histograms.csv
+    [histograms]="histograms.csv multi_partitions.csv"
     [row_sums]="row_sums.csv row_sum_types.csv"      # 24 s
     [row_sum_study]=row_sum_study.csv                # 8 s
     [utf8]=utf8.csv                                  # 69 s
@@ -116,6 +116,8 @@ histograms() {
     measure histograms.csv --size 2^28 --op histogram,histogram-wide --type int8,int32 --variant shared,"$cub" \
         --input zeros,kept:0.5
     measure histograms.csv --size 2^28 --op histogram-wide --variant shared,"$cub" --input mod:256,mod:4096
+    measure multi_partitions.csv --sweep 2^20,2^24,2^28,npot --op multi-partition --variant radix,"$cub"
+    measure multi_partitions.csv --size 2^28 --op multi-partition --variant radix,"$cub" --input zeros,and:3
 }
 
 row_sums() {

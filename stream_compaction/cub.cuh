@@ -110,6 +110,8 @@ struct Partition : SelectBy<cub::DevicePartition> {};
 struct Sort {
     static constexpr bool mayRunInPlace = false;
 
+    int endBit = 0;  ///< behind the last bit to sort by; 0 means up to the highest
+
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t n) const {
         Arguments::requireSize<T>(n);
@@ -127,11 +129,10 @@ struct Sort {
 
   private:
     template <typename T>
-    [[nodiscard]] static auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) {
-        return [=](void* storage, std::size_t& bytes) {
+    [[nodiscard]] auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) const {
+        return [=, end = endBit == 0 ? static_cast<int>(8 * sizeof(T)) : endBit](void* storage, std::size_t& bytes) {
             return withNarrowSize(n, [&](auto size) {
-                return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, size, 0, static_cast<int>(8 * sizeof(T)),
-                                                      stream);
+                return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, size, 0, end, stream);
             });
         };
     }

@@ -218,9 +218,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "Contents, one or more of: uniform (any value), zeros, ones, ascending, descending, mod:K "
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
         "(bitwise and of K uniform values), runs:K (runs of K equal elements on average) "
-        "[scan and row-sum mod:50, compact and partition mod:4, sorts uniform, unique, "
-        "run-length and reduce-by-key runs:10, histograms one number per bin]. scan and row-sum refuse uniform and "
-        "and:K as "
+        "[scan and row-sum mod:50, compact and partition mod:4, unique, run-length and reduce-by-key runs:10, "
+        "histograms one number per bin, others uniform]. scan and row-sum refuse uniform and and:K as "
         "float or double: their sums overflow and cancel, so no result could be checked.\n"
         "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K "
         "(mixed, with K % of the characters ill-formed) [mixed]");

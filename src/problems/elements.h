@@ -94,6 +94,16 @@ struct Square {
     }
 };
 
+/// The part of an integer, for host and device, in a partition into 256 parts: its lowest byte.
+struct LowByte {
+    static constexpr std::uint32_t values = 256;
+
+    template <std::integral T>
+    [[nodiscard]] constexpr std::uint32_t operator()(T x) const {
+        return static_cast<std::uint8_t>(x);
+    }
+};
+
 /// The bin of an integer, for host and device, if bins have one number each and begin with `first`.
 struct BinFrom {
     std::int32_t first;

@@ -25,6 +25,7 @@ struct Description {
     static constexpr Description scanSquares{"scan-squares", {Kind::Modulo, 50}};
     static constexpr Description compact{"compact", {Kind::Modulo, 4}};
     static constexpr Description partition{"partition", {Kind::Modulo, 4}};
+    static constexpr Description multiPartition{"multi-partition", {Kind::Uniform}};
     static constexpr Description sort{"sort", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
     static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
@@ -47,6 +48,8 @@ struct Description {
             return compact;
         case Operation::Partition:
             return partition;
+        case Operation::MultiPartition:
+            return multiPartition;
         case Operation::Sort:
             return sort;
         case Operation::SortPairs:

@@ -145,6 +145,9 @@ template <typename T>
 using CompactProblem = ProblemOn<T, Array<T>>;
 template <typename T>
 using PartitionProblem = ProblemOn<T, Parts<T>>;
+/// A stable partition by the lowest byte.
+template <typename T>
+using MultiPartitionProblem = ProblemOn<T, Array<T>>;
 template <typename T>
 using SortProblem = ProblemOn<T, Array<T>>;
 template <typename K>

@@ -4,6 +4,7 @@
 #include <stream_compaction/common.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <functional>
 #include <iterator>
@@ -11,6 +12,7 @@
 #include <numeric>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "problems/findings.h"
 #include "problems/inputs.h"
@@ -193,6 +195,50 @@ class Partition final : public PartitionProblem<T> {
   private:
     Selection<T> kept_;
     Selection<T> rejected_;
+};
+
+template <typename T>
+class MultiPartition final : public MultiPartitionProblem<T> {
+    using Places = std::array<std::size_t, LowByte::values>;
+
+  public:
+    MultiPartition(std::shared_ptr<typename MultiPartitionProblem<T>::Memory> memory, Part part)
+        : MultiPartitionProblem<T>(std::move(memory), part), begins_(chunksOf(this->size())) {
+        forEachChunk(this->size(), [this](std::size_t chunk, std::size_t begin, std::size_t end) {
+            begins_[chunk].fill(0);
+            for (const T x : this->input().subspan(begin, end - begin)) {
+                ++begins_[chunk][LowByte{}(x)];
+            }
+        });
+        std::size_t before = 0;
+        for (std::size_t p = 0; p < LowByte::values; ++p) {
+            for (Places& ofChunk : begins_) {
+                before += std::exchange(ofChunk[p], before);
+            }
+        }
+    }
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<T>& got = this->result();
+        if (auto wrong = wrongCount(this->size(), got.size())) {
+            return wrong;
+        }
+        return firstFinding(got.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) -> Finding {
+            Places places = begins_[chunk];
+            for (const T x : this->input().subspan(begin, end - begin)) {
+                const std::size_t place = places[LowByte{}(x)]++;
+                if (got[place] != x) {
+                    return mismatchAt(place, x, got[place]);
+                }
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    std::vector<Places> begins_;  ///< per chunk and part, the place of its first element
 };
 
 /// A hash of n elements on each rank that does not depend on their order or their ranks: the sum of `hashAt(index)`.
@@ -639,6 +685,11 @@ class Histogram final : public HistogramProblem<T, bins> {
 
 template <typename T>
 std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input, std::span<const Part> parts) {
+    if constexpr (std::is_integral_v<T>) {
+        if (operation == Operation::MultiPartition) {
+            return problemsOfKind<MultiPartition<T>>(std::move(input), parts);
+        }
+    }
     if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int32_t)) {
         if (operation == Operation::Histogram) {
             return problemsOfKind<Histogram<T, std::size_t{1} << 8>>(std::move(input), parts);

@@ -2,6 +2,7 @@
 #include <stream_compaction/cpu/row_sum.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -103,6 +104,20 @@ void partition(std::span<const T> in, Parts<T>& out) {
     });
     out.kept.erase(ends.first, out.kept.end());
     out.rejected.erase(ends.second, out.rejected.end());
+}
+
+template <typename T>
+void multiPartition(std::span<const T> in, Array<T>& out) {
+    timer().timeCpu([&] {
+        std::array<std::size_t, LowByte::values + 1> begins{};
+        for (const T x : in) {
+            ++begins[LowByte{}(x) + 1];
+        }
+        std::partial_sum(begins.begin(), begins.end(), begins.begin());
+        for (const T x : in) {
+            out[begins[LowByte{}(x)]++] = x;
+        }
+    });
 }
 
 template <typename T>
@@ -235,6 +250,9 @@ Implementations cpuImplementations() {
 
         implementEach<PartitionProblem>(AllTypes{}, Operation::Partition, "cpu",
                                         [](auto in, auto& out) { partition(in, out); }),
+
+        implementEach<MultiPartitionProblem>(IntsAlone{}, Operation::MultiPartition, "cpu",
+                                             [](auto in, auto& out) { multiPartition(in, out); }),
 
         {cpuImplementation(Operation::Sort, "cpu", CPU::sort)},
         implementEach<SortProblem>(otherTypes, Operation::Sort, "cpu", [](auto in, auto& out) { sort(in, out); }),

@@ -8,8 +8,8 @@ namespace Bench {
 
 Implementations gpuImplementations() {
     return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuRuns(),
-                   gpuHistograms(), gpuConversions(), gpuPeers(), gpuLatestPeers(), gpuOutOfCore(), gpuDistributed(),
-                   gpuGathered()});
+                   gpuMultiPartitions(), gpuHistograms(), gpuConversions(), gpuPeers(), gpuLatestPeers(),
+                   gpuOutOfCore(), gpuDistributed(), gpuGathered()});
 }
 
 #ifndef STREAM_COMPACTION_HAS_LATEST_CCCL

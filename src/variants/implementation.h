@@ -105,6 +105,7 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuPairSorts();
 [[nodiscard]] Implementations gpuRowSums();
 [[nodiscard]] Implementations gpuRuns();
+[[nodiscard]] Implementations gpuMultiPartitions();
 [[nodiscard]] Implementations gpuHistograms();
 [[nodiscard]] Implementations gpuConversions();
 /// Operations on arrays in host memory.

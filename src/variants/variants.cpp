@@ -102,6 +102,11 @@ constexpr std::array rows{
     gpu(Operation::Partition, "cub", "cub partition, rejected in reverse"),
     latest(Operation::Partition, "cub-latest", "latest cub partition, rejected in reverse"),
 
+    cpu(Operation::MultiPartition, "cpu", "cpu partition into 256 parts"),
+    gpu(Operation::MultiPartition, "radix", "partition into 256 parts by a radix pass"),
+    gpu(Operation::MultiPartition, "cub", "cub sort by the lowest byte"),
+    latest(Operation::MultiPartition, "cub-latest", "latest cub sort by the lowest byte"),
+
     cpu(Operation::Sort, "cpu", "cpu sort"),
     cpu(Operation::Sort, "cpu-parallel", "cpu parallel sort"),
     gpu(Operation::Sort, "naive", "naive sort", Naive::defaultBlockSize),

@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "stream_compaction/efficient.cuh"
+#include "stream_compaction/histogram.cuh"
 #include "stream_compaction/map_scan_scatter.cuh"
+#include "stream_compaction/multi_partition.cuh"
 #include "stream_compaction/naive.cuh"
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
@@ -43,7 +45,8 @@ static_assert(CompactOperation<MapScanScatter<Naive::Scan>> && CompactOperation<
               CompactOperation<Thrust::Compact>);
 static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort> && SortOperation<Thrust::Sort>);
 static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs::Encode> &&
-              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<Thrust::Partition> &&
+              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<Histogram> &&
+              SaysWhatMayBeInPlace<Radix::MultiPartition> && SaysWhatMayBeInPlace<Thrust::Partition> &&
               SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
               SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
               SaysWhatMayBeInPlace<Utf8::Decode> && SaysWhatMayBeInPlace<Utf8::Encode> &&
@@ -171,6 +174,25 @@ template <typename Index>
         }};
 }
 
+template <typename T, typename Count>
+[[nodiscard]] Operation histogram(const std::string& name) {
+    return {name, [](std::size_t n) { (void)Histogram{}.scratchBytes(noArray<T>, noArray<Count>, n, 10); },
+            [](std::size_t n) { Histogram{}(memory<T, 2>(), memory<Count, 3>(), n, 10, scratch(), nullptr); }};
+}
+
+template <typename K>
+[[nodiscard]] Operation multiPartition(const std::string& name) {
+    return {name,
+            [](std::size_t n) {
+                (void)Radix::MultiPartition{}.scratchBytes(noArray<K>, noArray<K>, noArray<std::size_t>, n, 10,
+                                                           OwnBin{});
+            },
+            [](std::size_t n) {
+                Radix::MultiPartition{}(memory<K, 2>(), memory<K, 3>(), memory<std::size_t, 4>(), n, 10, OwnBin{},
+                                        scratch(), nullptr);
+            }};
+}
+
 template <typename From, typename To, typename Op>
 [[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
     return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n); },
@@ -206,6 +228,10 @@ template <typename From, typename To, typename Op>
             argSort<std::uint32_t>("argsort with indices of 32 bits"),
             argSort<std::int64_t>("argsort with indices of 64 bits"),
             sortPairs<std::uint8_t, Pair>("radix sort of bytes and pairs", Radix::Sort{}),
+            histogram<std::uint8_t, std::uint64_t>("histogram of bytes"),
+            histogram<std::int64_t, std::uint32_t>("histogram of words in narrow counts"),
+            multiPartition<std::uint8_t>("partition of bytes into parts"),
+            multiPartition<std::uint64_t>("partition of words into parts"),
             conversion<std::uint8_t, char32_t>("decoding to UTF-32", Utf8::Decode{}),
             conversion<std::uint8_t, char16_t>("decoding to UTF-16", Utf8::Decode{}),
             conversion<std::uint8_t, char32_t>("textbook decoding", Utf8::TextbookDecode<SharedMem::Scan>{}),

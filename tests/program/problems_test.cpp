@@ -197,6 +197,17 @@ TEST(RowSumProblem, HasTheShapesThatAreAskedFor) {
     EXPECT_EQ(problemOn(Operation::Scan, std::vector<int>(6))->shape(), std::nullopt);
 }
 
+TEST(MultiPartitionProblem, WantsTheOrderOfTheInputInEachPart) {
+    const auto judge = [](const std::vector<int>& result) {
+        const auto problem = problemOn(Operation::MultiPartition, std::vector<int>{0x102, 0x1, 0x2, -1});
+        dynamic_cast<MultiPartitionProblem<int>&>(*problem).result().assign(result.begin(), result.end());
+        return problem->mismatch();
+    };
+    EXPECT_EQ(judge({0x1, 0x102, 0x2, -1}), std::nullopt);
+    EXPECT_EQ(judge({0x1, 0x2, 0x102, -1}), "first mismatch at index 1: expected 258, got 2");
+    EXPECT_EQ(judge({0x1, 0x102, 0x2}), "wrong count: expected 4 elements, got 3");
+}
+
 TEST(HistogramProblem, CountsWhatIsInABin) {
     const auto judge = [](const std::vector<BinCount>& counts) {
         const auto problem = problemOn(Operation::Histogram, std::vector<int>{3, 255, 256, -1, 3});
@@ -287,6 +298,8 @@ INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
 INSTANTIATE_TEST_SUITE_P(OnRuns, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnRuns), testing::ValuesIn(allElementTypes)),
                          nameOf);
+INSTANTIATE_TEST_SUITE_P(MultiPartition, SolvedProblem,
+                         testing::Values(std::tuple(Operation::MultiPartition, ElementType::Int32)), nameOf);
 INSTANTIATE_TEST_SUITE_P(Histograms, SolvedProblem,
                          testing::Combine(testing::ValuesIn(histograms),
                                           testing::Values(ElementType::Int8, ElementType::Int32)),

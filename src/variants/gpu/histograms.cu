@@ -1,4 +1,5 @@
 #include <stream_compaction/histogram.cuh>
+#include <stream_compaction/multi_partition.cuh>
 
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
@@ -20,7 +21,33 @@ struct HistogramFrom {
     }
 };
 
+/// The partition by the lowest byte. Its scratch also holds the begins of the parts.
+struct PartitionByLowByte {
+    StreamCompaction::Radix::MultiPartition partition;
+
+    template <typename T>
+    [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t n) const {
+        return beginBytes() +
+               partition.scratchBytes(in, out, StreamCompaction::noArray<std::size_t>, n, LowByte::values, LowByte{});
+    }
+    template <typename T>
+    void operator()(const T* in, T* out, std::size_t n, StreamCompaction::Scratch scratch, cudaStream_t stream) const {
+        StreamCompaction::ScratchArena arena(scratch, scratchBytes(in, out, n));
+        auto* const begins = arena.take<std::size_t>(LowByte::values + 1);
+        partition(in, out, begins, n, LowByte::values, LowByte{}, arena.rest(), stream);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t beginBytes() {
+        return StreamCompaction::scratchBytesFor<std::size_t>(LowByte::values + 1);
+    }
+};
+
 }  // namespace
+
+Implementations gpuMultiPartitions() {
+    return implementEach<SortMemory>(IntsAlone{}, Operation::MultiPartition, "radix", fixed<PartitionByLowByte>);
+}
 
 Implementations gpuHistograms() {
     return joined({

@@ -39,11 +39,22 @@ constexpr std::string_view thrust = "thrust";
     return implementations;
 }
 
+/// The sort as a partition by the lowest byte.
+template <typename Sort>
+[[nodiscard]] Sort byLowByte(int /*blockSize*/) {
+    if constexpr (Absent<Sort>) {
+        return {};
+    } else {
+        return {.endBit = 8};
+    }
+}
+
 [[nodiscard]] Implementations cubPeers() {
     return joined({
         implementEach<ScanMemory>(AllTypes{}, Operation::Scan, cub, fixed<Cub::Scan>),
         implementEach<CompactMemory>(AllTypes{}, Operation::Compact, cub, fixed<Cub::Compact>),
         implementEach<ReversedMemory>(IntsAlone{}, Operation::Partition, cub, fixed<Cub::Partition>),
+        implementEach<SortMemory>(IntsAlone{}, Operation::MultiPartition, cub, byLowByte<Cub::Sort>),
         implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
         rowSum<Cub::RowSum>(AllTypes{}, cub),
