@@ -96,7 +96,7 @@ struct InOnePass {
         const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
         StreamCompaction::launch<kernel<Bits, Value, DigitOf>>(
             {tiles, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
-            statuses, call.plan, call.order, 0, call.digit, NoCoding{});
+            statuses, call.plan, call.order, 0, call.digit, NoCoding{}, prefetchesValues());
     }
 
   private:

@@ -134,14 +134,6 @@ template <typename Shape>
     return Common::divideRoundUp(n, Shape::elements);
 }
 
-/// Whether a pass prefetches its values into the second-level cache. On an H200, with 37 GB/s per multiprocessor, that
-/// takes less time. On an H100, with 25 GB/s, it takes more, because the memory is busier.
-[[nodiscard]] inline bool prefetchesValues() {
-    constexpr double leastBytesPerSecond = 30e9;  // per multiprocessor
-    const DeviceProperties card = currentDevice();
-    return card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
-}
-
 /// With one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
 template <typename Shape, int blocksPerMultiprocessor = 1,
           std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
