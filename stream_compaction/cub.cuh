@@ -175,7 +175,7 @@ struct SortPairs {
 };
 
 /// cub::DeviceHistogram::HistogramEven with bins of one number each, from `first` on. Elements in no bin are not
-/// counted.
+/// counted. Not for signed bytes, because CUB counts negative ones wrongly.
 struct Histogram {
     static constexpr bool mayRunInPlace = false;
 

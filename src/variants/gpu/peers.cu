@@ -61,8 +61,8 @@ template <typename Sort>
         implementEach<CompactMemory>(Integers{}, Operation::Unique, cub, fixed<Cub::Unique>),
         implementEach<RunLengthMemory>(Integers{}, Operation::RunLength, cub, fixed<Cub::Encode>),
         implementEach<ReduceByKeyMemory>(Integers{}, Operation::ReduceByKey, cub, fixed<Cub::ReduceByKey>),
-        implementEach<NarrowHistogramMemory>(BytesAndInts{}, Operation::Histogram, cub, fixed<Cub::Histogram>),
-        implementEach<WideHistogramMemory>(BytesAndInts{}, Operation::HistogramWide, cub, fixed<Cub::Histogram>),
+        implementEach<NarrowHistogramMemory>(IntsAlone{}, Operation::Histogram, cub, fixed<Cub::Histogram>),
+        implementEach<WideHistogramMemory>(IntsAlone{}, Operation::HistogramWide, cub, fixed<Cub::Histogram>),
     });
 }
 
