@@ -173,6 +173,23 @@ class RanksTest : public DeviceTest, public testing::WithParamInterface<int> {
         std::ranges::for_each(threads, &std::thread::join);
     }
 
+    /// Captures what `enqueue` enqueues on a rank's stream, and runs it twice.
+    template <typename Enqueue>
+    void replayTwice(int i, const Enqueue& enqueue) const {
+        Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
+        enqueue();
+        cudaGraph_t graph = nullptr;
+        Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
+        cudaGraphExec_t executable = nullptr;
+        Common::checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+        for (int repetition = 0; repetition < 2; ++repetition) {
+            Common::checkCUDAError(cudaGraphLaunch(executable, stream(i)), "cudaGraphLaunch");
+        }
+        rank(i).synchronize(stream(i));
+        cudaGraphExecDestroy(executable);
+        cudaGraphDestroy(graph);
+    }
+
   private:
     std::unique_ptr<Team> team_;
 };

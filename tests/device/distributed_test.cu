@@ -333,18 +333,7 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     onThreads([&](int i) {
         spread.enqueue({.descending = true}, i, spread.scratch(i));  // NCCL connects the ranks
         rank(i).synchronize(stream(i));
-        Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
-        spread.enqueue({}, i, spread.scratch(i));
-        cudaGraph_t graph = nullptr;
-        Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
-        cudaGraphExec_t executable = nullptr;
-        Common::checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-        for (int repetition = 0; repetition < 2; ++repetition) {
-            Common::checkCUDAError(cudaGraphLaunch(executable, stream(i)), "cudaGraphLaunch");
-        }
-        rank(i).synchronize(stream(i));
-        cudaGraphExecDestroy(executable);
-        cudaGraphDestroy(graph);
+        replayTwice(i, [&] { spread.enqueue({}, i, spread.scratch(i)); });
     });
     std::vector<int> expected = keys;
     std::ranges::sort(expected);

@@ -2,6 +2,7 @@
 #include <random>
 
 #include "distributed_fixture.cuh"
+#include "random_text.h"
 #include "stream_compaction/cpu/utf8.h"
 #include "stream_compaction/utf8/scalar.h"
 
@@ -9,7 +10,6 @@ namespace StreamCompaction::Testing {
 namespace {
 
 using namespace Utf8;
-using Bytes = std::vector<std::uint8_t>;
 using Counts = std::vector<std::size_t>;
 
 constexpr Errors allErrors[] = {Errors::Replace, Errors::Skip, Errors::Strict};
@@ -66,23 +66,6 @@ template <typename To, typename From>
         counts.push_back(static_cast<std::size_t>(next - first));
     }
     return counts;
-}
-
-/// Characters of one to four bytes. Random bytes replace `badInAHundred` % of them.
-[[nodiscard]] Bytes randomText(std::size_t n, unsigned seed, unsigned badInAHundred) {
-    std::mt19937 random(seed);
-    Bytes text;
-    while (text.size() < n) {
-        std::uint8_t sequence[4];
-        const char32_t codePoint = random() % (1u << (7 + random() % 15));
-        if (random() % 100 < badInAHundred) {
-            text.push_back(static_cast<std::uint8_t>(0x80 + random() % 0x80));
-        } else {
-            text.insert(text.end(), sequence, sequence + put(isScalarValue(codePoint) ? codePoint : U'?', sequence));
-        }
-    }
-    text.resize(n);
-    return text;
 }
 
 /// A text of elements of type To, in which random numbers replace `badInAHundred` % of the elements.
@@ -398,18 +381,7 @@ TEST_P(DistributedUtf8Test, ThreadsOfTheirOwnCanCaptureACall) {
         };
         enqueue();  // NCCL connects the ranks
         rank(i).synchronize(stream(i));
-        Common::checkCUDAError(cudaStreamBeginCapture(stream(i), cudaStreamCaptureModeThreadLocal), "begin capture");
-        enqueue();
-        cudaGraph_t graph = nullptr;
-        Common::checkCUDAError(cudaStreamEndCapture(stream(i), &graph), "end capture");
-        cudaGraphExec_t executable = nullptr;
-        Common::checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
-        for (int repetition = 0; repetition < 2; ++repetition) {
-            Common::checkCUDAError(cudaGraphLaunch(executable, stream(i)), "cudaGraphLaunch");
-        }
-        rank(i).synchronize(stream(i));
-        cudaGraphExecDestroy(executable);
-        cudaGraphDestroy(graph);
+        replayTwice(i, enqueue);
     });
     const Expected<char32_t> expected = expectedOf<char32_t>(text, Errors::Replace, Bom::Keep);
     for (const Result& result : shares.results()) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "device_fixture.cuh"
+#include "element_sizes.h"
 #include "stream_compaction/histogram.cuh"
 
 #if !defined(STREAM_COMPACTION_SIMULATED)
@@ -45,16 +46,6 @@ struct Range {
     __host__ __device__ int operator()(std::size_t i) const {
         return first + static_cast<int>(randomBits(seed, i) % count);
     }
-};
-
-struct ThreeBytes {
-    std::uint8_t bytes[3];
-};
-struct TwelveBytes {
-    std::uint32_t words[3];
-};
-struct SixteenBytes {
-    std::uint64_t words[2];
 };
 
 [[nodiscard]] std::vector<std::uint32_t> numbersOfBins() { return {1, 2, 255, 256, 257, 4096, 65536}; }

@@ -2,6 +2,7 @@
 #include <numeric>
 
 #include "device_fixture.cuh"
+#include "element_sizes.h"
 #include "stream_compaction/multi_partition.cuh"
 
 namespace StreamCompaction::Testing {
@@ -47,15 +48,6 @@ struct ChosenPart {
     }
 };
 
-struct ThreeBytes {
-    std::uint8_t bytes[3];
-};
-struct TwelveBytes {
-    std::uint32_t words[3];
-};
-struct SixteenBytes {
-    std::uint64_t words[2];
-};
 struct alignas(16) AlignedBytes {
     std::uint64_t words[2];
 };

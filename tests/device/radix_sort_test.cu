@@ -2,6 +2,7 @@
 #include <compare>
 #include <numeric>
 
+#include "element_sizes.h"
 #include "operation_under_test.cuh"
 #include "stream_compaction/radix_sort.cuh"
 
@@ -57,16 +58,6 @@ template <typename V>
     std::memcpy(&value, &i, std::min(sizeof(V), sizeof(i)));
     return value;
 }
-
-struct ThreeBytes {
-    std::uint8_t bytes[3];
-};
-struct TwelveBytes {
-    std::uint32_t words[3];
-};
-struct SixteenBytes {
-    std::uint64_t words[2];
-};
 
 /// The bits of a key that a sort compares, as Sort defines them.
 template <typename K>

@@ -9,6 +9,7 @@
 #include <random>
 
 #include "device_fixture.cuh"
+#include "random_text.h"
 #include "stream_compaction/cpu/utf8.h"
 #include "stream_compaction/pinned_array.h"
 #include "stream_compaction/shared_mem.cuh"
@@ -21,26 +22,8 @@ namespace StreamCompaction::Testing {
 namespace {
 
 using namespace Utf8;
-using Bytes = std::vector<std::uint8_t>;
 
 constexpr Errors allErrors[] = {Errors::Replace, Errors::Skip, Errors::Strict};
-
-/// Characters of one to four bytes. Random bytes replace `badInAHundred` % of them.
-[[nodiscard]] Bytes randomText(std::size_t n, unsigned seed, unsigned badInAHundred = 0) {
-    std::mt19937 random(seed);
-    Bytes text;
-    while (text.size() < n) {
-        std::uint8_t sequence[4];
-        const char32_t codePoint = random() % (1u << (7 + random() % 15));
-        if (random() % 100 < badInAHundred) {
-            text.push_back(static_cast<std::uint8_t>(0x80 + random() % 0x80));
-        } else {
-            text.insert(text.end(), sequence, sequence + put(isScalarValue(codePoint) ? codePoint : U'?', sequence));
-        }
-    }
-    text.resize(n);
-    return text;
-}
 
 template <typename T>
 struct Converted {
