@@ -179,7 +179,7 @@ class SinglePassScanTest(TraceTest):
             loads = of_launch(steps, launch, block=block, memory="shared", array="storage", operation="load")
             loaded.update((block * tile + i, value) for i, value, _ in elements_of(loads))
         values = [loaded[i] for i in range(tile * tiles)]
-        rows = 16
+        rows = 8  # of a warp, in WideScanBlock
         self.expect_stored_once(of_launch(steps, launch, step="tile store"), exclusive_sums(values),
                                 lambda i: (i // tile, i % tile // (rows * 128) * 32 + i % 128 // 4))
 
