@@ -89,6 +89,15 @@ template <typename V>
     return reinterpret_cast<Carried<V>*>(values);
 }
 
+/// Enqueues the kernels of a sort. Not inline, so that files of a program that sort the same types can leave the kernels
+/// to one of them, by `extern template`. Throws CudaError if the card has too little shared memory.
+template <typename Bits, typename Value>
+void launchSort(const SortCall<Bits, Value>& call) {
+    if (!Ways<Bits, Value>::launch(call)) {
+        throw CudaError("radix sort: the device has too little shared memory");
+    }
+}
+
 /// Checks the arrays of keys and of values.
 template <typename K, typename V>
 void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n) {
@@ -222,10 +231,7 @@ struct Sort {
             return;
         }
         const auto coding = KeyCoding<Bits>::template of<K>(descending);
-        const SortCall<Bits, Value> call{in, out, n, range, coding, order, consumed, arena, stream};
-        if (!Ways<Bits, Value>::launch(call)) {
-            throw CudaError("radix sort: the device has too little shared memory");
-        }
+        launchSort(SortCall<Bits, Value>{in, out, n, range, coding, order, consumed, arena, stream});
     }
 };
 
