@@ -82,8 +82,8 @@ MUTANTS = [
     Mutant("next tile too soon", "barrier before the next tile is taken", "primitives/tile_order.cuh",
            "    if (round > 0) {\n        __syncthreads();\n    }\n", "",
            "SeededDeviceCountTest.SortInPassesByTickets"),
-    Mutant("parity stays", "each copy turns the barrier", "primitives/tile_loader.cuh",
-           "        parity_ ^= pieces.usesEngine() ? 1 : 0;\n", "",
+    Mutant("parity stays", "each copy turns the barrier", "primitives/bulk_copy.cuh",
+           "            parity ^= 1;\n", "",
            "SeededDeviceCountTest.Compact"),
 
     Mutant("status words not cleared", "clear of status words", "runtime/clear_words.cuh",

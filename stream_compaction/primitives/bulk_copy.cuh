@@ -87,10 +87,12 @@ struct PieceCopy {
         }
     }
 
-    /// Called by all threads, after a barrier behind `start`. Waits for the engine. `parity` is that of BulkCopy::wait.
-    __device__ void wait(BulkCopy& copy, unsigned parity = 0) const {
+    /// Called by all threads, after a barrier behind `start`. Waits for the engine. `parity` is 0 before the first copy
+    /// of `copy`; each thread keeps it for the next one.
+    __device__ void wait(BulkCopy& copy, unsigned& parity) const {
         if (usesEngine()) {
             copy.wait(parity);
+            parity ^= 1;
         }
     }
 

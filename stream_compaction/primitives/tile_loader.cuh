@@ -38,7 +38,6 @@ class TileLoader {
     __device__ void finish(int tile) {
         const auto pieces = piecesOf(tile);
         pieces.wait(storage_.copy, parity_);
-        parity_ ^= pieces.usesEngine() ? 1 : 0;
         if (!BulkCopy::isAvailable() || pieces.bytes < Shape::elements * sizeof(T)) {
             pieces.copyByThreads();
             loadSingly(tile, static_cast<int>(pieces.bytes / sizeof(T)));

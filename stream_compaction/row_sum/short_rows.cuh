@@ -31,7 +31,7 @@ class RunLoader {
     }
 
     /// Returns the run's first element in shared memory, once the whole run has been loaded. Contains a barrier. The
-    /// first thread has initialised `copy`. `parity` is that of the next copy.
+    /// first thread has initialised `copy`. `parity` is that of PieceCopy::wait.
     [[nodiscard]] __device__ const In* load(std::byte* shared, BulkCopy& copy, unsigned& parity) const {
         const auto place = [&](std::uintptr_t of) { return shared + (of - origin_); };
         const PieceCopy<tileThreads> pieces{place(run_.bulkBegin), reinterpret_cast<const void*>(run_.bulkBegin),
@@ -44,7 +44,6 @@ class RunLoader {
         loadSingly(run_.bulkEnd, run_.end, place);
         __syncthreads();
         pieces.wait(copy, parity);
-        parity ^= pieces.usesEngine() ? 1 : 0;
         return reinterpret_cast<const In*>(place(run_.begin));
     }
 

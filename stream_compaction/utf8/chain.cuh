@@ -12,6 +12,7 @@
 #include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/utf8/report.cuh"
+#include "stream_compaction/utf8/text_tile.cuh"
 
 /// Chains, by which the tiles of a conversion learn how many elements earlier tiles write: the chains of
 /// primitives/chain.cuh, together with the result to which conversions report.
@@ -22,8 +23,10 @@ struct TextGridChain {
     GridChain<std::uint32_t> chain;
     Result* result;
 
+    static constexpr bool isForAnyText = false;  ///< whether the launch may have fewer blocks than the text has tiles
+
     /// Called by all threads, before anything else: the tile of this block.
-    [[nodiscard]] __device__ int takeTile() { return static_cast<int>(blockIdx.x); }
+    [[nodiscard]] __device__ int takeTile(int /*round*/) { return static_cast<int>(blockIdx.x); }
     __device__ void begin(std::uint64_t count) const {
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             *result = {count, Result::noError};
@@ -58,10 +61,13 @@ struct TextLookBackChain {
     Result* result;
     int tile = 0;
 
-    /// Called by all threads, before anything else: the tile of this block. Contains a barrier if blocks take tickets.
-    [[nodiscard]] __device__ int takeTile() {
+    static constexpr bool isForAnyText = true;
+
+    /// Called by all threads, before anything else: the tile of this block in a round. Contains a barrier if blocks
+    /// take tickets, and in all rounds but the first.
+    [[nodiscard]] __device__ int takeTile(int round) {
         __shared__ int ticket;
-        return tile = tileOfBlock(order, chain.words, ticket);
+        return tile = tileOfBlock(order, chain.words, ticket, round);
     }
     __device__ void begin(std::uint64_t) const {}
     [[nodiscard]] __device__ std::uint64_t knownError() const {
@@ -84,6 +90,21 @@ struct TextLookBackChain {
         return shared;
     }
 };
+
+/// Calls `work(tile)` for each tile of the block, as forEachTile does. With a TextGridChain that is always one: blocks
+/// behind the text have an empty tile. `take(round)` returns the tile of a round.
+template <typename Text, typename Chain, typename Take, typename Work>
+__device__ void forEachTextTile(std::size_t tiles, Take take, Work work) {
+    using Count = std::conditional_t<isCounted<Text> && Chain::isForAnyText, CountInDeviceMemory, std::size_t>;
+    forEachTile<Count>(static_cast<int>(max(tiles, std::size_t{1})), take, work);
+}
+
+/// Blocks of a launch of `kernel` over at most `tiles` tiles of a text.
+template <auto kernel, typename Text, typename Chain>
+[[nodiscard]] std::size_t blocksForText(std::size_t tiles, int threads) {
+    using Count = std::conditional_t<isCounted<Text> && Chain::isForAnyText, CountInDeviceMemory, std::size_t>;
+    return blocksForTiles<kernel, Count>(tiles, threads);
+}
 
 /// Minimum blocks per multiprocessor for `__launch_bounds__`: `blocks` of `threads` threads, fewer for a TextGridChain,
 /// which has few tiles.

@@ -193,95 +193,105 @@ using DecodeShape = std::conditional_t<std::is_same_v<Chain, TextGridChain>, Gro
 template <typename To, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
                                   blocksThatFit<Chain>(DecodeShape<Chain>::threads, 1536 / DecodeShape<Chain>::threads))
-    kernDecode(Text text, To* odata, Bom bom, Chain chain) {
+    kernDecode(Text counted, To* odata, Bom bomOfText, Chain chain) {
     using Shape = DecodeShape<Chain>;
     using Tile = typename Shape::Tile;
     __shared__ DecodeMemory<To, Shape> shared;
-
-    // 1. Load. Tables and flags are set up meanwhile.
-    Tile tile(shared.tile, text, chain.takeTile());
-    static_assert(Shape::threads >= GatherTable<To>::count);
-    shared.gatherTable.fill();
-    if constexpr (errors == Errors::Skip) {
-        shared.leadRules.fill();
-    }
-    chain.begin(countAtBegin(errors));
+    const auto text = knownText(counted);
+    unsigned parity = 0;
     if (threadIdx.x == 0) {
-        shared.beginFlags();
+        shared.tile.copy.initialize();
     }
-    tile.finish(text);
-    if (bom == Bom::Drop && !text.isBeginning()) {
-        bom = Bom::Keep;
-    }
-    // A byte order mark that is to be dropped takes the general path. So does the end of a cut text, because the last
-    // second surrogate may belong to what lies behind, and text in Latin-1, which has few such tiles.
-    if (!isLatin1<To> && (bom == Bom::Keep || !tile.isFirst()) && !(Text::isCut && tile.isLast())) {
-        const UniformTile<Shape> uniform(tile);
-        switch (uniform.length()) {
-            case 2:
-                return decodeUniform<To, errors, 2>(tile, uniform, odata, chain);
-            case 3:
-                return decodeUniform<To, errors, 3>(tile, uniform, odata, chain);
-            case 4:
-                return decodeUniform<To, errors, 4>(tile, uniform, odata, chain);
-            default:
-                break;
+    const auto take = [&](int round) {
+        if (round > 0) {
+            BulkCopy::release();
         }
-    }
+        return chain.takeTile(round);
+    };
+    forEachTextTile<Text, Chain>(text.tiles(Tile::bytes), take, [&](int tileIndex) {
+        // 1. Load. Tables and flags are set up meanwhile.
+        Tile tile(shared.tile, text, tileIndex);
+        static_assert(Shape::threads >= GatherTable<To>::count);
+        shared.gatherTable.fill();
+        if constexpr (errors == Errors::Skip) {
+            shared.leadRules.fill();
+        }
+        chain.begin(countAtBegin(errors));
+        if (threadIdx.x == 0) {
+            shared.beginFlags();
+        }
+        tile.finish(text, parity);
+        const Bom bom = bomOfText == Bom::Drop && text.isBeginning() ? Bom::Drop : Bom::Keep;
+        // A byte order mark that is to be dropped takes the general path. So does the end of a cut text, because the
+        // last second surrogate may belong to what lies behind, and text in Latin-1, which has few such tiles.
+        if (!isLatin1<To> && (bom == Bom::Keep || !tile.isFirst()) && !(Text::isCut && tile.isLast())) {
+            const UniformTile<Shape> uniform(tile);
+            switch (uniform.length()) {
+                case 2:
+                    return decodeUniform<To, errors, 2>(tile, uniform, odata, chain);
+                case 3:
+                    return decodeUniform<To, errors, 3>(tile, uniform, odata, chain);
+                case 4:
+                    return decodeUniform<To, errors, 4>(tile, uniform, odata, chain);
+                default:
+                    break;
+            }
+        }
 
-    // 2. Find.
-    UnitFinder<To, Shape> finder(tile, bom);
-    FoundUnits<Shape> found = findUnitsOfThread<errors>(finder, shared);
-    shareWhatIsFound(finder, found, shared);
+        // 2. Find.
+        UnitFinder<To, Shape> finder(tile, bom);
+        FoundUnits<Shape> found = findUnitsOfThread<errors>(finder, shared);
+        shareWhatIsFound(finder, found, shared);
 
-    // 3. Publish.
-    const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(found.count, Sum{}), shared.warpCounts, Sum{});
-    const auto emitted = static_cast<int>(place.all);
-    found.before = place.before;
-    if (!RunList<To, Shape>::holdsAnyTile && threadIdx.x == Shape::threads / 2) {
-        shared.middleRank = static_cast<int>(place.before);
-    }
-    if (Warp::index() == 0) {
-        chain.publish(emitted);
-    }
+        // 3. Publish.
+        const auto place = Block::scanWarps<Shape::warps>(Warp::reduce(found.count, Sum{}), shared.warpCounts, Sum{});
+        const auto emitted = static_cast<int>(place.all);
+        found.before = place.before;
+        if (!RunList<To, Shape>::holdsAnyTile && threadIdx.x == Shape::threads / 2) {
+            shared.middleRank = static_cast<int>(place.before);
+        }
+        if (Warp::index() == 0) {
+            chain.publish(emitted);
+        }
 
-    // 4. Wait. The readers of two elements at a time recognise ill-formed units by their mark.
-    if (errors != Errors::Skip && found.anyIllFormed != 0) {
+        // 4. Wait. The readers of two elements at a time recognise ill-formed units by their mark.
+        if (errors != Errors::Skip && found.anyIllFormed != 0) {
 #pragma unroll
-        for (int row = 0; row < Shape::rows; ++row) {
-            markLongUnits(tile, shared, Shape::groupAt(row), found.illFormed[row]);
+            for (int row = 0; row < Shape::rows; ++row) {
+                markLongUnits(tile, shared, Shape::groupAt(row), found.illFormed[row]);
+            }
         }
-    }
-    // An error behind a known one is not reported. The last warp asks, because the first one looks back.
-    if (threadIdx.x == Shape::threads - 1 && !shared.isWellFormed()) {
-        shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
-    }
-    found.counts =
-        FoundUnits<Shape>::Counts::scanned(found.counts.mine);  // not earlier, because later tiles wait for the count
-    const std::uint64_t before = chain.before(emitted);
+        // An error behind a known one is not reported. The last warp asks, because the first one looks back.
+        if (threadIdx.x == Shape::threads - 1 && !shared.isWellFormed()) {
+            shared.isBehindError = chain.knownError() < Result::errorAt(tile.offsetOf(tile.first()), ErrorKind::None);
+        }
+        found.counts = FoundUnits<Shape>::Counts::scanned(
+            found.counts.mine);  // not earlier, because later tiles wait for the count
+        const std::uint64_t before = chain.before(emitted);
 
-    // 5. Report.
-    reportTile<errors>(text, tile, found, shared, before, emitted, chain.result);
+        // 5. Report.
+        reportTile<errors>(text, tile, found, shared, before, emitted, chain.result);
 
-    // 6. Convert.
-    if (emitted == 0) {
-        return;
-    }
-    const TileOutput<To> out(odata + before, emitted);
-    if (shared.isAscii != 0) {
-        widenAscii<Shape>(tile, out);
-        return;
-    }
-    RunList<To, Shape> runs(shared, out);
+        // 6. Convert.
+        if (emitted == 0) {
+            return;
+        }
+        const TileOutput<To> out(odata + before, emitted);
+        if (shared.isAscii != 0) {
+            widenAscii<Shape>(tile, out);
+            return;
+        }
+        RunList<To, Shape> runs(shared, out);
 #pragma unroll 1
-    for (int part = 0; part < runs.parts(); ++part) {
-        if (part > 0) {
+        for (int part = 0; part < runs.parts(); ++part) {
+            if (part > 0) {
+                __syncthreads();
+            }
+            runs.list(part, found);
             __syncthreads();
+            convertPart<errors>(shared, tile, out, runs.firstRun(part), runs.endRun(part));
         }
-        runs.list(part, found);
-        __syncthreads();
-        convertPart<errors>(shared, tile, out, runs.firstRun(part), runs.endRun(part));
-    }
+    });
 }
 
 using ValidateShape = GroupShape<128, 6>;
@@ -290,43 +300,56 @@ using ValidateShape = GroupShape<128, 6>;
 /// bandwidth and the 6 instructions per byte are equally the limit.
 template <typename To, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(ValidateShape::threads, 8))
-    kernValidate(Text text, Chain chain) {
+    kernValidate(Text counted, Chain chain) {
     using Shape = ValidateShape;
     using Tile = typename Shape::Tile;
     __shared__ typename Tile::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ int firstIllFormedOfTile;
-    chain.begin(0);
+    const auto text = knownText(counted);
+    unsigned parity = 0;
     if (threadIdx.x == 0) {
-        firstIllFormedOfTile = Tile::bytes;
+        storage.copy.initialize();
     }
-    Tile tile(storage, text, static_cast<int>(blockIdx.x));
-    tile.finish(text);
-
-    UnitFinder<To, Shape> finder(tile, Bom::Keep);
-    std::uint32_t count = 0;
-    int firstIllFormed = Tile::bytes;
-#pragma unroll 1
-    for (int row = 0; row < Shape::rows; ++row) {
-        const GroupMasks group = finder.next(row, errors);
-        count += __popc(group.emits);
-        if (group.illFormed != 0 && firstIllFormed == Tile::bytes) {
-            firstIllFormed = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
+    const auto take = [](int round) {
+        if (round > 0) {
+            BulkCopy::release();
         }
-    }
-    if (firstIllFormed < Tile::bytes) {
-        atomicMin(&firstIllFormedOfTile, firstIllFormed);
-    }
-    const std::uint32_t warpCount = Warp::reduce(count, Sum{});
-    const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
-    chain.synchronize();
-    if (threadIdx.x == 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(&chain.result->count), place.all);
-    }
-    if (firstIllFormed < Tile::bytes && firstIllFormed == firstIllFormedOfTile) {
-        reportError(chain.result, tile.offsetOf(firstIllFormed),
-                    [&] { return errorIn(windowAt(tile, firstIllFormed)); });
-    }
+        return tileByIndex(round);
+    };
+    chain.begin(0);
+    forEachTextTile<Text, Chain>(text.tiles(Tile::bytes), take, [&](int tileIndex) {
+        if (threadIdx.x == 0) {
+            firstIllFormedOfTile = Tile::bytes;
+        }
+        Tile tile(storage, text, tileIndex);
+        tile.finish(text, parity);
+
+        UnitFinder<To, Shape> finder(tile, Bom::Keep);
+        std::uint32_t count = 0;
+        int firstIllFormed = Tile::bytes;
+#pragma unroll 1
+        for (int row = 0; row < Shape::rows; ++row) {
+            const GroupMasks group = finder.next(row, errors);
+            count += __popc(group.emits);
+            if (group.illFormed != 0 && firstIllFormed == Tile::bytes) {
+                firstIllFormed = Shape::groupAt(row) + __ffs(static_cast<int>(group.illFormed)) - 1;
+            }
+        }
+        if (firstIllFormed < Tile::bytes) {
+            atomicMin(&firstIllFormedOfTile, firstIllFormed);
+        }
+        const std::uint32_t warpCount = Warp::reduce(count, Sum{});
+        const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+        chain.synchronize();
+        if (threadIdx.x == 0) {
+            atomicAdd(reinterpret_cast<unsigned long long*>(&chain.result->count), place.all);
+        }
+        if (firstIllFormed < Tile::bytes && firstIllFormed == firstIllFormedOfTile) {
+            reportError(chain.result, tile.offsetOf(firstIllFormed),
+                        [&] { return errorIn(windowAt(tile, firstIllFormed)); });
+        }
+    });
 }
 
 /// Decodes UTF-8 into UTF-32 (To is char32_t or BigEndian<char32_t>), UTF-16 (char16_t or BigEndian<char16_t>) or
@@ -347,17 +370,17 @@ struct Decode {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename To>
-    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const To*, const Result*, std::size_t n) const {
-        Arguments::requireSize<std::uint8_t>(n);
-        return n == 0 ? 0 : tiles([n](int bytes) { return TextInMemory::mostTiles(n, bytes); }).scratchBytes();
+    template <typename To, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const To*, const Result*, N n) const {
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<std::uint8_t>(most);
+        return most == 0 ? 0 : tiles([most](int bytes) { return TextInMemory::mostTiles(most, bytes); }).scratchBytes();
     }
 
     /// Decodes n bytes.
-    template <typename To>
-    void operator()(const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
-                    cudaStream_t stream) const {
-        decode(TextInMemory(in, n), in, out, result, n, scratch, stream);
+    template <typename To, ElementCount N>
+    void operator()(const std::uint8_t* in, To* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
+        decode(TextOf<N>(in, n), in, out, result, CountFor<N>(n), scratch, stream);
     }
 
     /// Decodes n bytes that are cut out of a larger text, anywhere, given what lies around them in device memory.
@@ -372,12 +395,13 @@ struct Decode {
     }
 
   private:
-    template <typename Text, typename To>
-    void decode(const Text& text, const std::uint8_t* in, To* out, Result* result, std::size_t n, Scratch scratch,
+    template <typename Text, typename To, typename Count>
+    void decode(const Text& text, const std::uint8_t* in, To* out, Result* result, Count n, Scratch scratch,
                 cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes(in, out, result, n));
-        if (n == 0) {
+        if (capacityOf(n) == 0) {
+            tellExceeded(n, stream);
             beginResult(result, 0, stream);
             return;
         }
@@ -387,8 +411,10 @@ struct Decode {
                         onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks, order, result,
                         countAtBegin(errors), arena, stream, [&](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
-                            launch<kernDecode<To, mode(), Chain, Text>>({tiles, DecodeShape<Chain>::threads, 0, begin},
-                                                                        stream, text, out, bom, chain);
+                            constexpr auto kernel = kernDecode<To, mode(), Chain, Text>;
+                            constexpr int threads = DecodeShape<Chain>::threads;
+                            launch<kernel>({blocksForText<kernel, Text, Chain>(tiles, threads), threads, 0, begin},
+                                           stream, text, out, bom, chain);
                         });
         });
     }
@@ -409,16 +435,18 @@ struct Validate {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, std::size_t n) const {
-        Arguments::requireSize<std::uint8_t>(n);
-        const std::size_t tiles = TextInMemory::mostTiles(n, ValidateShape::bytes);
-        return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
+    template <ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, N n) const {
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<std::uint8_t>(most);
+        const std::size_t tiles = TextInMemory::mostTiles(most, ValidateShape::bytes);
+        return most == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
     /// A template, so that only code that calls it compiles its kernels.
-    template <std::same_as<std::uint8_t> Byte>
-    void operator()(const Byte* in, Result* result, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        validate(TextInMemory(in, n), in, result, n, scratch, stream);
+    template <std::same_as<std::uint8_t> Byte, ElementCount N>
+    void operator()(const Byte* in, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
+        validate(TextOf<N>(in, n), in, result, CountFor<N>(n), scratch, stream);
     }
 
     /// The same for n bytes of a larger text, as for Decode.
@@ -430,13 +458,15 @@ struct Validate {
     }
 
   private:
-    template <typename Text>
-    void validate(const Text& text, const std::uint8_t* in, Result* result, std::size_t n, Scratch scratch,
+    template <typename Text, typename Count>
+    void validate(const Text& text, const std::uint8_t* in, Result* result, Count n, Scratch scratch,
                   cudaStream_t stream) const {
-        Arguments::requireArray("in", in, n);
+        Arguments::requireArray("in", in, capacityOf(n));
         Arguments::requireArray("result", result, 1);
+        requireCount(n, result, sizeof(*result));
         ScratchArena arena(scratch, scratchBytes(in, result, n));
-        if (n == 0) {
+        if (capacityOf(n) == 0) {
+            tellExceeded(n, stream);
             beginResult(result, 0, stream);
             return;
         }
@@ -455,8 +485,11 @@ struct Validate {
             constexpr auto together = kernValidate<To, counted, TextGridChain, Text>;
             launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks,
                         TileOrder::BlockIndex, result, 0, arena, stream, [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernValidate<To, counted, decltype(chain), Text>>(
-                                {tiles, ValidateShape::threads, 0, begin}, stream, text, chain);
+                            using Chain = decltype(chain);
+                            constexpr auto kernel = kernValidate<To, counted, Chain, Text>;
+                            constexpr int threads = ValidateShape::threads;
+                            launch<kernel>({blocksForText<kernel, Text, Chain>(tiles, threads), threads, 0, begin},
+                                           stream, text, chain);
                         });
         });
     }

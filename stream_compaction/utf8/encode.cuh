@@ -392,7 +392,7 @@ template <typename From, Errors errors, typename Chain, typename Text = TextInMe
 __global__ void __launch_bounds__(EncodeShape<From>::threads,
                                   blocksThatFit<Chain>(EncodeShape<From>::threads,
                                                        EncodeShape<From>::blocksPerMultiprocessor))
-    kernEncode(Text text, std::uint8_t* odata, Chain chain) {
+    kernEncode(Text counted, std::uint8_t* odata, Chain chain) {
     using Shape = EncodeShape<From>;
     using Tile = typename Shape::Text;
     __shared__ struct {
@@ -405,59 +405,73 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     const int warp = Warp::broadcast(Warp::index(), 0);  // the compiler then knows that it is the same in all lanes
     std::byte* const part = shared.parts + warp * Shape::partBytes;
     auto* const packed = reinterpret_cast<std::uint8_t*>(part + Tile::halo);
-    const int tileIndex = chain.takeTile();
-    chain.begin(countAtBegin(errors));
-    Tile tile(part + Shape::roomBytes, shared.copies[warp], text, tileIndex * Shape::warps + warp);
-    if (threadIdx.x == 0) {
-        shared.firstIllFormed = INT_MAX;
-        shared.known = 0;
+    const auto text = knownText(counted);
+    const auto tiles = static_cast<int>(max(text.tiles(Shape::bytes), std::size_t{1}));
+    unsigned parity = 0;
+    if (Warp::lane() == 0) {
+        shared.copies[warp].initialize();
     }
-    __syncthreads();
-    tile.finish(text);
-
-    // If all parts of a tile are uniform, their sizes are known before they are encoded.
-    constexpr std::uint32_t onePart = 1u << 24;  // above the bytes of a tile
-    static_assert(Shape::warps * Shape::warpBytesOut < onePart);
-    Packed result;
-    const UniformPart uniform = findUniform<From>(tile);
-    if (uniform.length != 0) {
-        result.bytes = bytesOf<From, Tile>(uniform);
-        const std::uint32_t mine = onePart + result.bytes;
-        const std::uint32_t known = Warp::broadcast(Warp::lane() == 0 ? atomicAdd(&shared.known, mine) + mine : 0, 0);
-        if (known / onePart == Shape::warps) {
-            chain.publish(known % onePart);
+    const auto take = [&](int round) {
+        if (round > 0) {
+            BulkCopy::release();
         }
-        encodeUniform<From>(tile, uniform, packed);
-    } else {
-        result = encodePart<From, errors>(tile, packed);
-        if (result.illFormedAt != INT_MAX) {
-            atomicMin(&shared.firstIllFormed, warp * Shape::warpBytes + result.illFormedAt);
+        return chain.takeTile(round);
+    };
+    forEachTextTile<Text, Chain>(tiles, take, [&](int tileIndex) {
+        chain.begin(countAtBegin(errors));
+        Tile tile(part + Shape::roomBytes, shared.copies[warp], text, tileIndex * Shape::warps + warp);
+        if (threadIdx.x == 0) {
+            shared.firstIllFormed = INT_MAX;
+            shared.known = 0;
         }
-    }
-    const auto place =
-        Block::scanWarps<Shape::warps>(static_cast<std::uint32_t>(result.bytes), shared.warpCounts, Sum{});
-    if (warp == 0 && shared.known / onePart != Shape::warps) {
-        chain.publish(place.all);
-    }
-    const std::uint64_t before = chain.before(place.all);
-    const std::uint64_t begin = before + place.before;
+        __syncthreads();
+        tile.finish(text, parity);
 
-    // Report the first error of the tile. The last tile also reports the number of bytes.
-    if (result.illFormedAt != INT_MAX && warp * Shape::warpBytes + result.illFormedAt == shared.firstIllFormed) {
-        const auto in = reinterpret_cast<const From*>(text.base + text.lead);
-        const std::size_t index = tile.offsetOf(result.illFormedAt) / sizeof(From);
-        reportError(chain.result, index, [&] {
-            return isSurrogate(static_cast<char32_t>(in[index])) ? ErrorKind::Surrogate : ErrorKind::AboveLast;
-        });
-        if constexpr (errors == Errors::Strict) {
-            reportCount(chain.result, begin + result.bytesBeforeError);
+        // If all parts of a tile are uniform, their sizes are known before they are encoded.
+        constexpr std::uint32_t onePart = 1u << 24;  // above the bytes of a tile
+        static_assert(Shape::warps * Shape::warpBytesOut < onePart);
+        Packed result;
+        const UniformPart uniform = findUniform<From>(tile);
+        if (uniform.length != 0) {
+            result.bytes = bytesOf<From, Tile>(uniform);
+            const std::uint32_t mine = onePart + result.bytes;
+            const std::uint32_t known =
+                Warp::broadcast(Warp::lane() == 0 ? atomicAdd(&shared.known, mine) + mine : 0, 0);
+            if (known / onePart == Shape::warps) {
+                chain.publish(known % onePart);
+            }
+            encodeUniform<From>(tile, uniform, packed);
+        } else {
+            result = encodePart<From, errors>(tile, packed);
+            if (result.illFormedAt != INT_MAX) {
+                atomicMin(&shared.firstIllFormed, warp * Shape::warpBytes + result.illFormedAt);
+            }
         }
-    }
-    if (tileIndex == static_cast<int>(gridDim.x) - 1 && threadIdx.x == 0) {
-        reportEnd<errors>(chain.result, before + place.all);
-    }
+        const auto place =
+            Block::scanWarps<Shape::warps>(static_cast<std::uint32_t>(result.bytes), shared.warpCounts, Sum{});
+        if (warp == 0 && shared.known / onePart != Shape::warps) {
+            chain.publish(place.all);
+        }
+        const std::uint64_t before = chain.before(place.all);
+        const std::uint64_t begin = before + place.before;
 
-    copyRunByWarp(odata + begin, packed, result.bytes);
+        // Report the first error of the tile. The last tile also reports the number of bytes.
+        if (result.illFormedAt != INT_MAX && warp * Shape::warpBytes + result.illFormedAt == shared.firstIllFormed) {
+            const auto in = reinterpret_cast<const From*>(text.base + text.lead);
+            const std::size_t index = tile.offsetOf(result.illFormedAt) / sizeof(From);
+            reportError(chain.result, index, [&] {
+                return isSurrogate(static_cast<char32_t>(in[index])) ? ErrorKind::Surrogate : ErrorKind::AboveLast;
+            });
+            if constexpr (errors == Errors::Strict) {
+                reportCount(chain.result, begin + result.bytesBeforeError);
+            }
+        }
+        if (tileIndex == (Chain::isForAnyText ? tiles : static_cast<int>(gridDim.x)) - 1 && threadIdx.x == 0) {
+            reportEnd<errors>(chain.result, before + place.all);
+        }
+
+        copyRunByWarp(odata + begin, packed, result.bytes);
+    });
 }
 
 /// Encodes UTF-32 (From is char32_t or BigEndian<char32_t>), UTF-16 (char16_t or BigEndian<char16_t>) or Latin-1
@@ -474,19 +488,20 @@ struct Encode {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename From>
-    [[nodiscard]] std::size_t scratchBytes(const From*, const std::uint8_t*, const Result*, std::size_t n) const {
-        Arguments::requireSize<From>(n);
-        const std::size_t tiles = TextInMemory::mostTiles(n * sizeof(From), EncodeShape<From>::bytes);
+    template <typename From, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const From*, const std::uint8_t*, const Result*, N n) const {
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<From>(most);
+        const std::size_t tiles = TextInMemory::mostTiles(most * sizeof(From), EncodeShape<From>::bytes);
         Arguments::requireAtMost("parts of the text", tiles, Common::mostBlocks / EncodeShape<From>::warps);
-        return n == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
+        return most == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
     }
 
     /// Encodes n elements.
-    template <typename From>
-    void operator()(const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
+    template <typename From, ElementCount N>
+    void operator()(const From* in, std::uint8_t* out, Result* result, N n, Scratch scratch,
                     cudaStream_t stream) const {
-        encode(TextInMemory(in, n), in, out, result, n, scratch, stream);
+        encode(TextOf<N>(in, n), in, out, result, CountFor<N>(n), scratch, stream);
     }
 
     /// Encodes n elements that are cut out of a larger text in UTF-16 of either order, anywhere, given what lies around
@@ -501,12 +516,13 @@ struct Encode {
     }
 
   private:
-    template <typename Text, typename From>
-    void encode(const Text& text, const From* in, std::uint8_t* out, Result* result, std::size_t n, Scratch scratch,
+    template <typename Text, typename From, typename Count>
+    void encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n, Scratch scratch,
                 cudaStream_t stream) const {
         requireConversionArrays(in, out, result, n);
         ScratchArena arena(scratch, scratchBytes(in, out, result, n));
-        if (n == 0) {
+        if (capacityOf(n) == 0) {
+            tellExceeded(n, stream);
             beginResult(result, 0, stream);
             return;
         }
@@ -516,8 +532,11 @@ struct Encode {
             constexpr auto together = kernEncode<From, mode(), TextGridChain, Text>;
             launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, order, result,
                         countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
-                            launch<kernEncode<From, mode(), decltype(chain), Text>>({tiles, Shape::threads, 0, begin},
-                                                                                    stream, text, out, chain);
+                            using Chain = decltype(chain);
+                            constexpr auto kernel = kernEncode<From, mode(), Chain, Text>;
+                            launch<kernel>(
+                                {blocksForText<kernel, Text, Chain>(tiles, Shape::threads), Shape::threads, 0, begin},
+                                stream, text, out, chain);
                         });
         });
     }

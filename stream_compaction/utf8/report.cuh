@@ -64,12 +64,15 @@ __device__ void reportEnd(Result* result, std::uint64_t count) {
 
 /// Checks the arrays of a conversion. The host does not know how many elements will be written, so `out` is only
 /// required not to begin inside the input.
-template <typename From, typename To>
-void requireConversionArrays(const From* in, const To* out, const Result* result, std::size_t n) {
-    Arguments::requireArray("in", in, n);
-    Arguments::requireArray("out", out, n);
+template <typename From, typename To, typename Count>
+void requireConversionArrays(const From* in, const To* out, const Result* result, const Count& n) {
+    const std::size_t most = capacityOf(n);
+    Arguments::requireArray("in", in, most);
+    Arguments::requireArray("out", out, most);
     Arguments::requireArray("result", result, 1);
-    Arguments::requireDisjoint(in, n * sizeof(From), out, n > 0 ? 1 : 0);
+    Arguments::requireDisjoint(in, most * sizeof(From), out, most > 0 ? 1 : 0);
+    requireCount(n, result, sizeof(*result));
+    requireCount(n, out, most > 0 ? 1 : 0);
 }
 
 /// Calls `work` with the errors as a type, std::integral_constant<Errors, errors>.

@@ -11,6 +11,7 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/primitives/bulk_copy.cuh"
 #include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/runtime/element_count.cuh"
 #include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/unit.h"
 
@@ -28,7 +29,7 @@ struct TextInMemory {
     std::size_t end;  ///< of the text, counted from the base
 
     template <typename T>
-    TextInMemory(const T* text, std::size_t n)
+    __host__ __device__ TextInMemory(const T* text, std::size_t n)
         : base(reinterpret_cast<const std::byte*>(text)),
           lead(reinterpret_cast<std::uintptr_t>(text) % alignment),
           end(lead + n * sizeof(T)) {
@@ -52,13 +53,50 @@ struct TextInMemory {
     /// A byte that lies outside the text, given its distances from the first byte and from the end.
     [[nodiscard]] __device__ static constexpr std::byte outside(int, int) { return std::byte{0}; }
 
-    [[nodiscard]] std::size_t tiles(std::size_t tileBytes) const { return Common::divideRoundUp(end, tileBytes); }
+    [[nodiscard]] __host__ __device__ std::size_t tiles(std::size_t tileBytes) const {
+        return (end + tileBytes - 1) / tileBytes;
+    }
 
     /// An upper bound of `tiles` for text at any address.
     [[nodiscard]] static constexpr std::size_t mostTiles(std::size_t textBytes, std::size_t tileBytes) {
         return Common::divideRoundUp(alignment - 1 + textBytes, tileBytes);
     }
 };
+
+/// Text in global memory whose length only the device knows.
+struct CountedText {
+    static constexpr bool isCut = false;
+
+    const std::byte* elements;
+    std::size_t elementBytes;
+    CountInDeviceMemory n;
+
+    template <typename T>
+    CountedText(const T* text, const CountInDeviceMemory& n)
+        : elements(reinterpret_cast<const std::byte*>(text)), elementBytes(sizeof(T)), n(n) {}
+
+    [[nodiscard]] std::size_t tiles(std::size_t tileBytes) const {
+        return TextInMemory(elements, n.capacity * elementBytes).tiles(tileBytes);
+    }
+};
+
+/// Whether blocks take one tile of the text after the other, because only the device knows how many there are.
+template <typename Text>
+inline constexpr bool isCounted = std::is_same_v<Text, CountedText>;
+
+/// How a kernel gets a text whose number of elements is an N.
+template <typename N>
+using TextOf = std::conditional_t<isOnDevice<N>, CountedText, TextInMemory>;
+
+/// The text with its length.
+template <typename Text>
+[[nodiscard]] __device__ auto knownText(const Text& text) {
+    if constexpr (isCounted<Text>) {
+        return TextInMemory(text.elements, numberOf(text.n) * text.elementBytes);
+    } else {
+        return text;
+    }
+}
 
 /// What lies around a part of a larger text: the bytes on which the units at the part's ends depend. Zeros stand for
 /// bytes before the beginning and behind the end of the larger text.
@@ -193,7 +231,7 @@ class TextTile : public TextRange<tileBytes> {
         BulkCopy copy;
     };
 
-    /// Called by all threads. Starts the load.
+    /// Called by all threads. The first one has initialised the storage's `copy`, and starts the load.
     __device__ TextTile(Storage& storage, const TextInMemory& text, int tile)
         : TextTile(storage.memory + TextInMemory::alignment, storage.copy, text, tile) {}
 
@@ -201,14 +239,14 @@ class TextTile : public TextRange<tileBytes> {
     __device__ TextTile(std::byte* place, BulkCopy& copy, const TextInMemory& text, int tile)
         : Base(text, tile), place_(place), copy_(copy) {
         if (thread() == 0) {
-            copy_.initialize();
             pieces().start(copy_);
         }
     }
 
-    /// Called by all threads. Returns once the whole tile of the text has been loaded.
+    /// Called by all threads. Returns once the whole tile of the text has been loaded. `parity` is that of
+    /// PieceCopy::wait.
     template <typename Text>
-    __device__ void finish(const Text& text) {
+    __device__ void finish(const Text& text, unsigned& parity) {
         pieces().copyByThreads();
         if (run().bulkBegin > -halo || run().bulkEnd < bytes + window) {
             loadSingly(text, -halo, run().bulkBegin);
@@ -219,7 +257,7 @@ class TextTile : public TextRange<tileBytes> {
         } else {
             __syncthreads();
         }
-        pieces().wait(copy_);
+        pieces().wait(copy_, parity);
     }
 
     template <typename T>

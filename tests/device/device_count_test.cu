@@ -1,4 +1,5 @@
 #include <functional>
+#include <string_view>
 #include <utility>
 
 #include "device_fixture.cuh"
@@ -8,6 +9,7 @@
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
 #include "stream_compaction/single_pass.cuh"
+#include "stream_compaction/utf8.cuh"
 
 /// Operations that take their number of elements from device memory. The same call with the number from the host is the
 /// reference; other tests compare that with the standard library.
@@ -336,6 +338,65 @@ TEST_F(DeviceCountTest, RowSums) {
                     sum(in, a.out.data(), rows, cols, pitch, scratch, stream);
                 });
         }
+    }
+}
+
+/// Text in UTF-8 of one to four bytes per code point, with errors. An operation gets a prefix, which may end in a unit.
+TEST_F(DeviceCountTest, Utf8) {
+    std::vector<std::uint8_t> text;
+    for (std::size_t i = 0; text.size() < 1'100'000; ++i) {
+        static constexpr std::string_view units[] = {"a",    "\xC3\xA9", "\xE2\x82\xAC", "\xF0\x9F\x99\x82",
+                                                     "\xFF", "bcd"};
+        const std::string_view unit =
+            units[randomBits(i / 40 % 50, i / 500) % 3 == 0 ? i / 400 % 4 : randomBits(7, i) % 6];
+        text.insert(text.end(), unit.begin(), unit.end());
+    }
+    const DeviceBuffer<std::uint8_t> bytes{std::span<const std::uint8_t>(text)};
+    const std::vector<std::size_t> capacities{1, 700, 540'000};  // the last with more tiles than resident blocks
+    for (const Utf8::Errors errors : {Utf8::Errors::Replace, Utf8::Errors::Skip, Utf8::Errors::Strict}) {
+        // At an address that is not aligned, and at one that is, where an empty text has no tile.
+        for (const std::size_t begin : {0, 5}) {
+            const std::uint8_t* const in = bytes.data() + begin;
+            const auto result = [](Arrays& a) { return reinterpret_cast<Utf8::Result*>(a.counts.data()); };
+            const Utf8::Decode decode{.errors = errors,
+                                      .order = begin == 0 ? TileOrder::BlockIndex : TileOrder::Ticket};
+            // In strict mode elements behind the first error are unspecified.
+            const auto forget = [errors](Arrays& a, cudaStream_t stream) {
+                if (errors == Utf8::Errors::Strict) {
+                    a.out.poison(a.capacity, stream);
+                }
+            };
+            expectLikeHost(
+                capacities,
+                [&](Arrays& a, auto n) {
+                    return decode.scratchBytes(in, reinterpret_cast<char32_t*>(a.out.data()), result(a), n);
+                },
+                [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                    decode(in, reinterpret_cast<char32_t*>(a.out.data()), result(a), n, scratch, stream);
+                    forget(a, stream);
+                });
+            const Utf8::Encode encode{.errors = errors, .order = decode.order};
+            const auto* const units = reinterpret_cast<const char16_t*>(bytes.data()) + begin;
+            expectLikeHost(
+                capacities,
+                [&](Arrays& a, auto n) {
+                    return encode.scratchBytes(units, reinterpret_cast<const std::uint8_t*>(a.out.data()), result(a),
+                                               n);
+                },
+                [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                    encode(units, reinterpret_cast<std::uint8_t*>(a.out.data()), result(a), n, scratch, stream);
+                    forget(a, stream);
+                });
+        }
+        const Utf8::Validate validate{.errors = errors};
+        expectLikeHost(
+            capacities,
+            [&](Arrays& a, auto n) {
+                return validate.scratchBytes(bytes.data(), reinterpret_cast<Utf8::Result*>(a.counts.data()), n);
+            },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                validate(bytes.data(), reinterpret_cast<Utf8::Result*>(a.counts.data()), n, scratch, stream);
+            });
     }
 }
 
