@@ -223,8 +223,8 @@ TEST_F(MultiPartitionTest, WaysForOtherSizesAndCards) {
         using Digit = Radix::PartDigit<std::uint32_t, std::uint32_t, HashedPart>;
         const PartOf partOf{{parts}, parts - 1};
         Histogram{}(in.data(), counters.data()->counts[0], n, digitValues, partOf, {}, nullptr);
-        launch<Radix::kernPlanPartition>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
-                                         static_cast<const Radix::Counters*>(counters.data()), parts);
+        launch<Radix::kernPlanPartition<std::size_t>>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
+                                                      static_cast<const Radix::Counters*>(counters.data()), parts);
         const std::size_t bytes = Way::template scratchBytes<std::uint32_t, Radix::NoValue>(n, false);
         auto scratch = usedScratch(bytes);
         const Radix::PartitionCall<std::uint32_t, Radix::NoValue, Digit> call{
