@@ -11,6 +11,7 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/element_count.cuh"
 #include "stream_compaction/runtime/scratch.h"
 
 /// What the device layers of all variants share.
@@ -22,6 +23,9 @@
 /// The arguments of all operations come in one order: inputs, outputs, n, functions (operator, predicate, initial
 /// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so
 /// `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
+///
+/// Operations on one GPU also take a count in device memory as `n` (CountInDeviceMemory), so that an operation can
+/// follow another whose result only the device knows.
 ///
 /// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
 /// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a

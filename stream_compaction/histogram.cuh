@@ -71,9 +71,10 @@ inline constexpr bool isCountedByValue = sizeof(T) == 1;
 /// once per part from the second-level cache. Bytes need an atomic addition in shared memory for each byte that is
 /// read. Their limit is the integer pipe, close to the bandwidth of DRAM. Larger elements are limited by that
 /// bandwidth, or by bank conflicts if there are too many bins for replicas.
-template <typename Shape, typename T, typename Count, typename BinOf>
+template <typename Shape, typename T, typename Count, typename BinOf, typename Number>
 __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
-    kernCountBins(std::size_t n, Count* counts, const T* in, std::uint32_t bins, CounterTable table, BinOf binOf) {
+    kernCountBins(Number number, Count* counts, const T* in, std::uint32_t bins, CounterTable table, BinOf binOf) {
+    const std::size_t n = numberOf(number);
     const unsigned part = blockIdx.x % table.parts;
     const unsigned team = blockIdx.x / table.parts;
     const std::uint32_t firstBin = part * table.counters;
@@ -132,13 +133,14 @@ struct Histogram {
     static constexpr std::uint32_t mostBins = std::uint32_t{1} << 16;  ///< that a histogram can have
 
     /// The bytes of scratch that a call with these arguments needs: none.
-    template <typename T, std::integral Count, typename BinOf = OwnBin>
-    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, Count* /*counts*/, std::size_t n, std::uint32_t bins,
+    template <typename T, std::integral Count, ElementCount N, typename BinOf = OwnBin>
+    [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, Count* /*counts*/, N n, std::uint32_t bins,
                                            BinOf /*binOf*/ = {}) const {
         static_assert(std::is_trivially_copyable_v<T>);
         static_assert(sizeof(Count) == 4 || sizeof(Count) == 8, "counts of 4 or 8 bytes");
-        Arguments::requireAtMost("n", n, std::numeric_limits<Count>::max());
-        Arguments::requireAtMost("n", n, std::min(Arguments::mostElements<T>, mostTiles * Shape<T>::elements));
+        Arguments::requireAtMost("n", capacityOf(n), std::numeric_limits<Count>::max());
+        Arguments::requireAtMost("n", capacityOf(n),
+                                 std::min(Arguments::mostElements<T>, mostTiles * Shape<T>::elements));
         if (bins < 1 || bins > mostBins) {
             throw std::invalid_argument("bins: expected 1 to " + std::to_string(mostBins) + ", got " +
                                         std::to_string(bins));
@@ -147,22 +149,25 @@ struct Histogram {
     }
 
     /// Counts integers, each in its own bin.
-    template <std::integral T, std::integral Count>
-    void operator()(const T* in, Count* counts, std::size_t n, std::uint32_t bins, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <std::integral T, std::integral Count, ElementCount N>
+    void operator()(const T* in, Count* counts, N n, std::uint32_t bins, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, counts, n, bins, OwnBin{}, scratch, stream);
     }
     /// Counts elements in the bins that `binOf` gives them.
-    template <typename T, std::integral Count, typename BinOf>
-    void operator()(const T* in, Count* counts, std::size_t n, std::uint32_t bins, BinOf binOf, Scratch /*scratch*/,
+    template <typename T, std::integral Count, ElementCount N, typename BinOf>
+    void operator()(const T* in, Count* counts, N n, std::uint32_t bins, BinOf binOf, Scratch /*scratch*/,
                     cudaStream_t stream) const {
         (void)scratchBytes(in, counts, n, bins, binOf);
-        Arguments::requireArray("in", in, n);
+        const std::size_t most = capacityOf(n);
+        Arguments::requireArray("in", in, most);
         Arguments::requireArray("counts", counts, bins);
-        Arguments::requireDisjoint(in, n * sizeof(T), counts, bins * sizeof(Count));
+        requireCount(CountFor<N>(n), counts, bins * sizeof(Count));
+        Arguments::requireDisjoint(in, most * sizeof(T), counts, bins * sizeof(Count));
         Common::checkCUDAError(cudaMemsetAsync(counts, 0, bins * sizeof(Count), stream), "cudaMemsetAsync");
-        if (n > 0) {
-            countBins(in, counts, n, bins, binOf, stream);
+        if (most == 0) {
+            tellExceeded(CountFor<N>(n), stream);
+        } else {
+            countBins(in, counts, CountFor<N>(n), bins, binOf, stream);
         }
     }
 
@@ -172,10 +177,9 @@ struct Histogram {
 
     static constexpr std::size_t mostTiles = Common::mostBlocks;
 
-    template <typename T, typename Count, typename BinOf>
-    static void countBins(const T* in, Count* counts, std::size_t n, std::uint32_t bins, BinOf binOf,
-                          cudaStream_t stream) {
-        constexpr auto kernel = kernCountBins<Shape<T>, T, Count, BinOf>;
+    template <typename T, typename Count, typename Number, typename BinOf>
+    static void countBins(const T* in, Count* counts, Number n, std::uint32_t bins, BinOf binOf, cudaStream_t stream) {
+        constexpr auto kernel = kernCountBins<Shape<T>, T, Count, BinOf, Number>;
         constexpr std::size_t values = 256;  // of a byte
         const CounterTable table =
             counterTableFor(isCountedByValue<T> ? values : bins, currentDevice().sharedBytesPerBlock);
@@ -185,9 +189,9 @@ struct Histogram {
         }
         // As many teams as the card holds, or as there are tiles. So many at least that no counter overflows.
         constexpr std::size_t mostPerTeam = std::size_t{1} << 31;
-        const std::size_t tiles = Common::divideRoundUp(n, Shape<T>::elements);
+        const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape<T>::elements);
         const std::size_t teams = std::max(std::min(std::max<std::size_t>(resident / table.parts, 1), tiles),
-                                           Common::divideRoundUp(n, mostPerTeam));
+                                           Common::divideRoundUp(capacityOf(n), mostPerTeam));
         launch<kernel>({teams * table.parts, Shape<T>::threads, table.bytes()}, stream, n, counts, in, bins, table,
                        binOf);
     }

@@ -43,37 +43,38 @@ struct MultiPartition {
     TileOrder order = TileOrder::BlockIndex;  ///< how the blocks get their tiles
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename K, typename PartOf>
-    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t* /*begins*/, std::size_t n,
+    template <typename K, ElementCount N, typename PartOf>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t* /*begins*/, N n,
                                            std::uint32_t parts, PartOf /*partOf*/) const {
-        return scratchOf<K, NoValue>(n, parts);
+        return scratchOf<K, NoValue>(capacityOf(n), parts);
     }
     /// Partitions elements.
-    template <typename K, typename PartOf>
-    void operator()(const K* in, K* out, std::size_t* begins, std::size_t n, std::uint32_t parts, PartOf partOf,
-                    Scratch scratch, cudaStream_t stream) const {
+    template <typename K, ElementCount N, typename PartOf>
+    void operator()(const K* in, K* out, std::size_t* begins, N n, std::uint32_t parts, PartOf partOf, Scratch scratch,
+                    cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(in, out, begins, n, parts, partOf));
-        requireDisjointArrays(in, out, n);
-        requireBegins(begins, parts, in, out, n);
-        run<K, NoValue>(in, out, nullptr, nullptr, begins, n, parts, partOf, arena, stream);
+        const std::size_t most = capacityOf(n);
+        requireDisjointArrays(in, out, most);
+        requireBegins(begins, parts, in, out, most);
+        run<K, NoValue>(in, out, nullptr, nullptr, begins, CountFor<N>(n), parts, partOf, arena, stream);
     }
 
     /// Elements and values.
-    template <typename K, typename V, typename PartOf>
+    template <typename K, typename V, ElementCount N, typename PartOf>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
-                                           std::size_t* /*begins*/, std::size_t n, std::uint32_t parts,
-                                           PartOf /*partOf*/) const {
-        return scratchOf<K, V>(n, parts);
+                                           std::size_t* /*begins*/, N n, std::uint32_t parts, PartOf /*partOf*/) const {
+        return scratchOf<K, V>(capacityOf(n), parts);
     }
     /// Partitions elements, and moves a value with each.
-    template <typename K, typename V, typename PartOf>
-    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, std::size_t n,
+    template <typename K, typename V, ElementCount N, typename PartOf>
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, N n,
                     std::uint32_t parts, PartOf partOf, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, begins, n, parts, partOf));
-        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
-        requireBegins(begins, parts, keysIn, keysOut, n);
-        requireBegins(begins, parts, valuesIn, valuesOut, n);
-        run<K, V>(keysIn, keysOut, valuesIn, valuesOut, begins, n, parts, partOf, arena, stream);
+        const std::size_t most = capacityOf(n);
+        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, most);
+        requireBegins(begins, parts, keysIn, keysOut, most);
+        requireBegins(begins, parts, valuesIn, valuesOut, most);
+        run<K, V>(keysIn, keysOut, valuesIn, valuesOut, begins, CountFor<N>(n), parts, partOf, arena, stream);
     }
 
   private:
@@ -101,10 +102,15 @@ struct MultiPartition {
         Arguments::requireDisjoint(begins, bytes, out, n * sizeof(T));
     }
 
-    template <typename K, typename V, typename PartOf>
-    void run(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, std::size_t n,
+    template <typename K, typename V, typename Count, typename PartOf>
+    void run(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, Count n,
              std::uint32_t parts, PartOf partOf, ScratchArena arena, cudaStream_t stream) const {
-        if (n == 0) {
+        const std::size_t most = capacityOf(n);
+        requireCount(n, begins, (parts + std::size_t{1}) * sizeof(std::size_t));
+        requireCount(n, keysOut, most * sizeof(K));
+        requireCount(n, valuesOut, hasValues<V> ? most * sizeof(V) : 0);
+        if (most == 0) {
+            tellExceeded(n, stream);
             Common::checkCUDAError(cudaMemsetAsync(begins, 0, (parts + std::size_t{1}) * sizeof(std::size_t), stream),
                                    "cudaMemsetAsync");
             return;
@@ -113,19 +119,19 @@ struct MultiPartition {
         auto* const counters = arena.take<Counters>(1);
         auto* const plan = arena.take<Plan>(1);
         Histogram{}(keysIn, counters->counts[0], n, digitValues, partOfKey, {}, stream);
-        launch<kernPlanPartition>({1, digitValues}, stream, n, plan, begins, counters, parts);
+        launch<kernPlanPartition<Count>>({1, digitValues}, stream, n, plan, begins, counters, parts);
 
         using Bits = CarriedKey<K>;
         using Value = Carried<V>;
         using Digit = PartDigit<Bits, K, PartOf>;
-        const PartitionCall<Bits, Value, Digit> call{{reinterpret_cast<const Bits*>(keysIn), carried(valuesIn)},
-                                                     {reinterpret_cast<Bits*>(keysOut), carried(valuesOut)},
-                                                     n,
-                                                     plan,
-                                                     Digit{partOfKey},
-                                                     order,
-                                                     arena,
-                                                     stream};
+        const PartitionCall<Bits, Value, Digit, Count> call{{reinterpret_cast<const Bits*>(keysIn), carried(valuesIn)},
+                                                            {reinterpret_cast<Bits*>(keysOut), carried(valuesOut)},
+                                                            n,
+                                                            plan,
+                                                            Digit{partOfKey},
+                                                            order,
+                                                            arena,
+                                                            stream};
         if (!PartitionWays<Bits, Value>::launch(call)) {
             throw CudaError("partition: the device has too little shared memory");
         }

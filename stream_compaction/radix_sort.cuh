@@ -89,6 +89,15 @@ template <typename V>
     return reinterpret_cast<Carried<V>*>(values);
 }
 
+/// Enqueues the kernels of a sort. Not inline, so that files of a program that sort the same types can leave the
+/// kernels to one of them, by `extern template`. Throws CudaError if the card has too little shared memory.
+template <typename Bits, typename Value, typename Count>
+void launchSort(const SortCall<Bits, Value, Count>& call) {
+    if (!Ways<Bits, Value>::launch(call)) {
+        throw CudaError("radix sort: the device has too little shared memory");
+    }
+}
+
 /// Checks the arrays of keys and of values.
 template <typename K, typename V>
 void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n) {
@@ -123,55 +132,55 @@ struct Sort {
     TileOrder order = TileOrder::BlockIndex;
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename K>
-    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t n) const {
-        return scratchOf<K, NoValue>(n, false);
+    template <typename K, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, N n) const {
+        return scratchOf<K, NoValue>(capacityOf(n), false);
     }
     /// Sorts keys.
-    template <typename K>
-    void operator()(const K* in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        sortKeys(in, {}, out, n, ScratchArena(scratch, scratchBytes(in, out, n)), stream);
+    template <typename K, ElementCount N>
+    void operator()(const K* in, K* out, N n, Scratch scratch, cudaStream_t stream) const {
+        sortKeys(in, {}, out, CountFor<N>(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
     /// The same, and the sort may write to its input. Beyond 2^20 elements this takes no scratch for a copy of the
     /// array. If the number of passes turns out even, it costs a copy of the input.
-    template <typename K>
-    [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, std::size_t n) const {
-        return scratchOf<K, NoValue>(n, true);
+    template <typename K, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, N n) const {
+        return scratchOf<K, NoValue>(capacityOf(n), true);
     }
     /// Sorts keys that may be overwritten.
-    template <typename K>
-    void operator()(Consumed<K> in, K* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
-        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, n, ScratchArena(scratch, scratchBytes(in, out, n)),
-                 stream);
+    template <typename K, ElementCount N>
+    void operator()(Consumed<K> in, K* out, N n, Scratch scratch, cudaStream_t stream) const {
+        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, CountFor<N>(n),
+                 ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
     /// Keys and values.
-    template <typename K, typename V>
+    template <typename K, typename V, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
-                                           std::size_t n) const {
-        return scratchOf<K, V>(n, false);
+                                           N n) const {
+        return scratchOf<K, V>(capacityOf(n), false);
     }
     /// Sorts keys and their values.
-    template <typename K, typename V>
-    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
+    template <typename K, typename V, ElementCount N>
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
-        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, n,
+        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, CountFor<N>(n),
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
     /// The same, and the sort may write to its inputs.
-    template <typename K, typename V>
+    template <typename K, typename V, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*keysIn*/, K* /*keysOut*/, Consumed<V> /*valuesIn*/,
-                                           V* /*valuesOut*/, std::size_t n) const {
-        return scratchOf<K, V>(n, true);
+                                           V* /*valuesOut*/, N n) const {
+        return scratchOf<K, V>(capacityOf(n), true);
     }
     /// Sorts keys and values that may be overwritten.
-    template <typename K, typename V>
-    void operator()(Consumed<K> keysIn, K* keysOut, Consumed<V> valuesIn, V* valuesOut, std::size_t n, Scratch scratch,
+    template <typename K, typename V, ElementCount N>
+    void operator()(Consumed<K> keysIn, K* keysOut, Consumed<V> valuesIn, V* valuesOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
         sortPairs(keysIn.elements, keysOut, valuesIn.elements, valuesOut,
-                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, n,
+                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, CountFor<N>(n),
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
@@ -196,36 +205,36 @@ struct Sort {
         return n == 0 ? 0 : Ways<Bits, Value>::template scratchBytes<Bits, Value>(n, consumesInput);
     }
 
-    template <typename K>
-    void sortKeys(const K* in, Elements<BitsOf<K>, NoValue> consumed, K* out, std::size_t n, ScratchArena arena,
+    template <typename K, typename Count>
+    void sortKeys(const K* in, Elements<BitsOf<K>, NoValue> consumed, K* out, Count n, ScratchArena arena,
                   cudaStream_t stream) const {
-        requireDisjointArrays(in, out, n);
+        requireDisjointArrays(in, out, capacityOf(n));
         run<K, NoValue>({bitsOf(in), nullptr}, {bitsOf(out), nullptr}, consumed, n, arena, stream);
     }
 
-    template <typename K, typename V>
+    template <typename K, typename V, typename Count>
     void sortPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut,
-                   Elements<BitsOf<K>, Carried<V>> consumed, std::size_t n, ScratchArena arena,
-                   cudaStream_t stream) const {
+                   Elements<BitsOf<K>, Carried<V>> consumed, Count n, ScratchArena arena, cudaStream_t stream) const {
         static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
-        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
+        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, capacityOf(n));
         run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
                            arena, stream);
     }
 
-    template <typename K, typename Value>
+    template <typename K, typename Value, typename Count>
     void run(Elements<const BitsOf<K>, const Value> in, Elements<BitsOf<K>, Value> out,
-             Elements<BitsOf<K>, Value> consumed, std::size_t n, ScratchArena arena, cudaStream_t stream) const {
+             Elements<BitsOf<K>, Value> consumed, Count n, ScratchArena arena, cudaStream_t stream) const {
         using Bits = BitsOf<K>;
         const DigitRange range = digitRange(8 * sizeof(K));
-        if (n == 0) {
+        const std::size_t most = capacityOf(n);
+        requireCount(n, out.keys, most * sizeof(K));
+        requireCount(n, out.values, hasValues<Value> ? most * sizeof(Value) : 0);
+        if (most == 0) {
+            tellExceeded(n, stream);
             return;
         }
         const auto coding = KeyCoding<Bits>::template of<K>(descending);
-        const SortCall<Bits, Value> call{in, out, n, range, coding, order, consumed, arena, stream};
-        if (!Ways<Bits, Value>::launch(call)) {
-            throw CudaError("radix sort: the device has too little shared memory");
-        }
+        launchSort(SortCall<Bits, Value, Count>{in, out, n, range, coding, order, consumed, arena, stream});
     }
 };
 
@@ -243,27 +252,26 @@ struct ArgSort {
     TileOrder order = TileOrder::BlockIndex;  ///< how the blocks get their tiles
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename K, std::integral Index>
-    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, Index* /*indicesOut*/,
-                                           std::size_t n) const {
+    template <typename K, std::integral Index, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, Index* /*indicesOut*/, N n) const {
         static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "indices of 4 or 8 bytes");
-        Arguments::requireAtMost("n", n, std::numeric_limits<Index>::max());
-        return Sort::scratchOf<K, OwnIndex<Index>>(n, false);
+        Arguments::requireAtMost("n", capacityOf(n), std::numeric_limits<Index>::max());
+        return Sort::scratchOf<K, OwnIndex<Index>>(capacityOf(n), false);
     }
 
     /// Sorts keys and writes their indices.
-    template <typename K, std::integral Index>
-    void operator()(const K* keysIn, K* keysOut, Index* indicesOut, std::size_t n, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <typename K, std::integral Index, ElementCount N>
+    void operator()(const K* keysIn, K* keysOut, Index* indicesOut, N n, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n));
-        requireDisjointArrays(keysIn, keysOut, n);
-        Arguments::requireArray("indicesOut", indicesOut, n);
-        Arguments::requireDisjoint(keysIn, n * sizeof(K), indicesOut, n * sizeof(Index));
-        Arguments::requireDisjoint(keysOut, n * sizeof(K), indicesOut, n * sizeof(Index));
+        const std::size_t most = capacityOf(n);
+        requireDisjointArrays(keysIn, keysOut, most);
+        Arguments::requireArray("indicesOut", indicesOut, most);
+        Arguments::requireDisjoint(keysIn, most * sizeof(K), indicesOut, most * sizeof(Index));
+        Arguments::requireDisjoint(keysOut, most * sizeof(K), indicesOut, most * sizeof(Index));
         const Sort sort{descending, beginBit, endBit, order};
         sort.run<K, OwnIndex<Index>>({bitsOf(keysIn), nullptr},
-                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {}, n, arena,
-                                     stream);
+                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {},
+                                     CountFor<N>(n), arena, stream);
     }
 };
 

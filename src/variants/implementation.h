@@ -112,8 +112,6 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuOutOfCore();
 /// Operations on arrays that are spread over several GPUs, by NCCL. Absent in a build without it.
 [[nodiscard]] Implementations gpuDistributed();
-/// The same arrays gathered on one GPU, where the operation for one GPU runs, and scattered again.
-[[nodiscard]] Implementations gpuGathered();
 /// CUB and Thrust of the toolkit.
 [[nodiscard]] Implementations gpuPeers();
 /// CUB and Thrust of the newest CCCL. Empty if the build knows none but the toolkit's.

@@ -49,6 +49,13 @@ class BulkCopy {
         }
     }
 
+    /// Called by all threads before a barrier, if they have used shared memory that is a copy's next target.
+    __device__ static void release() {
+        if constexpr (mayRunOnCapability(capability)) {
+            cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+        }
+    }
+
   private:
     static constexpr int capability = 90;
 
@@ -65,7 +72,7 @@ struct PieceCopy {
 
     /// Called by one thread, after `copy.initialize`.
     __device__ void start(BulkCopy& copy) const {
-        if (BulkCopy::isAvailable() && bytes > 0) {
+        if (usesEngine()) {
             copy.start(shared, global, bytes);
         }
     }
@@ -80,12 +87,15 @@ struct PieceCopy {
         }
     }
 
-    /// Called by all threads, after a barrier behind `start`. Waits for the engine.
-    __device__ void wait(BulkCopy& copy) const {
-        if (BulkCopy::isAvailable() && bytes > 0) {
-            copy.wait(0);
+    /// Called by all threads, after a barrier behind `start`. Waits for the engine. `parity` is that of BulkCopy::wait.
+    __device__ void wait(BulkCopy& copy, unsigned parity = 0) const {
+        if (usesEngine()) {
+            copy.wait(parity);
         }
     }
+
+    /// Whether the engine moves the pieces.
+    [[nodiscard]] __device__ bool usesEngine() const { return BulkCopy::isAvailable() && bytes > 0; }
 };
 
 }  // namespace StreamCompaction

@@ -118,6 +118,11 @@ struct TileShape {
         return begin(tile) + Warp::index() * rows * Warp::lanes * length;
     }
 
+    /// The number of tiles of an array of n elements.
+    [[nodiscard]] __device__ static int tilesOf(std::size_t n) {
+        return static_cast<int>((n + elements - 1) / elements);
+    }
+
     /// The number of elements of tile `tile` of an array of n elements.
     [[nodiscard]] __device__ static int sizeOf(int tile, std::size_t n) {
         return static_cast<int>(min(n - begin(tile), std::size_t{elements}));
@@ -171,7 +176,7 @@ __device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], co
 template <typename Shape, typename T, typename Visit>
 __device__ void forEachElement(const T* elements, std::size_t n, Visit&& visit, unsigned team = blockIdx.x,
                                unsigned teams = gridDim.x) {
-    const int tiles = static_cast<int>((n + Shape::elements - 1) / Shape::elements);
+    const int tiles = Shape::tilesOf(n);
     for (int tile = static_cast<int>(team); tile < tiles; tile += static_cast<int>(teams)) {
         const TileOf<const T> in = Shape::tileOf(elements, tile, n);
         if (in.isWhole) {

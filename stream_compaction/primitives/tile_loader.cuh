@@ -37,13 +37,17 @@ class TileLoader {
     /// Called by all threads, after `start` and a barrier. Returns once the whole tile is in shared memory.
     __device__ void finish(int tile) {
         const auto pieces = piecesOf(tile);
-        pieces.wait(storage_.copy);
+        pieces.wait(storage_.copy, parity_);
+        parity_ ^= pieces.usesEngine() ? 1 : 0;
         if (!BulkCopy::isAvailable() || pieces.bytes < Shape::elements * sizeof(T)) {
             pieces.copyByThreads();
             loadSingly(tile, static_cast<int>(pieces.bytes / sizeof(T)));
             __syncthreads();
         }
     }
+
+    /// Called by all threads before a barrier, after which another tile may be started.
+    __device__ void release() { BulkCopy::release(); }
 
     [[nodiscard]] __device__ Row row(int row) const {
         Row vector;
@@ -76,6 +80,7 @@ class TileLoader {
     Storage& storage_;
     const T* in_;
     std::size_t n_;
+    unsigned parity_ = 0;
 };
 
 }  // namespace StreamCompaction

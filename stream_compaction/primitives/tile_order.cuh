@@ -2,10 +2,13 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
 #include "stream_compaction/runtime/early_launch.cuh"
+#include "stream_compaction/runtime/element_count.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 
 namespace StreamCompaction {
 
@@ -18,34 +21,72 @@ enum class TileOrder {
 /// Words of scratch for the ticket counter, which has a cache line of its own.
 inline constexpr std::size_t ticketWords = 16;
 
-/// Takes the tile of this block, by one thread. An earlier kernel of the stream clears `counter`.
-[[nodiscard]] __device__ inline int takeTile(TileOrder order, std::uint64_t* counter) {
+/// Blocks of a launch of `kernel` over at most `tiles` tiles. If the host knows the number of elements, there is a
+/// block for each tile. Otherwise there are as many as the card holds at once, because blocks without work take time.
+template <auto kernel, typename Count>
+[[nodiscard]] std::size_t blocksForTiles(std::size_t tiles, int threads, std::size_t sharedBytes = 0) {
+    if constexpr (isOnDevice<Count>) {
+        return std::min<std::size_t>(tiles, onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks);
+    } else {
+        return tiles;
+    }
+}
+
+/// Calls `work(tile)` for each tile of this block, by all threads. `take(round)` returns the block's tile of a round.
+/// If the host knows the number of elements, each block has one tile. Otherwise it takes one of `tiles` tiles after the
+/// other until none is left.
+template <typename Count, typename Take, typename Work>
+__device__ void forEachTile(int tiles, Take take, Work work) {
+    if constexpr (isOnDevice<Count>) {
+        int round = 0;
+        for (int tile = take(round); tile < tiles; tile = take(++round)) {
+            work(tile);
+        }
+    } else {
+        work(take(0));
+    }
+}
+
+/// Takes this block's tile of a round, by one thread. An earlier kernel of the stream clears `counter`.
+[[nodiscard]] __device__ inline int takeTile(TileOrder order, std::uint64_t* counter, int round = 0) {
     if (order == TileOrder::BlockIndex) {
-        return static_cast<int>(blockIdx.x);
+        return static_cast<int>(round * gridDim.x + blockIdx.x);
     }
     waitForEarlierKernels();
     return static_cast<int>(atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ULL));
 }
 
-/// The tile of this block, for all threads. A ticket reaches them in `shared`; that path contains a barrier.
+/// The block's tile of a round, for all threads. A ticket reaches them in `shared`; that path contains a barrier, and
+/// so do all rounds but the first.
 template <typename Word>
-[[nodiscard]] __device__ int tileOfBlock(TileOrder order, std::uint64_t* counter, Word& shared) {
+[[nodiscard]] __device__ int tileOfBlock(TileOrder order, std::uint64_t* counter, Word& shared, int round = 0) {
+    if (round > 0) {
+        __syncthreads();
+    }
     if (order == TileOrder::BlockIndex) {
-        return static_cast<int>(blockIdx.x);
+        return takeTile(order, counter, round);
     }
     if (threadIdx.x == 0) {
-        shared = takeTile(order, counter);
+        shared = takeTile(order, counter, round);
     }
     __syncthreads();
     return static_cast<int>(shared);
 }
 
-/// Starts loading the block's tile, and returns its index to all threads. Contains a barrier.
-template <typename Loader>
-[[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader) {
+/// Starts loading the block's tile of a round, if it is one of the `tiles` tiles, and returns its index to all threads.
+/// Contains a barrier.
+template <typename Count, typename Loader>
+[[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader, int tiles,
+                                       int round) {
+    if (round > 0) {
+        loader.release();
+        __syncthreads();
+    }
     if (threadIdx.x == 0) {
-        shared = takeTile(order, counter);
-        loader.start(shared);
+        shared = takeTile(order, counter, round);
+        if (!isOnDevice<Count> || shared < tiles) {
+            loader.start(shared);
+        }
     }
     __syncthreads();
     return shared;

@@ -109,13 +109,14 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
 ///
 /// Work O(n) per digit. Reads 4 bytes per 4-byte key. With enough replicas the integer pipe is the limit, close to the
 /// bandwidth of DRAM. With fewer it is the shared-memory atomics, one per digit and key.
-template <typename Shape, int replicas, typename Bits>
+template <typename Shape, int replicas, typename Bits, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
-    kernCountDigits(std::size_t n, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
+    kernCountDigits(Count number, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
                     KeyCoding<Bits> coding, bool spareIsInput) {
     constexpr int mostDigitsHere = sizeof(Bits) * 8 / digitBits;
     using Counts = std::uint32_t[mostDigitsHere][digitValues][replicas];
     auto& counts = dynamicShared<Counts>();
+    const std::size_t n = numberOf(number);
     const int digits = range.count();
 
     // Clear.
@@ -162,11 +163,11 @@ __global__ void __launch_bounds__(Shape::threads)
 }
 
 /// Copies the input to `out` if the plan says so. Reads and writes each element once.
-template <typename Bits, typename Value>
-__global__ void kernCopyFirst(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
+template <typename Bits, typename Value, typename Count>
+__global__ void kernCopyFirst(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
                               const Plan* plan) {
     const std::size_t i = Common::globalThreadIndex();
-    if (plan->copiesFirst && i < n) {
+    if (plan->copiesFirst && i < numberOf(n)) {
         out.keys[i] = in.keys[i];
         if constexpr (hasValues<Value>) {
             out.values[i] = in.values[i];
@@ -262,9 +263,10 @@ template <typename DigitOf>
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. Ranking is the limit:
 /// the integer pipe and the accesses to shared memory are each busy for more than half of the time, DRAM for less.
-template <typename Shape, typename Bits, typename Value, typename DigitOf = Digit, typename Coding = KeyCoding<Bits>>
+template <typename Shape, typename Bits, typename Value, typename Number, typename DigitOf = Digit,
+          typename Coding = KeyCoding<Bits>>
 __global__ void __launch_bounds__(Shape::threads, 2)
-    kernSortByDigit(std::size_t n, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
+    kernSortByDigit(Number number, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
                     int index, DigitOf digit, Coding coding, bool prefetchesValues) {
     using LookBack::Count;
     using LookBack::State;
@@ -281,67 +283,71 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
     }
     const auto set = statuses.set(pass.order);
-    const int tile = tileOfBlock(order, &plan->tickets[index], storage.starts[0]);
     const int column = static_cast<int>(threadIdx.x);
-    const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
-    const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
+    const std::size_t n = numberOf(number);
 
-    // Count, and publish the counts.
-    TileKeys<Shape, Bits> keys;
-    if (!Coding::isIdentity && pass.isFirst) {
-        keys.loadAndEncode(from.keys + begin, size, coding);
-    } else {
-        keys.load(from.keys + begin, size);
-    }
-    const bool makesValues = isOwnIndex<Value> && pass.isFirst;
-    if (hasValues<Value> && prefetchesValues && !makesValues) {
-        prefetchToL2(from.values + begin, size);
-    }
-    DigitRank<Shape::threads> ranks(storage.ranks);
-    keys.count(ranks, digit);
-    const std::uint32_t total = ranks.total();
-    if (column < digitValues) {
-        const int status = DigitStatuses::indexOf(tile, column);
-        set.publish(platform, status, State::Aggregate, Count{total});
-        statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
-    }
+    const auto take = [&](int round) { return tileOfBlock(order, &plan->tickets[index], storage.starts[0], round); };
+    forEachTile<Number>(static_cast<int>((n + Shape::elements - 1) / Shape::elements), take, [&](int tile) {
+        const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
+        const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
 
-    // Pack the tile. The values are in flight while the block looks back.
-    const bool copiesValues = hasElementCopy<Value>();
-    const std::uint32_t firstRank = ranks.begin(total);
-    keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
-        if constexpr (isElementCopySize<Value>) {
-            if (copiesValues && !makesValues && placeIn<Shape>(row) < size) {
-                copyElement(storage.values[place], from.values[begin + placeIn<Shape>(row)]);
-            }
+        // Count, and publish the counts.
+        TileKeys<Shape, Bits> keys;
+        if (!Coding::isIdentity && pass.isFirst) {
+            keys.loadAndEncode(from.keys + begin, size, coding);
+        } else {
+            keys.load(from.keys + begin, size);
         }
-        if constexpr (isOwnIndex<Value>) {
-            if (copiesValues && makesValues) {
-                storage.values[place] = ownIndex<Value>(begin + placeIn<Shape>(row));
-            }
+        const bool makesValues = isOwnIndex<Value> && pass.isFirst;
+        if (hasValues<Value> && prefetchesValues && !makesValues) {
+            prefetchToL2(from.values + begin, size);
         }
+        DigitRank<Shape::threads> ranks(storage.ranks);
+        keys.count(ranks, digit);
+        const std::uint32_t total = ranks.total();
+        if (column < digitValues) {
+            const int status = DigitStatuses::indexOf(tile, column);
+            set.publish(platform, status, State::Aggregate, Count{total});
+            statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
+        }
+
+        // Pack the tile. The values are in flight while the block looks back.
+        const bool copiesValues = hasElementCopy<Value>();
+        const std::uint32_t firstRank = ranks.begin(total);
+        keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
+            if constexpr (isElementCopySize<Value>) {
+                if (copiesValues && !makesValues && placeIn<Shape>(row) < size) {
+                    copyElement(storage.values[place], from.values[begin + placeIn<Shape>(row)]);
+                }
+            }
+            if constexpr (isOwnIndex<Value>) {
+                if (copiesValues && makesValues) {
+                    storage.values[place] = ownIndex<Value>(begin + placeIn<Shape>(row));
+                }
+            }
+        });
+        Value values[Shape::items];
+        if (hasValues<Value> && !copiesValues) {
+            loadValues<Shape>(values, from.values, begin, size, makesValues);
+        }
+
+        // Look back. Its reads compete with the values in flight, so with values it reads one tile at a time.
+        if (column < digitValues) {
+            constexpr int window = hasValues<Value> ? 1 : 4;
+            const Count before =
+                LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues, LookBack::AddCounts{});
+            set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + total});
+            storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
+        }
+        if (copiesValues) {
+            awaitElementCopies();
+        } else {
+            keys.packValues(values, storage);
+        }
+        __syncthreads();
+
+        storePacked(storage, size, digit, to, coding, pass.isLast);
     });
-    Value values[Shape::items];
-    if (hasValues<Value> && !copiesValues) {
-        loadValues<Shape>(values, from.values, begin, size, makesValues);
-    }
-
-    // Look back. Its reads compete with the values in flight, so with values it reads one tile at a time.
-    if (column < digitValues) {
-        constexpr int window = hasValues<Value> ? 1 : 4;
-        const Count before =
-            LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues, LookBack::AddCounts{});
-        set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + total});
-        storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
-    }
-    if (copiesValues) {
-        awaitElementCopies();
-    } else {
-        keys.packValues(values, storage);
-    }
-    __syncthreads();
-
-    storePacked(storage, size, digit, to, coding, pass.isLast);
 }
 
 }  // namespace StreamCompaction::Radix

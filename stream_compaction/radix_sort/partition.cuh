@@ -43,8 +43,10 @@ inline constexpr bool greatestKeyIsLast<PartDigit<Bits, K, PartOf>> = false;
 
 /// Plans the pass from the counts of the parts. Writes where each part begins, and n behind that. One block with one
 /// thread per digit value.
-static __global__ void __launch_bounds__(digitValues)
-    kernPlanPartition(std::size_t n, Plan* plan, std::size_t* begins, const Counters* counters, std::uint32_t parts) {
+template <typename Count>
+__global__ void __launch_bounds__(digitValues)
+    kernPlanPartition(Count number, Plan* plan, std::size_t* begins, const Counters* counters, std::uint32_t parts) {
+    const std::size_t n = numberOf(number);
     makePlan<digitValues>(*counters, n, 1, false, *plan);
     if (threadIdx.x < parts) {
         begins[threadIdx.x] = plan->starts[0][threadIdx.x];
@@ -54,12 +56,12 @@ static __global__ void __launch_bounds__(digitValues)
     }
 }
 
-/// A partition of n > 0 elements whose pass is planned.
-template <typename Bits, typename Value, typename DigitOf>
+/// A partition of n elements, with room for at least one, whose pass is planned.
+template <typename Bits, typename Value, typename DigitOf, typename Count>
 struct PartitionCall {
     Elements<const Bits, const Value> in;
     Elements<Bits, Value> out;
-    std::size_t n;
+    Count n;
     Plan* plan;
     DigitOf digit;
     TileOrder order;
@@ -78,30 +80,32 @@ struct InOnePass {
                                 : scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
     }
 
-    template <typename Bits, typename Value, typename DigitOf>
-    [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf>& call) {
-        return call.n <= mostElements &&
-               onCurrentDevice<kernel<Bits, Value, DigitOf>>(Shape::threads, sharedBytes<Bits, Value>)
+    template <typename Bits, typename Value, typename DigitOf, typename Count>
+    [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
+        return capacityOf(call.n) <= mostElements &&
+               onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>)
                        .blocksPerMultiprocessor >= blocksPerMultiprocessor;
     }
 
-    template <typename Bits, typename Value, typename DigitOf>
-    static void launch(const PartitionCall<Bits, Value, DigitOf>& call) {
-        const std::size_t tiles = passTiles<Shape>(call.n);
+    template <typename Bits, typename Value, typename DigitOf, typename Count>
+    static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
+        const std::size_t tiles = passTiles<Shape>(capacityOf(call.n));
         const std::size_t words = DigitStatuses::wordsPerSet(tiles);
         ScratchArena rest = call.arena;
         const DigitStatuses statuses{rest.take<std::uint64_t>(2 * words), tiles};
         Common::checkCUDAError(cudaMemsetAsync(statuses.words, 0, words * sizeof(std::uint64_t), call.stream),
                                "cudaMemsetAsync");
+        const std::size_t blocks =
+            blocksForTiles<kernel<Bits, Value, DigitOf, Count>, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
         const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
-        StreamCompaction::launch<kernel<Bits, Value, DigitOf>>(
-            {tiles, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
+        StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
+            {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
             statuses, call.plan, call.order, 0, call.digit, NoCoding{}, prefetchesValues());
     }
 
   private:
-    template <typename Bits, typename Value, typename DigitOf>
-    static constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, DigitOf, NoCoding>;
+    template <typename Bits, typename Value, typename DigitOf, typename Count>
+    static constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count, DigitOf, NoCoding>;
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
 };

@@ -4,6 +4,7 @@
 
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
+#include "stream_compaction/runtime/element_count.cuh"
 
 /// Radix sort of arrays that fit into the blocks of one launch.
 namespace StreamCompaction::Radix {
@@ -18,13 +19,16 @@ using OriginInBlock = std::conditional_t<hasValues<Value>, std::uint16_t, NoValu
 ///
 /// Work O(n) per digit, steps O(log n). Each key and each value is read and written once: 8 bytes per int. Latency is
 /// the limit: a launch, a load, the barriers of each pass, a store.
-template <typename Shape, typename Bits, typename Value>
+template <typename Shape, typename Bits, typename Value, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
-    kernSortBlock(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
+    kernSortBlock(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
                   KeyCoding<Bits> coding) {
     using Origin = OriginInBlock<Value>;
     auto& storage = dynamicShared<TileStorage<Shape, Bits, Origin>>();
-    const int size = static_cast<int>(n);
+    const int size = static_cast<int>(numberOf(n));
+    if (isOnDevice<Count> && size == 0) {
+        return;
+    }
 
     TileKeys<Shape, Bits> keys;
     keys.loadAndEncode(in.keys, size, coding);
@@ -140,15 +144,18 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
 ///
 /// Work O(n + blocks^2) per digit, steps O(log n). 8 bytes per 4-byte key and pass, in the second-level cache. The
 /// latency of the barriers and of ranking a tile is the limit.
-template <typename Blocks, typename Shape, typename Bits, typename Value>
+template <typename Blocks, typename Shape, typename Bits, typename Value, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
-    kernSortResident(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
+    kernSortResident(Count count, Elements<Bits, Value> out, Elements<Bits, Value> spare,
                      Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
                      DigitRange range, KeyCoding<Bits> coding) {
     const auto blocks = Blocks::group();
     auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
+    const std::size_t n = numberOf(count);
     const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
-    const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
+    // If only the device knows n, blocks may have no element. They take part in all barriers.
+    const std::size_t left = isOnDevice<Count> ? n - min(begin, n) : n - begin;
+    const int size = static_cast<int>(min(left, std::size_t{Shape::elements}));
 
     Elements<const Bits, const Value> from = in;
     for (int pass = 0; pass < range.count(); ++pass) {

@@ -17,12 +17,12 @@
 ///   launch(sort)                                  enqueues the kernels; requires that it fits.
 namespace StreamCompaction::Radix {
 
-/// A sort of n > 0 elements.
-template <typename Bits, typename Value>
+/// A sort of n elements, with room for at least one. `Count` is that of runtime/element_count.cuh.
+template <typename Bits, typename Value, typename Count = std::size_t>
 struct SortCall {
     Elements<const Bits, const Value> in;  ///< without values if these are own indices
     Elements<Bits, Value> out;
-    std::size_t n;
+    Count n;
     DigitRange range;
     KeyCoding<Bits> coding;
     TileOrder order;
@@ -31,6 +31,7 @@ struct SortCall {
     cudaStream_t stream;
 
     [[nodiscard]] bool consumesInput() const { return consumed.keys != nullptr; }
+    [[nodiscard]] std::size_t capacity() const { return capacityOf(n); }
 };
 
 /// Scratch for a second array of keys, or of keys and values.
@@ -56,18 +57,18 @@ struct ByBlock {
         return 0;
     }
 
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool fits(const SortCall<Bits, Value>& sort) {
-        constexpr auto kernel = kernSortBlock<Shape, Bits, Value>;
-        return sort.n <= Shape::elements &&
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        constexpr auto kernel = kernSortBlock<Shape, Bits, Value, Count>;
+        return sort.capacity() <= Shape::elements &&
                onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
     }
 
-    template <typename Bits, typename Value>
-    static void launch(const SortCall<Bits, Value>& sort) {
-        StreamCompaction::launch<kernSortBlock<Shape, Bits, Value>>({1, Shape::threads, sharedBytes<Bits, Value>},
-                                                                    sort.stream, sort.n, sort.out, sort.in, sort.range,
-                                                                    sort.coding);
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        StreamCompaction::launch<kernSortBlock<Shape, Bits, Value, Count>>(
+            {1, Shape::threads, sharedBytes<Bits, Value>}, sort.stream, sort.n, sort.out, sort.in, sort.range,
+            sort.coding);
     }
 
   private:
@@ -87,24 +88,24 @@ struct ByResidentBlocks {
                          scratchBytesFor<std::uint16_t>(sizeof(Bits) * blocksOf(n) * digitValues);
     }
 
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool fits(const SortCall<Bits, Value>& sort) {
-        if (blocksOf(sort.n) > mostBlocks) {
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        if (blocksOf(sort.capacity()) > mostBlocks) {
             return false;
         }
-        const auto card =
-            onCurrentDevice<kernSortResident<Blocks, Shape, Bits, Value>>(Shape::threads, sharedBytes<Bits, Value>);
-        return blocksOf(sort.n) <= (isCluster ? card.clusterBlocks : card.residentBlocks);
+        const auto card = onCurrentDevice<kernSortResident<Blocks, Shape, Bits, Value, Count>>(
+            Shape::threads, sharedBytes<Bits, Value>);
+        return blocksOf(sort.capacity()) <= (isCluster ? card.clusterBlocks : card.residentBlocks);
     }
 
-    template <typename Bits, typename Value>
-    static void launch(const SortCall<Bits, Value>& sort) {
-        const std::size_t blocks = blocksOf(sort.n);
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        const std::size_t blocks = blocksOf(sort.capacity());
         ScratchArena rest = sort.arena;
-        const auto spare = takeElements<Bits, Value>(rest, sort.n);
-        const auto otherSpare = takeElements<Bits, Value>(rest, sort.n);
+        const auto spare = takeElements<Bits, Value>(rest, sort.capacity());
+        const auto otherSpare = takeElements<Bits, Value>(rest, sort.capacity());
         auto* const counts = rest.take<std::uint16_t>(sort.range.count() * blocks * digitValues);
-        StreamCompaction::launch<kernSortResident<Blocks, Shape, Bits, Value>>(
+        StreamCompaction::launch<kernSortResident<Blocks, Shape, Bits, Value, Count>>(
             {blocks, Shape::threads, sharedBytes<Bits, Value>, isCluster ? Begin::Cluster : Begin::Cooperative},
             sort.stream, sort.n, sort.out, spare, otherSpare, counts, sort.in, sort.range, sort.coding);
     }
@@ -149,18 +150,18 @@ struct InPasses {
                scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
     }
 
-    template <typename Bits, typename Value>
-    [[nodiscard]] static bool fits(const SortCall<Bits, Value>& sort) {
-        constexpr auto kernel = kernSortByDigit<Shape, Bits, Value>;
-        return sort.n <= mostElements &&
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count>;
+        return sort.capacity() <= mostElements &&
                onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).blocksPerMultiprocessor >=
                    blocksPerMultiprocessor;
     }
 
-    template <typename Bits, typename Value>
-    static void launch(const SortCall<Bits, Value>& sort) {
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
         // The memory to clear is contiguous: the counters and the first set of statuses.
-        const std::size_t tiles = passTiles<Shape>(sort.n);
+        const std::size_t tiles = passTiles<Shape>(sort.capacity());
         ScratchArena rest = sort.arena;
         auto* const counters = rest.take<Counters>(1);
         const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
@@ -168,7 +169,7 @@ struct InPasses {
         const Scratch cleared(reinterpret_cast<std::byte*>(counters),
                               reinterpret_cast<std::byte*>(statuses.words + DigitStatuses::wordsPerSet(tiles)));
         const SortArrays<Bits, Value> arrays{
-            sort.in, sort.out, sort.consumesInput() ? sort.consumed : takeElements<Bits, Value>(rest, sort.n)};
+            sort.in, sort.out, sort.consumesInput() ? sort.consumed : takeElements<Bits, Value>(rest, sort.capacity())};
 
         Common::checkCUDAError(cudaMemsetAsync(cleared.data(), 0, cleared.size(), sort.stream), "cudaMemsetAsync");
         if (!launchCount<128>(sort, plan, counters)) {
@@ -176,13 +177,15 @@ struct InPasses {
         }
         if (sort.consumesInput()) {
             constexpr int threads = 256;
-            StreamCompaction::launch<kernCopyFirst<Bits, Value>>({Common::blocksFor(sort.n, threads), threads},
-                                                                 sort.stream, sort.n, sort.out, sort.in, plan);
+            StreamCompaction::launch<kernCopyFirst<Bits, Value, Count>>(
+                {Common::blocksFor(sort.capacity(), threads), threads}, sort.stream, sort.n, sort.out, sort.in, plan);
         }
+        constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count>;
+        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
         for (int i = 0; i < sort.range.count(); ++i) {
-            StreamCompaction::launch<kernSortByDigit<Shape, Bits, Value>>(
-                {tiles, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, sort.stream, sort.n, arrays,
-                statuses, plan, sort.order, i, sort.range.digit(i), sort.coding, prefetchesValues());
+            StreamCompaction::launch<kernel>({blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic},
+                                             sort.stream, sort.n, arrays, statuses, plan, sort.order, i,
+                                             sort.range.digit(i), sort.coding, prefetchesValues());
         }
     }
 
@@ -192,18 +195,19 @@ struct InPasses {
 
     /// Computes the histograms in at most `kibibytes` KiB of shared memory per block. Returns false if the card has
     /// less. Every card has 32.
-    template <std::size_t kibibytes, typename Bits, typename Value>
-    [[nodiscard]] static bool launchCount(const SortCall<Bits, Value>& sort, Plan* plan, Counters* counters) {
+    template <std::size_t kibibytes, typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool launchCount(const SortCall<Bits, Value, Count>& sort, Plan* plan, Counters* counters) {
         using CountShape = TileShape<1024, 4, vectorLength<Bits>>;
         constexpr std::size_t bytesPerReplica = sizeof(Bits) * digitValues * sizeof(std::uint32_t);
         constexpr int replicas = static_cast<int>(std::min<std::size_t>(32, (kibibytes << 10) / bytesPerReplica));
-        constexpr auto kernel = kernCountDigits<CountShape, replicas, Bits>;
+        constexpr auto kernel = kernCountDigits<CountShape, replicas, Bits, Count>;
         constexpr std::size_t countBytes = replicas * bytesPerReplica;
         const unsigned resident = onCurrentDevice<kernel>(CountShape::threads, countBytes).residentBlocks;
         if (resident == 0) {
             return false;
         }
-        const auto blocks = std::min<std::size_t>(resident, Common::divideRoundUp(sort.n, CountShape::elements));
+        const auto blocks =
+            std::min<std::size_t>(resident, Common::divideRoundUp(sort.capacity(), CountShape::elements));
         StreamCompaction::launch<kernel>({blocks, CountShape::threads, countBytes}, sort.stream, sort.n, plan, counters,
                                          sort.in.keys, sort.range, sort.coding, sort.consumesInput());
         return true;

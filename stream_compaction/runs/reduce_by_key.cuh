@@ -66,6 +66,10 @@ struct PairLoader {
         keys.finish(tile);
         values.finish(tile);
     }
+    __device__ void release() {
+        keys.release();
+        values.release();
+    }
 };
 
 /// Marks the end of the array as a head, and none behind it. Bit i of `heads` is the thread's element i, and the array
@@ -99,12 +103,12 @@ template <int length>
 /// Work O(n), steps O(n / resident elements). Reads 8 bytes per int key and int value and writes 8 bytes per run. If
 /// the values are a function of the index, it reads 4 bytes. DRAM bandwidth is the limit.
 template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Equal,
-          typename Op>
+          typename Op, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads,
                                                                           Shape::elements*(bytesPerElement<Keys, K> +
                                                                                            bytesPerElement<Values, T>),
                                                                           registersToReduce<Shape, Values, K, T>))
-    kernReduceByKey(std::size_t n, K* uniqueKeys, T* sums, std::size_t* count, LookBackChain<OpenRun<T, Heads>> chain,
+    kernReduceByKey(Count number, K* uniqueKeys, T* sums, std::size_t* count, LookBackChain<OpenRun<T, Heads>> chain,
                     Keys keys, Values values, TileOrder order, Equal equal, Op op) {
     using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * bytesPerElement<Keys, K>>;
     using ValueLoader = SourceLoader<Values, Shape, Shape::elements * bytesPerElement<Values, T>>;
@@ -116,84 +120,92 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     __shared__ SharedArray<PartOfTile, Shape::warps> warpParts;
     __shared__ SharedArray<OpenRun<T, Heads>, 1> partBefore;
     __shared__ int sharedTile;
+    const std::size_t n = numberOf(number);
+    const int tiles = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1;  // the end of the array is in one of them
+    if constexpr (isOnDevice<Count>) {
+        SinglePass::countNothing(n, count);
+    }
     KeyLoader keyLoader(keyStorage, keys, n);
     ValueLoader valueLoader(valueStorage, values, n);
     PairLoader<KeyLoader, ValueLoader> loader{keyLoader, valueLoader};
     const JoinParts<Op> join{op};
 
-    const int tile = beginTile(order, chain.words, sharedTile, loader);
-    Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
-    loader.finish(tile);
+    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    forEachTile<Count>(tiles, take, [&](int tile) {
+        Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
+        loader.finish(tile);
 
-    // Mark the heads, and add up the values behind the last of them.
-    K mine[length];
-    T addends[length];
-    gather<K, Shape>(mine, [&](int row) { return keyLoader.row(row); });
-    gather<T, Shape>(addends, [&](int row) { return valueLoader.row(row); });
-    const K before = previous.before(mine[length - 1]);
-    const bool isFirst = tile == 0 && threadIdx.x == 0;
-    std::uint32_t heads = isFirst || !equal(before, mine[0]) ? 1 : 0;
-    T sum = addends[0];
+        // Mark the heads, and add up the values behind the last of them.
+        K mine[length];
+        T addends[length];
+        gather<K, Shape>(mine, [&](int row) { return keyLoader.row(row); });
+        gather<T, Shape>(addends, [&](int row) { return valueLoader.row(row); });
+        const K before = previous.before(mine[length - 1]);
+        const bool isFirst = tile == 0 && threadIdx.x == 0;
+        std::uint32_t heads = isFirst || !equal(before, mine[0]) ? 1 : 0;
+        T sum = addends[0];
 #pragma unroll
-    for (int i = 1; i < length; ++i) {
-        const bool isHead = !equal(mine[i - 1], mine[i]);
-        heads |= static_cast<std::uint32_t>(isHead) << i;
-        sum = isHead ? addends[i] : op(sum, addends[i]);
-    }
-    heads = withEnd<length>(heads, Shape::sizeOf(tile, n) - Shape::offset(0));
-
-    // Scan over the block, and publish what the tile leaves open.
-    const PartOfTile upTo = Warp::inclusiveScan(PartOfTile{static_cast<std::uint32_t>(__popc(heads)), sum}, join);
-    const auto place = Block::scanWarps<Shape::warps>(Warp::broadcast(upTo, Warp::lanes - 1), warpParts.data(), join);
-    const PartOfTile beforeInWarp = Warp::shiftUp(upTo, 1);
-    const PartOfTile beforeThread = Warp::lane() == 0 ? place.before : join(place.before, beforeInWarp);
-    const OpenRun<T, Heads> partOfTile{place.all.heads, place.all.sum};
-    if (Warp::index() == 0) {
-        chain.publish(tile, partOfTile);
-    }
-
-    // Pack the heads, and the sums of the runs that end at them. The barrier of the scan has let all threads read.
-    K* const packedKeys = reinterpret_cast<K*>(keyLoader.memory());
-    T* const packedSums = reinterpret_cast<T*>(valueLoader.memory());
-    if (heads != 0) {
-        K* nextKey = packedKeys + beforeThread.heads;
-        T* nextSum = packedSums + beforeThread.heads;
-        sum = beforeThread.sum;
-#pragma unroll
-        for (int i = 0; i < length; ++i) {
-            const bool isHead = (heads >> i & 1) != 0;
-            if (isHead) {
-                *nextKey++ = mine[i];
-                *nextSum++ = sum;
-            }
+        for (int i = 1; i < length; ++i) {
+            const bool isHead = !equal(mine[i - 1], mine[i]);
+            heads |= static_cast<std::uint32_t>(isHead) << i;
             sum = isHead ? addends[i] : op(sum, addends[i]);
         }
-    }
+        heads = withEnd<length>(heads, Shape::sizeOf(tile, n) - Shape::offset(0));
 
-    // Look back.
-    const bool isLast = tile == static_cast<int>(chain.tiles) - 1;
-    const std::uint32_t ends = place.all.heads;
-    const std::uint32_t begins = ends - (isLast ? 1 : 0);
-    if (Warp::index() == 0) {
-        const OpenRun<T, Heads> part = chain.before(tile, partOfTile, join);
-        if (threadIdx.x == 0) {
-            *partBefore.data() = part;
-            if (isLast) {
-                *count = std::size_t{part.heads} + begins;
+        // Scan over the block, and publish what the tile leaves open.
+        const PartOfTile upTo = Warp::inclusiveScan(PartOfTile{static_cast<std::uint32_t>(__popc(heads)), sum}, join);
+        const auto place =
+            Block::scanWarps<Shape::warps>(Warp::broadcast(upTo, Warp::lanes - 1), warpParts.data(), join);
+        const PartOfTile beforeInWarp = Warp::shiftUp(upTo, 1);
+        const PartOfTile beforeThread = Warp::lane() == 0 ? place.before : join(place.before, beforeInWarp);
+        const OpenRun<T, Heads> partOfTile{place.all.heads, place.all.sum};
+        if (Warp::index() == 0) {
+            chain.publish(tile, partOfTile);
+        }
+
+        // Pack the heads, and the sums of the runs that end at them. The barrier of the scan has let all threads read.
+        K* const packedKeys = reinterpret_cast<K*>(keyLoader.memory());
+        T* const packedSums = reinterpret_cast<T*>(valueLoader.memory());
+        if (heads != 0) {
+            K* nextKey = packedKeys + beforeThread.heads;
+            T* nextSum = packedSums + beforeThread.heads;
+            sum = beforeThread.sum;
+#pragma unroll
+            for (int i = 0; i < length; ++i) {
+                const bool isHead = (heads >> i & 1) != 0;
+                if (isHead) {
+                    *nextKey++ = mine[i];
+                    *nextSum++ = sum;
+                }
+                sum = isHead ? addends[i] : op(sum, addends[i]);
             }
         }
-    }
-    __syncthreads();
 
-    // Store. The first of the packed sums is the end of a run of an earlier tile, unless this is the first tile.
-    const std::size_t headsBefore = partBefore.data()->heads;
-    copyRun(uniqueKeys + headsBefore, keyLoader.memory(), 0, begins);
-    if (ends > 0) {
-        copyRun(sums + headsBefore, valueLoader.memory(), 1, ends - 1);
-        if (tile > 0 && threadIdx.x == 0) {
-            sums[headsBefore - 1] = op(partBefore.data()->sum, packedSums[0]);
+        // Look back.
+        const bool isLast = tile == tiles - 1;
+        const std::uint32_t ends = place.all.heads;
+        const std::uint32_t begins = ends - (isLast ? 1 : 0);
+        if (Warp::index() == 0) {
+            const OpenRun<T, Heads> part = chain.before(tile, partOfTile, join);
+            if (threadIdx.x == 0) {
+                *partBefore.data() = part;
+                if (isLast) {
+                    *count = std::size_t{part.heads} + begins;
+                }
+            }
         }
-    }
+        __syncthreads();
+
+        // Store. The first of the packed sums is the end of a run of an earlier tile, unless this is the first tile.
+        const std::size_t headsBefore = partBefore.data()->heads;
+        copyRun(uniqueKeys + headsBefore, keyLoader.memory(), 0, begins);
+        if (ends > 0) {
+            copyRun(sums + headsBefore, valueLoader.memory(), 1, ends - 1);
+            if (tile > 0 && threadIdx.x == 0) {
+                sums[headsBefore - 1] = op(partBefore.data()->sum, packedSums[0]);
+            }
+        }
+    });
 }
 
 /// Reduction by key: `reduce(keys, values, uniqueKeys, sums, count, n, [op, [equal,]] scratch, stream)`. For each run
@@ -217,32 +229,33 @@ struct ReduceByKey {
     /// How the blocks get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename Keys, typename Values, typename K, typename T, typename... Functions>
+    template <typename Keys, typename Values, typename K, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const Keys& /*keys*/, const Values& /*values*/, K* /*uniqueKeys*/,
-                                           T* /*sums*/, std::size_t* /*count*/, std::size_t n,
+                                           T* /*sums*/, std::size_t* /*count*/, N n,
                                            const Functions&... /*functions*/) const {
-        Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(n);
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(most);
         const std::size_t tiles =
-            Common::blocksFor(n + 1, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
+            Common::blocksFor(most + 1, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
         using WidestChain = LookBackChain<OpenRun<T, std::uint64_t>>;
-        return n == 0 ? 0 : scratchBytesFor<std::uint64_t>(WidestChain::wordsFor(tiles));
+        return most == 0 ? 0 : scratchBytesFor<std::uint64_t>(WidestChain::wordsFor(tiles));
     }
 
-    template <typename Keys, typename Values, typename K, typename T>
-    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
+    template <typename Keys, typename Values, typename K, typename T, ElementCount N>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n,
                     Scratch scratch, cudaStream_t stream) const {
         (*this)(keys, values, uniqueKeys, sums, count, n, Sum{}, scratch, stream);
     }
 
-    template <typename Keys, typename Values, typename K, typename T, OperatorOn<T> Op>
-    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
-                    Op op, Scratch scratch, cudaStream_t stream) const {
+    template <typename Keys, typename Values, typename K, typename T, ElementCount N, OperatorOn<T> Op>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n, Op op,
+                    Scratch scratch, cudaStream_t stream) const {
         (*this)(keys, values, uniqueKeys, sums, count, n, op, IsEqual{}, scratch, stream);
     }
 
-    template <typename Keys, typename Values, typename K, typename T, OperatorOn<T> Op, typename Equal>
-    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
-                    Op op, Equal equal, Scratch scratch, cudaStream_t stream) const {
+    template <typename Keys, typename Values, typename K, typename T, ElementCount N, OperatorOn<T> Op, typename Equal>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n, Op op,
+                    Equal equal, Scratch scratch, cudaStream_t stream) const {
         using KeySource = SourceOf<Keys>;
         using ValueSource = SourceOf<Values>;
         static_assert(std::is_same_v<typename KeySource::Value, K>, "keys come out as they go in");
@@ -252,23 +265,29 @@ struct ReduceByKey {
                       "keys, values and sums of up to 16 bytes");
         const KeySource keySource = sourceOf(keys);
         const ValueSource valueSource = sourceOf(values);
-        Arguments::requireArray("uniqueKeys", uniqueKeys, n);
-        Arguments::requireArray("sums", sums, n);
+        const CountFor<N> number = n;
+        const std::size_t most = capacityOf(number);
+        Arguments::requireArray("uniqueKeys", uniqueKeys, most);
+        Arguments::requireArray("sums", sums, most);
         Arguments::requireArray("count", count, 1);
-        requireApart("keys", keySource, uniqueKeys, sums, n);
-        requireApart("values", valueSource, uniqueKeys, sums, n);
+        requireApart("keys", keySource, uniqueKeys, sums, most);
+        requireApart("values", valueSource, uniqueKeys, sums, most);
+        requireCount(number, count, sizeof(*count));
+        requireCount(number, uniqueKeys, most * sizeof(K));
+        requireCount(number, sums, most * sizeof(T));
         ScratchArena arena(scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n));
-        if (n == 0) {
+        if (most == 0) {
+            tellExceeded(number, stream);
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
         using Shape = typename TileFor<KeySource, ValueSource, K, T>::Shape;
         const auto enqueueWith = [&]<typename Heads>(Heads) {
-            reduce<Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, n, op, equal, arena, stream);
+            reduce<Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, number, op, equal, arena, stream);
         };
         // Wide numbers of heads would take a second word only beside sums that take one.
         if constexpr (LookBack::Coding<T>::words == 1) {
-            if (n <= mostNarrowHeads) {
+            if (most <= mostNarrowHeads) {
                 enqueueWith(std::uint32_t{});
                 return;
             }
@@ -277,21 +296,23 @@ struct ReduceByKey {
     }
 
     /// Over tiles of the given shape. `Heads` is the type of the number of runs.
-    template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Op,
-              typename Equal>
-    void reduce(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
-                Op op, Equal equal, ScratchArena arena, cudaStream_t stream) const {
+    template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Count,
+              typename Op, typename Equal>
+    void reduce(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, Count n, Op op,
+                Equal equal, ScratchArena arena, cudaStream_t stream) const {
         using Chain = LookBackChain<OpenRun<T, Heads>>;
-        constexpr auto kernel = kernReduceByKey<Shape, Heads, Keys, Values, K, T, Equal, Op>;
-        const std::size_t tiles = n / Shape::elements + 1;  // the end of the array is in one of them
+        constexpr auto kernel = kernReduceByKey<Shape, Heads, Keys, Values, K, T, Equal, Op, Count>;
+        const std::size_t tiles = capacityOf(n) / Shape::elements + 1;  // the end of the array is in one of them
         const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
         // A tile alone reads no word.
         const bool isAlone = tiles == 1;
         if (!isAlone) {
             clearWords(chain.words, Chain::wordsFor(tiles), stream);
         }
-        launch<kernel>({tiles, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n, uniqueKeys,
-                       sums, count, chain, keys, values, isAlone ? TileOrder::BlockIndex : order, equal, op);
+        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
+        launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n,
+                       uniqueKeys, sums, count, chain, keys, values, isAlone ? TileOrder::BlockIndex : order, equal,
+                       op);
     }
 
   private:
@@ -325,21 +346,21 @@ struct Encode {
     /// How the blocks get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename In, typename K, typename Length, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, std::size_t* count, std::size_t n,
+    template <typename In, typename K, typename Length, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, std::size_t* count, N n,
                                            const Functions&... /*functions*/) const {
         return ReduceByKey{order}.scratchBytes(in, generated(One<Length>{}), unique, lengths, count, n);
     }
 
-    template <typename In, typename K, typename Length>
-    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, std::size_t n, Scratch scratch,
+    template <typename In, typename K, typename Length, ElementCount N>
+    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, unique, lengths, count, n, IsEqual{}, scratch, stream);
     }
 
-    template <typename In, typename K, typename Length, typename Equal>
-    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, std::size_t n, Equal equal,
-                    Scratch scratch, cudaStream_t stream) const {
+    template <typename In, typename K, typename Length, ElementCount N, typename Equal>
+    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Equal equal, Scratch scratch,
+                    cudaStream_t stream) const {
         ReduceByKey{order}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch, stream);
     }
 };

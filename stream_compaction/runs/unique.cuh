@@ -40,20 +40,19 @@ struct Unique {
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename In, typename T, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t* count, std::size_t n,
+    template <typename In, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t* count, N n,
                                            const Functions&... /*functions*/) const {
         return SinglePass::Compact{order}.scratchBytes(in, out, count, n);
     }
 
-    template <typename In, typename T>
-    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <typename In, typename T, ElementCount N>
+    void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsEqual{}, scratch, stream);
     }
 
-    template <typename In, typename T, typename Equal>
-    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Equal equal, Scratch scratch,
+    template <typename In, typename T, ElementCount N, typename Equal>
+    void operator()(const In& in, T* out, std::size_t* count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {
         SinglePass::Compact{order}(in, out, count, n, WithPrevious{BeginsRun<Equal>{equal}}, scratch, stream);
     }

@@ -101,6 +101,13 @@ class KeptElements {
 template <typename T, typename Shape>
 inline constexpr std::size_t registersToHold = Shape::rows* registersPerVector<T> + sizeof(KeptElements<Shape>) / 4;
 
+/// Writes the count of a compaction without elements.
+__device__ inline void countNothing(std::size_t n, std::size_t* count) {
+    if (n == 0 && blockIdx.x == 0 && threadIdx.x == 0) {
+        *count = 0;
+    }
+}
+
 /// What happens to the elements that are not kept.
 enum class Rejects {
     Dropped,
@@ -115,13 +122,21 @@ enum class Rejects {
 ///
 /// Work O(n + blocks^2), steps O(log n). Reads 4 bytes per int and writes 4 bytes per kept int. Latency is the limit at
 /// this size: launch, load, barrier, store.
-template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
+template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate, typename Count>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, 0, 20 + registersToHold<T, Shape>))
-    kernCompactResident(std::size_t n, T* odata, T* rejected, std::size_t* count, GridChain<std::uint32_t> chain,
+    kernCompactResident(Count number, T* odata, T* rejected, std::size_t* count, GridChain<std::uint32_t> chain,
                         Source source, Predicate keep) {
     __shared__ std::uint32_t warpCounts[Shape::warps];
+    const std::size_t n = numberOf(number);
     const int tile = static_cast<int>(blockIdx.x);
+    if (isOnDevice<Count> && tile >= Shape::tilesOf(n)) {
+        countNothing(n, count);
+        if (gridDim.x > 1) {
+            chain.publish(0);
+        }
+        return;
+    }
     const int size = Shape::sizeOf(tile, n);
 
     // Load, and decide what to keep.
@@ -183,78 +198,85 @@ inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes per int and writes 4 bytes per kept int. DRAM bandwidth is
 /// the limit.
-template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate>
+template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
                                                                           registersToCompact<T, Shape>(rejects)))
-    kernCompactLookBack(std::size_t n, T* odata, T* rejected, std::size_t* count, LookBackChain<LookBack::Count> chain,
+    kernCompactLookBack(Count number, T* odata, T* rejected, std::size_t* count, LookBackChain<LookBack::Count> chain,
                         Source source, TileOrder order, Predicate keep) {
     using Loader = SourceLoader<Source, Shape, tileBytes<Shape, Source, T>>;
     __shared__ typename Loader::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ std::uint64_t keptBefore;
     __shared__ int sharedTile;
+    const std::size_t n = numberOf(number);
+    const int tiles = Shape::tilesOf(n);
+    if constexpr (isOnDevice<Count>) {
+        countNothing(n, count);
+    }
     Loader loader(storage, source, n);
-    const int tiles = static_cast<int>(chain.tiles);
 
-    const int tile = beginTile(order, chain.words, sharedTile, loader);
+    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    forEachTile<Count>(tiles, take, [&](int tile) {
+        const std::size_t begin = Shape::begin(tile);
+        const int size = Shape::sizeOf(tile, n);
 
-    const std::size_t begin = Shape::begin(tile);
-    const int size = Shape::sizeOf(tile, n);
+        // Decide what to keep, count it and publish the number.
+        const typename PreviousFor<Predicate, T>::Type previous(source, Shape::beginOfWarp(tile), n);
+        loader.finish(tile);
+        KeptElements<Shape> kept;
+        const std::uint32_t warpCount =
+            kept.decide([&](int row) { return loader.row(row); }, previous, begin, size, keep);
+        const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+        const LookBack::Count tileCount{place.all};
+        if (Warp::index() == 0) {
+            chain.publish(tile, tileCount);
+        }
 
-    // Decide what to keep, count it and publish the number.
-    const typename PreviousFor<Predicate, T>::Type previous(source, Shape::beginOfWarp(tile), n);
-    loader.finish(tile);
-    KeptElements<Shape> kept;
-    const std::uint32_t warpCount = kept.decide([&](int row) { return loader.row(row); }, previous, begin, size, keep);
-    const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
-    const LookBack::Count tileCount{place.all};
-    if (Warp::index() == 0) {
-        chain.publish(tile, tileCount);
-    }
-
-    // Pack the kept elements where the tile was and, if the others are stored too, those behind them.
-    Vector<T, Shape::vectorLength> rows[Shape::rows];
+        // Pack the kept elements where the tile was and, if the others are stored too, those behind them.
+        Vector<T, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        rows[row] = loader.row(row);
-    }
-    __syncthreads();
-    T* const packed = reinterpret_cast<T*>(loader.memory());
-    kept.distribute(
-        rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
-        [&](const T& x, std::uint32_t rank) {
-            if constexpr (rejects == Rejects::Apart) {
-                packed[place.all + rank] = x;
-            } else if constexpr (rejects == Rejects::Behind) {
-                packed[size - 1 - rank] = x;
-            }
-        });
+        for (int row = 0; row < Shape::rows; ++row) {
+            rows[row] = loader.row(row);
+        }
+        __syncthreads();
+        T* const packed = reinterpret_cast<T*>(loader.memory());
+        kept.distribute(
+            rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
+            [&](const T& x, std::uint32_t rank) {
+                if constexpr (rejects == Rejects::Apart) {
+                    packed[place.all + rank] = x;
+                } else if constexpr (rejects == Rejects::Behind) {
+                    packed[size - 1 - rank] = x;
+                }
+            });
 
-    // Look back.
-    if (Warp::index() == 0) {
-        const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
-        if (threadIdx.x == 0) {
-            keptBefore = before.value;
-            if (tile == tiles - 1) {
-                *count = before.value + tileCount.value;
+        // Look back.
+        if (Warp::index() == 0) {
+            const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
+            if (threadIdx.x == 0) {
+                keptBefore = before.value;
+                if (tile == tiles - 1) {
+                    *count = before.value + tileCount.value;
+                }
             }
         }
-    }
-    __syncthreads();
+        __syncthreads();
 
-    // Store.
-    const std::uint32_t rejectedCount = size - place.all;
-    copyRun(odata + keptBefore, loader.memory(), 0, place.all);
-    if constexpr (rejects == Rejects::Apart) {
-        copyRun(rejected + (begin - keptBefore), loader.memory(), place.all, rejectedCount);
-    } else if constexpr (rejects == Rejects::Behind) {
-        copyRun(odata + (n - (begin - keptBefore) - rejectedCount), loader.memory(), place.all, rejectedCount);
-    }
+        // Store.
+        const std::uint32_t rejectedCount = size - place.all;
+        copyRun(odata + keptBefore, loader.memory(), 0, place.all);
+        if constexpr (rejects == Rejects::Apart) {
+            copyRun(rejected + (begin - keptBefore), loader.memory(), place.all, rejectedCount);
+        } else if constexpr (rejects == Rejects::Behind) {
+            copyRun(odata + (n - (begin - keptBefore) - rejectedCount), loader.memory(), place.all, rejectedCount);
+        }
+    });
 }
 
 /// Reverses the elements after the first `count` of n, in place. Reads and writes each of them once.
-template <typename T>
-__global__ void kernReverseRest(std::size_t n, T* data, const std::size_t* count) {
+template <typename T, typename Count>
+__global__ void kernReverseRest(Count number, T* data, const std::size_t* count) {
+    const std::size_t n = numberOf(number);
     const std::size_t begin = *count;
     const std::size_t pairs = (n - begin) / 2;
     const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
@@ -282,21 +304,25 @@ struct CompactLauncher {
                                  scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
     }
 
-    template <typename Source, typename T, typename Predicate>
-    void operator()(const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
-                    Scratch scratch, cudaStream_t stream) const {
+    template <typename Source, typename T, typename Count, typename Predicate>
+    void operator()(const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
         using Element = Stored<Source>;
         static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
         static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
         static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
-        ScratchArena arena(scratch, scratchBytes<Source, T>(n));
-        if (n == 0) {
+        const std::size_t most = capacityOf(n);
+        requireCount(n, count, sizeof(*count));
+        requireCount(n, out, most * sizeof(T));
+        ScratchArena arena(scratch, scratchBytes<Source, T>(most));
+        if (most == 0) {
+            tellExceeded(n, stream);
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
             return;
         }
         constexpr int length = vectorLength<Element, T>;
-        const bool isDone = withResidentShape(Common::divideRoundUp(n, countedLength<length>), compactLimits<length>(),
-                                              false, [&]<typename Block>(Block) {
+        const bool isDone = withResidentShape(Common::divideRoundUp(most, countedLength<length>),
+                                              compactLimits<length>(), false, [&]<typename Block>(Block) {
                                                   return compactResident(ResidentCompactBlock<Block, length>{}, in, out,
                                                                          rejected, count, n, keep, arena, stream);
                                               });
@@ -307,16 +333,16 @@ struct CompactLauncher {
 
     /// Launches blocks of the given shape that are all resident. Returns false if the elements do not fit into their
     /// registers.
-    template <typename Block, typename Source, typename T, typename Predicate>
-    [[nodiscard]] bool compactResident(Block, const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n,
+    template <typename Block, typename Source, typename T, typename Count, typename Predicate>
+    [[nodiscard]] bool compactResident(Block, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
                                        Predicate keep, ScratchArena arena, cudaStream_t stream) const {
         using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
         constexpr std::size_t mostRegisters = 128;
         if constexpr (registersToHold < T, Tile >> mostRegisters) {
             return false;
         } else {
-            constexpr auto kernel = kernCompactResident<Tile, rejects, Source, T, Predicate>;
-            const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
+            constexpr auto kernel = kernCompactResident<Tile, rejects, Source, T, Predicate, Count>;
+            const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
             if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
                 return false;
             }
@@ -327,21 +353,23 @@ struct CompactLauncher {
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename T, typename Predicate>
-    void compactByLookBack(Block, const Source& in, T* out, T* rejected, std::size_t* count, std::size_t n,
-                           Predicate keep, ScratchArena arena, cudaStream_t stream) const {
+    template <typename Block, typename Source, typename T, typename Count, typename Predicate>
+    void compactByLookBack(Block, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
+                           ScratchArena arena, cudaStream_t stream) const {
         using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate>;
-        const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
+        constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate, Count>;
+        const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const LookBackChain<LookBack::Count> chain{
             arena.take<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)), tiles};
         clearWords(chain.words, LookBackChain<LookBack::Count>::wordsFor(tiles), stream);
-        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
+        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
+        launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
                        order, keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
             constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements are to be reversed
-            kernReverseRest<<<Common::blocksFor(n / 2, threads, mostBlocks), threads, 0, stream>>>(n, out, count);
+            kernReverseRest<<<Common::blocksFor(capacityOf(n) / 2, threads, mostBlocks), threads, 0, stream>>>(n, out,
+                                                                                                               count);
             Common::checkCUDAError("kernReverseRest");
         }
     }
@@ -365,25 +393,24 @@ struct Compact {
     /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename In, typename T, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
+    template <typename In, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, N n,
                                            const Functions&... /*functions*/) const {
-        return CompactLauncher<Rejects::Dropped>::scratchBytes<SourceOf<In>, T>(n);
+        return CompactLauncher<Rejects::Dropped>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
 
-    template <typename In, typename T>
-    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <typename In, typename T, ElementCount N>
+    void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
 
-    template <typename In, typename T, typename Predicate>
-    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
+    template <typename In, typename T, ElementCount N, typename Predicate>
+    void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
-        requireSource<false>(source, out, n);
+        requireSource<false>(source, out, capacityOf(n));
         Arguments::requireArray("count", count, 1);
-        CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, n, keep, scratch, stream);
+        CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, CountFor<N>(n), keep, scratch, stream);
     }
 };
 
@@ -394,55 +421,55 @@ struct Partition {
 
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename In, typename T, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, std::size_t n,
+    template <typename In, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, N n,
                                            const Functions&... /*functions*/) const {
-        return CompactLauncher<Rejects::Behind>::scratchBytes<SourceOf<In>, T>(n);
+        return CompactLauncher<Rejects::Behind>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
-    template <typename In, typename T, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*kept*/, T* /*rejected*/, std::size_t* /*count*/,
-                                           std::size_t n, const Functions&... /*functions*/) const {
-        return CompactLauncher<Rejects::Apart>::scratchBytes<SourceOf<In>, T>(n);
+    template <typename In, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*kept*/, T* /*rejected*/, std::size_t* /*count*/, N n,
+                                           const Functions&... /*functions*/) const {
+        return CompactLauncher<Rejects::Apart>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
 
     /// Into one array of n elements: the kept ones, then the others. For large arrays the first pass writes the others
     /// in reverse, and a second pass reverses them.
-    template <typename In, typename T>
-    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <typename In, typename T, ElementCount N>
+    void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
-    template <typename In, typename T, typename Predicate>
-    void operator()(const In& in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
+    template <typename In, typename T, ElementCount N, typename Predicate>
+    void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
-        requireSource<false>(source, out, n);
+        requireSource<false>(source, out, capacityOf(n));
         Arguments::requireArray("count", count, 1);
-        CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, n, keep, scratch, stream);
+        CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, CountFor<N>(n), keep, scratch, stream);
     }
 
     /// Into two arrays, each with room for the elements that go there. Always one pass.
-    template <typename In, typename T>
-    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, std::size_t n, Scratch scratch,
+    template <typename In, typename T, ElementCount N>
+    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, kept, rejected, count, n, IsNonzero{}, scratch, stream);
     }
-    template <typename In, typename T, typename Predicate>
-    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
-                    Scratch scratch, cudaStream_t stream) const {
+    template <typename In, typename T, ElementCount N, typename Predicate>
+    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, N n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
-        Arguments::requireArray("kept", kept, n);
-        Arguments::requireArray("rejected", rejected, n);
+        const std::size_t most = capacityOf(n);
+        Arguments::requireArray("kept", kept, most);
+        Arguments::requireArray("rejected", rejected, most);
         Arguments::requireArray("count", count, 1);
         if constexpr (readsArray<SourceOf<In>>) {
             // Only the device knows how many elements go to each array. So this only checks that neither begins inside
             // the input.
-            const std::size_t bytes = n * sizeof(Stored<SourceOf<In>>);
-            Arguments::requireArray("in", source.elements, n);
+            const std::size_t bytes = most * sizeof(Stored<SourceOf<In>>);
+            Arguments::requireArray("in", source.elements, most);
             Arguments::requireDisjoint(source.elements, bytes, kept, 1);
             Arguments::requireDisjoint(source.elements, bytes, rejected, 1);
         }
-        CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, n, keep, scratch, stream);
+        CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, CountFor<N>(n), keep, scratch, stream);
     }
 };
 

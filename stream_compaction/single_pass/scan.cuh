@@ -32,12 +32,18 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 ///
 /// Work O(n + blocks^2 / 32), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
 /// size: launch, load, barrier, store.
-template <typename Shape, typename Source, typename T, typename Op, typename Initial>
+template <typename Shape, typename Source, typename T, typename Op, typename Initial, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
-    kernScanResident(std::size_t n, T* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive,
-                     Op op) {
+    kernScanResident(Count count, T* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive, Op op) {
     __shared__ SharedArray<T, Shape::warps> warpTotals;
+    const std::size_t n = numberOf(count);
     const int tile = static_cast<int>(blockIdx.x);
+    if (isOnDevice<Count> && tile >= Shape::tilesOf(n)) {
+        if (gridDim.x > 1) {
+            chain.publish(op.template identity<T>());
+        }
+        return;
+    }
     const TileOf<T> out = Shape::tileOf(odata, tile, n);
 
     // Load, and add up each vector.
@@ -76,47 +82,51 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// the look-back: a multiprocessor has room for six tiles of 32 KiB.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per int. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename T, typename Op, typename Initial>
+template <typename Shape, typename Source, typename T, typename Op, typename Initial, typename Count>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
                                                           24 + Shape::rows * sizeof(T) / 4))
-    kernScanLookBack(std::size_t n, T* odata, ReproducibleChain<T> chain, Source source, Initial initial,
-                     bool inclusive, bool reproducible, TileOrder order, Op op) {
+    kernScanLookBack(Count count, T* odata, ReproducibleChain<T> chain, Source source, Initial initial, bool inclusive,
+                     bool reproducible, TileOrder order, Op op) {
     using Loader = SourceLoader<Source, Shape>;
     __shared__ typename Loader::Storage storage;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     __shared__ SharedArray<T, 1> tilePrefix;
     __shared__ int sharedTile;
+    const std::size_t n = numberOf(count);
+    const int tiles = Shape::tilesOf(n);
     Loader loader(storage, source, n);
 
-    const int tile = beginTile(order, chain.words, sharedTile, loader);
+    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    forEachTile<Count>(tiles, take, [&](int tile) {
+        loader.finish(tile);
 
-    loader.finish(tile);
-
-    // Add up the tile and publish its sum.
-    T sums[Shape::rows];
+        // Add up the tile and publish its sum.
+        T sums[Shape::rows];
 #pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        sums[row] = TileScan::sumOf<T>(loader.row(row), op);
-    }
-    const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
-    if (Warp::index() == 0) {
-        chain.publish(tile, place.all);
-    }
-
-    // Scan the rows. Then the first warp finds the sum of all tiles before this one.
-    TileScan::scan(sums, op);
-    if (Warp::index() == 0) {
-        const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
-        if (threadIdx.x == 0) {
-            *tilePrefix.data() = op(valueOf(initial), prefix);
+        for (int row = 0; row < Shape::rows; ++row) {
+            sums[row] = TileScan::sumOf<T>(loader.row(row), op);
         }
-    }
-    __syncthreads();
+        const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
+        if (Warp::index() == 0) {
+            chain.publish(tile, place.all);
+        }
 
-    // Store.
-    TileScan::store<Shape>(Shape::tileOf(odata, tile, n), sums, op(*tilePrefix.data(), place.before), inclusive, op,
-                           [&](int row) { return loader.row(row); });
+        // Scan the rows. Then the first warp finds the sum of all tiles before this one.
+        TileScan::scan(sums, op);
+        if (Warp::index() == 0) {
+            const T prefix =
+                reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
+            if (threadIdx.x == 0) {
+                *tilePrefix.data() = op(valueOf(initial), prefix);
+            }
+        }
+        __syncthreads();
+
+        // Store.
+        TileScan::store<Shape>(Shape::tileOf(odata, tile, n), sums, op(*tilePrefix.data(), place.before), inclusive, op,
+                               [&](int row) { return loader.row(row); });
+    });
 }
 
 /// Prefix sums: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array of n elements in device memory,
@@ -139,49 +149,49 @@ struct Scan {
     /// How the blocks of large scans get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
-    template <typename In, typename T, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t n,
-                                           const Functions&... /*functions*/) const {
+    template <typename In, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, N n, const Functions&... /*functions*/) const {
         using Element = Stored<SourceOf<In>>;
-        Arguments::requireSize<T, Element>(n);
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
-        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
-        return n == 0 ? 0
-                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
-                                 scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<T, Element>(most);
+        const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, T>);
+        const std::size_t tiles = Common::blocksFor(most, ScanBlock::vectors * vectorLength<Element, T>);
+        return most == 0 ? 0
+                         : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
+                                    scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
-    template <typename In, typename T>
-    void operator()(const In& in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
+    template <typename In, typename T, ElementCount N>
+    void operator()(const In& in, T* out, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, n, Sum{}, scratch, stream);
     }
 
-    template <typename In, typename T, OperatorOn<T> Op>
-    void operator()(const In& in, T* out, std::size_t n, Op op, Scratch scratch, cudaStream_t stream) const {
+    template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
+    void operator()(const In& in, T* out, N n, Op op, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, n, op, op.template identity<T>(), scratch, stream);
     }
 
-    template <typename In, typename T, OperatorOn<T> Op>
-    void operator()(const In& in, T* out, std::size_t n, Op op, std::type_identity_t<T> initial, Scratch scratch,
+    template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
+    void operator()(const In& in, T* out, N n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        scanFrom(in, out, n, op, initial, scratch, stream);
+        scanFrom(in, out, CountFor<N>(n), op, initial, scratch, stream);
     }
 
-    template <typename In, typename T, OperatorOn<T> Op>
-    void operator()(const In& in, T* out, std::size_t n, Op op, InDeviceMemory<T> initial, Scratch scratch,
+    template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
+    void operator()(const In& in, T* out, N n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
         Arguments::requireArray("initial", initial.value, 1);
-        scanFrom(in, out, n, op, initial, scratch, stream);
+        scanFrom(in, out, CountFor<N>(n), op, initial, scratch, stream);
     }
 
     /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
     /// registers.
-    template <typename Block, typename Source, typename T, typename Op, typename Initial>
-    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, std::size_t n, Op op, Initial initial,
+    template <typename Block, typename Source, typename T, typename Count, typename Op, typename Initial>
+    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, Count n, Op op, Initial initial,
                                     ScratchArena arena, cudaStream_t stream) const {
         using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanResident<Tile, Source, T, Op, Initial>;
-        const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
+        constexpr auto kernel = kernScanResident<Tile, Source, T, Op, Initial, Count>;
+        const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
             return false;
         }
@@ -191,32 +201,35 @@ struct Scan {
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename T, typename Op, typename Initial>
-    void scanByLookBack(Block, const Source& source, T* out, std::size_t n, Op op, Initial initial, ScratchArena arena,
+    template <typename Block, typename Source, typename T, typename Count, typename Op, typename Initial>
+    void scanByLookBack(Block, const Source& source, T* out, Count n, Op op, Initial initial, ScratchArena arena,
                         cudaStream_t stream) const {
         using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op, Initial>;
-        const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
+        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op, Initial, Count>;
+        const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
         clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
-        launch<kernel>({tiles, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
+        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
+        launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
                        kind == ScanKind::Inclusive, reproducible, order, op);
     }
 
   private:
-    template <typename In, typename T, typename Op, typename Initial>
-    void scanFrom(const In& in, T* out, std::size_t n, Op op, Initial initial, Scratch scratch,
-                  cudaStream_t stream) const {
+    template <typename In, typename T, typename Count, typename Op, typename Initial>
+    void scanFrom(const In& in, T* out, Count n, Op op, Initial initial, Scratch scratch, cudaStream_t stream) const {
         using Element = Stored<SourceOf<In>>;
         static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<T>);
         static_assert(sizeof(Element) <= 16 && sizeof(T) <= 16, "elements of up to 16 bytes");
         const SourceOf<In> source = sourceOf(in);
-        requireSource<true>(source, out, n);
+        const std::size_t most = capacityOf(n);
+        requireSource<true>(source, out, most);
+        requireCount(n, out, most * sizeof(T));
         ScratchArena arena(scratch, scratchBytes(in, out, n));
-        if (n == 0) {
+        if (most == 0) {
+            tellExceeded(n, stream);
             return;
         }
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
+        const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, T>);
         const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
             return scanResident(block, source, out, n, op, initial, arena, stream);
         });

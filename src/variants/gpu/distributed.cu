@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "variants/gpu/memory.cuh"
+#include "variants/gpu/sort_kernels.cuh"
 #include "variants/gpu/spread.cuh"
 #include "variants/implementation.h"
 

@@ -11,6 +11,7 @@
 #include "variants/gpu/bus_copy.h"
 #include "variants/gpu/host_array.h"
 #include "variants/gpu/memory.cuh"
+#include "variants/gpu/sort_kernels.cuh"
 #include "variants/implementation.h"
 
 /// Operations on arrays in page-locked host memory. The bus limits their speed.

@@ -1,9 +1,19 @@
 #include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/split_sort.cuh>
 
+#include "variants/gpu/gathered.cuh"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/memory.cuh"
+#include "variants/gpu/sort_kernels.cuh"
 #include "variants/implementation.h"
+
+namespace StreamCompaction::Radix {
+
+template void launchSort(const SortCall<std::uint32_t, NoValue>&);
+template void launchSort(const SortCall<std::uint64_t, NoValue>&);
+template void launchSort(const SortCall<std::uint32_t, Carried<Bench::PairValue>>&);
+
+}  // namespace StreamCompaction::Radix
 
 namespace Bench {
 namespace {
@@ -29,6 +39,7 @@ Implementations gpuSorts() {
         sort("efficient", over(optimizedScan), IntsAlone{}),
         sort("radix-split", over(sharedScan), IntsAlone{}),
         sort("radix", fixed<Radix::Sort>),
+        {gathered<Gathered<Radix::Sort, std::int32_t, SortProblem<std::int32_t>>>(Operation::Sort)},
     });
 }
 

@@ -1,8 +1,11 @@
+#pragma once
+
+#include <stream_compaction/device_buffer.h>
+#include <stream_compaction/runtime/device_scope.h>
+
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <stream_compaction/radix_sort.cuh>
-#include <stream_compaction/single_pass/scan.cuh>
 
 #include "variants/gpu/memory.cuh"
 #include "variants/gpu/spread.cuh"
@@ -10,21 +13,17 @@
 
 /// What a program does that has arrays on several GPUs and a library for one of them.
 namespace Bench {
-namespace {
-
-using StreamCompaction::DeviceBuffer;
-using StreamCompaction::DeviceScope;
-using StreamCompaction::Common::checkCUDAError;
 
 /// Lets GPU 0 and the others copy over their link rather than through host memory, where there is a link.
-void connect(int gpus) {
+inline void connect(int gpus) {
+    using StreamCompaction::Common::checkCUDAError;
     const auto enable = [](int from, int to) {
         int isPossible = 0;
         checkCUDAError(cudaDeviceCanAccessPeer(&isPossible, from, to), "cudaDeviceCanAccessPeer");
         if (isPossible == 0) {
             return;
         }
-        const DeviceScope here(from);
+        const StreamCompaction::DeviceScope here(from);
         if (const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0); status != cudaErrorPeerAccessAlreadyEnabled) {
             checkCUDAError(status, "cudaDeviceEnablePeerAccess");
         }
@@ -37,11 +36,11 @@ void connect(int gpus) {
 }
 
 /// Copies all parts to GPU 0, runs an operation of the device layer there, and copies the result back.
-template <typename Op, typename T, typename Problem>
+template <typename Op, typename T, typename ProblemOfOp>
 class Gathered {
   public:
     using Element = T;
-    using SomeProblem = Problem;
+    using SomeProblem = ProblemOfOp;
 
     Gathered(std::span<const T> input, int gpus)
         : streams_(gpus),
@@ -87,18 +86,20 @@ class Gathered {
     }
     /// Between GPU 0 and another, on the stream of the other.
     void copy(T* to, const T* from, std::size_t n, int gpu) const {
-        checkCUDAError(cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, streams_.stream(gpu)),
-                       "cudaMemcpyAsync between GPUs");
+        StreamCompaction::Common::checkCUDAError(
+            cudaMemcpyAsync(to, from, n * sizeof(T), cudaMemcpyDefault, streams_.stream(gpu)),
+            "cudaMemcpyAsync between GPUs");
     }
 
     JoinedStreams streams_;
     Spread<T> input_;
     Spread<T> output_;
-    DeviceBuffer<T> wholeInput_;
-    DeviceBuffer<T> wholeOutput_;
-    DeviceBuffer<std::byte> scratch_;
+    StreamCompaction::DeviceBuffer<T> wholeInput_;
+    StreamCompaction::DeviceBuffer<T> wholeOutput_;
+    StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
+/// The variant "gather-to-one" of an operation.
 template <typename Memory>
 [[nodiscard]] Implementation gathered(Operation operation) {
     return {operation,
@@ -110,14 +111,6 @@ template <typename Memory>
                  return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
                                                              setting.gpus);
              }}};
-}
-
-}  // namespace
-
-Implementations gpuGathered() {
-    using Int = std::int32_t;
-    return {gathered<Gathered<StreamCompaction::SinglePass::Scan, Int, ScanProblem<Int>>>(Operation::Scan),
-            gathered<Gathered<StreamCompaction::Radix::Sort, Int, SortProblem<Int>>>(Operation::Sort)};
 }
 
 }  // namespace Bench

@@ -1,0 +1,76 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+
+#include "stream_compaction/runtime/arguments.h"
+#include "stream_compaction/runtime/cuda_check.h"
+
+/// The number of elements that an operation gets as `n`: a number that the host knows, or a count in device memory.
+namespace StreamCompaction {
+
+/// A number of elements that an earlier kernel of the stream writes, such as the count of a compaction. Operations take
+/// it in place of `n`. Arrays and scratch have room for `capacity` elements, but the work is that of the actual number.
+/// Elements behind it are neither read nor written. The operation itself may not write to `value`.
+struct CountInDeviceMemory {
+    const std::size_t* value;  ///< in memory that the device can read
+    std::size_t capacity;      ///< the most elements; a larger count is taken as this
+    bool* exceeded = nullptr;  ///< in device memory, or null: the operation writes whether the count was larger
+};
+
+/// A number, or a count in device memory.
+template <typename N>
+concept ElementCount = std::convertible_to<N, std::size_t> || std::same_as<N, CountInDeviceMemory>;
+
+/// Whether only the device knows the number.
+template <typename N>
+inline constexpr bool isOnDevice = std::same_as<N, CountInDeviceMemory>;
+
+/// How a kernel gets an `n` of type N.
+template <ElementCount N>
+using CountFor = std::conditional_t<isOnDevice<N>, CountInDeviceMemory, std::size_t>;
+
+/// The number of elements for which arrays and scratch have room.
+[[nodiscard]] inline std::size_t capacityOf(std::size_t n) { return n; }
+[[nodiscard]] inline std::size_t capacityOf(const CountInDeviceMemory& n) { return n.capacity; }
+
+/// The number of elements.
+[[nodiscard]] __device__ inline std::size_t numberOf(std::size_t n) { return n; }
+[[nodiscard]] __device__ inline std::size_t numberOf(const CountInDeviceMemory& n) {
+    const std::size_t value = *n.value;
+    if (n.exceeded != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
+        *n.exceeded = value > n.capacity;
+    }
+    return min(value, n.capacity);
+}
+
+/// Checks a count, and that it is none of the outputs, `bytes` bytes at `out`.
+inline void requireCount(std::size_t /*n*/, const void* /*out*/, std::size_t /*bytes*/) {}
+inline void requireCount(const CountInDeviceMemory& n, const void* out, std::size_t bytes) {
+    Arguments::requireArray("n", n.value, 1);
+    Arguments::requireDisjoint(n.value, sizeof(*n.value), out, bytes);
+}
+
+/// Writes whether the count is larger than the capacity, for an operation that has no other kernel to do that. A
+/// template, so that only code that calls it compiles it.
+template <typename Count>
+__global__ void kernTellExceeded(Count n) {
+    (void)numberOf(n);
+}
+
+/// Enqueues what is to be done about the count of an operation without elements.
+template <typename Count>
+void tellExceeded(const Count& n, cudaStream_t stream) {
+    if constexpr (isOnDevice<Count>) {
+        if (n.exceeded != nullptr) {
+            kernTellExceeded<<<1, 1, 0, stream>>>(n);
+            Common::checkCUDAError("kernTellExceeded");
+        }
+    }
+}
+
+}  // namespace StreamCompaction

@@ -1,0 +1,374 @@
+#include <functional>
+#include <utility>
+
+#include "device_fixture.cuh"
+#include "stream_compaction/histogram.cuh"
+#include "stream_compaction/multi_partition.cuh"
+#include "stream_compaction/radix_sort.cuh"
+#include "stream_compaction/runs.cuh"
+#include "stream_compaction/single_pass.cuh"
+
+/// Operations that take their number of elements from device memory. The same call with the number from the host is the
+/// reference; other tests compare that with the standard library.
+namespace StreamCompaction::Testing {
+namespace {
+
+using Word = std::uint32_t;
+
+/// Many short runs of few different values.
+struct ShortRuns {
+    std::uint64_t seed;
+    Word operator()(std::size_t i) const { return static_cast<Word>(randomBits(seed, i / 3) % 700); }
+};
+
+/// The arrays of a call. An operation uses some of the outputs.
+struct Arrays {
+    explicit Arrays(std::size_t capacity)
+        : capacity(capacity),
+          in(std::span<const Word>(hostArray(capacity, ShortRuns{capacity}))),
+          out(capacity),
+          otherOut(capacity),
+          counts(countsSize) {
+        poison();
+    }
+
+    void poison() {
+        out.poison(capacity, nullptr);
+        otherOut.poison(capacity, nullptr);
+        counts.poison(countsSize, nullptr);
+    }
+
+    static constexpr std::size_t countsSize = 257;
+
+    std::size_t capacity;
+    DeviceBuffer<Word> in;
+    GuardedArray<Word> out;
+    GuardedArray<Word> otherOut;
+    GuardedArray<std::size_t> counts;
+};
+
+/// A number of elements in device memory, and whether an operation has found that it exceeds the capacity.
+class DeviceCount {
+  public:
+    explicit DeviceCount(std::size_t capacity) : capacity_(capacity) {}
+
+    void set(std::size_t value) {
+        value_ = DeviceBuffer<std::size_t>(std::span<const std::size_t>(&value, 1));
+        Common::checkCUDAError(cudaMemset(exceeded_.data(), 0xA5, 1), "cudaMemset");
+    }
+    [[nodiscard]] CountInDeviceMemory get() {
+        return {std::as_const(value_).data(), capacity_, reinterpret_cast<bool*>(exceeded_.data())};
+    }
+    [[nodiscard]] int exceeded() const {
+        std::uint8_t byte = 0;
+        exceeded_.copyTo({&byte, 1});
+        return byte;
+    }
+
+  private:
+    std::size_t capacity_;
+    DeviceBuffer<std::size_t> value_{1};
+    DeviceBuffer<std::uint8_t> exceeded_{1};
+};
+
+class DeviceCountTest : public DeviceTest {
+  protected:
+    /// Expects the operation to treat a number in device memory like the same number from the host, and to write
+    /// nothing else. `call(arrays, n, scratch, stream)` enqueues it, `scratchBytes(arrays, n)` is the scratch that it
+    /// takes.
+    template <typename ScratchBytes, typename Call>
+    static void expectLikeHost(ScratchBytes scratchBytes, Call call) {
+        for (const std::size_t capacity : capacities()) {
+            Arrays expected(capacity);
+            Arrays actual(capacity);
+            DeviceCount count(capacity);
+            auto scratch = usedScratch(scratchBytes(actual, count.get()));
+            for (const std::size_t number : numbersUpTo(capacity)) {
+                SCOPED_TRACE("capacity " + std::to_string(capacity) + ", number " + std::to_string(number));
+                const std::size_t n = std::min(number, capacity);
+                expected.poison();
+                actual.poison();
+                count.set(number);
+                auto scratchOfHost = usedScratch(scratchBytes(expected, n));
+                call(expected, n, scratchOfHost.bytes(), nullptr);
+                call(actual, count.get(), scratch.bytes(), nullptr);
+                ASSERT_NO_FATAL_FAILURE(expectSame(actual, expected));
+                ASSERT_EQ(count.exceeded(), number > capacity ? 1 : 0);
+            }
+        }
+        expectReplays(scratchBytes, call);
+    }
+
+    /// Expects a graph to follow the number that it finds at each launch.
+    template <typename ScratchBytes, typename Call>
+    static void expectReplays(ScratchBytes scratchBytes, Call call) {
+        constexpr std::size_t capacity = 60000;
+        Arrays expected(capacity);
+        Arrays actual(capacity);
+        const std::vector<std::size_t> numbers{capacity, 1, 0, 40000, capacity + 1};
+        const DeviceBuffer<std::size_t> all{std::span(numbers)};
+        DeviceBuffer<std::size_t> value(1);
+        const CountInDeviceMemory n{std::as_const(value).data(), capacity};
+        auto scratch = usedScratch(scratchBytes(actual, n));
+        const CudaStream stream;
+        Graph graph(stream, [&](cudaStream_t s) { call(actual, n, scratch.bytes(), s); });
+        for (std::size_t i = 0; i < numbers.size(); ++i) {
+            expected.poison();
+            actual.poison();
+            auto scratchOfHost = usedScratch(scratchBytes(expected, capacity));
+            call(expected, std::min(numbers[i], capacity), scratchOfHost.bytes(), nullptr);
+            Common::checkCUDAError(
+                cudaMemcpy(value.data(), all.data() + i, sizeof(std::size_t), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+            Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
+            graph.launch();
+            ASSERT_NO_FATAL_FAILURE(expectSame(actual, expected)) << "number " << numbers[i];
+        }
+    }
+
+  private:
+    /// A captured graph.
+    class Graph {
+      public:
+        template <typename Enqueue>
+        Graph(const CudaStream& stream, Enqueue enqueue) : stream_(stream) {
+            Common::checkCUDAError(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal), "begin capture");
+            enqueue(static_cast<cudaStream_t>(stream_));
+            Common::checkCUDAError(cudaStreamEndCapture(stream_, &graph_), "end capture");
+            Common::checkCUDAError(cudaGraphInstantiate(&executable_, graph_, 0), "cudaGraphInstantiate");
+        }
+        ~Graph() {
+            cudaGraphExecDestroy(executable_);
+            cudaGraphDestroy(graph_);
+        }
+        Graph(const Graph&) = delete;
+        Graph& operator=(const Graph&) = delete;
+
+        void launch() const {
+            Common::checkCUDAError(cudaGraphLaunch(executable_, stream_), "cudaGraphLaunch");
+            stream_.synchronize();
+        }
+
+      private:
+        const CudaStream& stream_;
+        cudaGraph_t graph_ = nullptr;
+        cudaGraphExec_t executable_ = nullptr;
+    };
+
+    static void expectSame(const Arrays& actual, const Arrays& expected) {
+        const std::size_t n = actual.capacity;
+        ASSERT_TRUE(sameBits(actual.counts.read(Arrays::countsSize), expected.counts.read(Arrays::countsSize)));
+        ASSERT_TRUE(sameBits(actual.out.read(n), expected.out.read(n)));
+        ASSERT_TRUE(sameBits(actual.otherOut.read(n), expected.otherOut.read(n)));
+    }
+
+    /// Arrays for one block, for resident blocks, and for look-back.
+    [[nodiscard]] static std::vector<std::size_t> capacities() {
+        if (quick()) {
+            return {1, 700, 150000};
+        }
+        return {1, 700, 5000, 300000, 5'000'000};
+    }
+    [[nodiscard]] static std::vector<std::size_t> numbersUpTo(std::size_t capacity) {
+        return {0, 1, capacity / 100, capacity / 2 + 1, capacity - 1, capacity, capacity + 3};
+    }
+};
+
+TEST_F(DeviceCountTest, Scan) {
+    for (const SinglePass::Scan scan : {SinglePass::Scan{}, SinglePass::Scan{.kind = SinglePass::ScanKind::Inclusive,
+                                                            .reproducible = true,
+                                                            .order = TileOrder::Ticket}}) {
+        expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), a.out.data(), n); },
+                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                           scan(std::as_const(a.in).data(), a.out.data(), n, scratch, stream);
+                       });
+    }
+}
+
+struct Square {
+    __host__ __device__ Word operator()(std::size_t i) const { return static_cast<Word>(i * i); }
+};
+
+TEST_F(DeviceCountTest, ScanOfAFunction) {
+    const auto indices = generated(Square{});
+    expectLikeHost([&](Arrays& a, auto n) { return SinglePass::Scan{}.scratchBytes(indices, a.out.data(), n); },
+                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                       SinglePass::Scan{}(indices, a.out.data(), n, Max{}, scratch, stream);
+                   });
+}
+
+TEST_F(DeviceCountTest, Compact) {
+    for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
+        const SinglePass::Compact compact{order};
+        expectLikeHost(
+            [&](Arrays& a, auto n) { return compact.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n); },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                compact(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, scratch, stream);
+            });
+    }
+}
+
+TEST_F(DeviceCountTest, Partition) {
+    const SinglePass::Partition partition;
+    expectLikeHost(
+        [&](Arrays& a, auto n) { return partition.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n); },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            partition(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, scratch, stream);
+        });
+    expectLikeHost(
+        [&](Arrays& a, auto n) {
+            return partition.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), a.counts.data(), n);
+        },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            partition(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch, stream);
+        });
+}
+
+TEST_F(DeviceCountTest, SortKeys) {
+    for (const Radix::Sort sort :
+         {Radix::Sort{}, Radix::Sort{.beginBit = 3, .endBit = 9, .order = TileOrder::Ticket}}) {
+        expectLikeHost([&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), n); },
+                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                           sort(std::as_const(a.in).data(), a.out.data(), n, scratch, stream);
+                       });
+    }
+}
+
+TEST_F(DeviceCountTest, SortConsumedKeys) {
+    for (const int endBit : {8, 16}) {
+        const Radix::Sort sort{.descending = true, .endBit = endBit};
+        const auto consumed = [](Arrays& a) { return Radix::Consumed{a.otherOut.data()}; };
+        expectLikeHost([&](Arrays& a, auto n) { return sort.scratchBytes(consumed(a), a.out.data(), n); },
+                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                           Common::checkCUDAError(cudaMemcpyAsync(a.otherOut.data(), a.in.data(), a.in.byteCount(),
+                                                                  cudaMemcpyDeviceToDevice, stream),
+                                                  "cudaMemcpyAsync");
+                           sort(consumed(a), a.out.data(), n, scratch, stream);
+                           // What is left of the input is undefined.
+                           a.otherOut.poison(a.capacity, stream);
+                       });
+    }
+}
+
+TEST_F(DeviceCountTest, SortPairs) {
+    const Radix::Sort sort;
+    expectLikeHost(
+        [&](Arrays& a, auto n) {
+            return sort.scratchBytes(a.in.data(), a.out.data(), a.in.data(), a.otherOut.data(), n);
+        },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            const Word* const in = std::as_const(a.in).data();
+            sort(in, a.out.data(), in, a.otherOut.data(), n, scratch, stream);
+        });
+}
+
+TEST_F(DeviceCountTest, ArgSort) {
+    const Radix::ArgSort sort;
+    expectLikeHost(
+        [&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), n); },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            sort(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
+        });
+}
+
+struct Remainder {
+    __host__ __device__ Word operator()(Word x) const { return x % 37; }
+};
+
+TEST_F(DeviceCountTest, MultiPartition) {
+    const Radix::MultiPartition partition;
+    expectLikeHost(
+        [&](Arrays& a, auto n) {
+            return partition.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n, 37, Remainder{});
+        },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            partition(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, 37, Remainder{}, scratch, stream);
+        });
+}
+
+TEST_F(DeviceCountTest, Histogram) {
+    expectLikeHost([](Arrays&, auto) { return std::size_t{0}; },
+                   [](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                       Histogram{}(std::as_const(a.in).data(), a.counts.data(), n, 257, Remainder{}, scratch, stream);
+                   });
+}
+
+TEST_F(DeviceCountTest, Runs) {
+    expectLikeHost(
+        [](Arrays& a, auto n) { return Runs::Unique{}.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n); },
+        [](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            Runs::Unique{}(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, scratch, stream);
+        });
+    expectLikeHost(
+        [](Arrays& a, auto n) {
+            return Runs::Encode{}.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), a.counts.data(), n);
+        },
+        [](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            Runs::Encode{}(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch,
+                           stream);
+        });
+    expectLikeHost(
+        [](Arrays& a, auto n) {
+            return Runs::ReduceByKey{}.scratchBytes(a.in.data(), a.in.data(), a.out.data(), a.otherOut.data(),
+                                                    a.counts.data(), n);
+        },
+        [](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            const Word* const in = std::as_const(a.in).data();
+            Runs::ReduceByKey{}(in, in, a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch, stream);
+        });
+}
+
+struct IsMultipleOf3 {
+    __host__ __device__ bool operator()(Word x) const { return x % 3 == 0; }
+};
+
+/// What one operation counts is the number of elements of the next.
+TEST_F(DeviceCountTest, AChainNeedsNoHost) {
+    constexpr std::size_t capacity = 20000;
+    Arrays a(capacity);
+    const IsMultipleOf3 isMultiple;
+    const SinglePass::Compact compact;
+    const Radix::Sort sort;
+    auto compactScratch = usedScratch(compact.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), capacity));
+    std::size_t* const count = a.counts.data();
+    const CountInDeviceMemory kept{count, capacity};
+    auto sortScratch = usedScratch(sort.scratchBytes(a.out.data(), a.otherOut.data(), kept));
+    compact(std::as_const(a.in).data(), a.out.data(), count, capacity, isMultiple, compactScratch.bytes(), nullptr);
+    const Word* const keptElements = a.out.data();
+    sort(keptElements, a.otherOut.data(), kept, sortScratch.bytes(), nullptr);
+
+    std::vector<Word> expected = hostArray(capacity, ShortRuns{capacity});
+    std::erase_if(expected, std::not_fn(isMultiple));
+    std::ranges::sort(expected);
+    ASSERT_EQ(a.counts.read(Arrays::countsSize)[0], expected.size());
+    std::vector<Word> sorted = a.otherOut.read(capacity);
+    sorted.resize(expected.size());
+    EXPECT_TRUE(sameBits(sorted, expected));
+}
+
+TEST_F(DeviceCountTest, BadArguments) {
+    Arrays a(100);
+    const SinglePass::Compact compact;
+    const Word* const in = std::as_const(a.in).data();
+    auto scratch = usedScratch(compact.scratchBytes(in, a.out.data(), a.counts.data(), std::size_t{100}));
+    const CountInDeviceMemory none{nullptr, 100};
+    EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), none, scratch.bytes(), nullptr), std::invalid_argument);
+    const CountInDeviceMemory output{a.counts.data(), 100};
+    EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), output, scratch.bytes(), nullptr), std::invalid_argument);
+    const CountInDeviceMemory tooMany{a.counts.data() + 1, 200};
+    EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), tooMany, Scratch{}, nullptr), std::invalid_argument);
+}
+
+/// An operation with room for no elements at all.
+TEST_F(DeviceCountTest, NoCapacity) {
+    Arrays a(1);
+    DeviceCount count(0);
+    for (const std::size_t number : {0, 1}) {
+        count.set(number);
+        SinglePass::Compact{}(std::as_const(a.in).data(), a.out.data(), a.counts.data(), count.get(), {}, nullptr);
+        EXPECT_EQ(a.counts.read(Arrays::countsSize)[0], 0);
+        EXPECT_EQ(count.exceeded(), static_cast<int>(number));
+    }
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
