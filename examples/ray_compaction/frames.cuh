@@ -12,13 +12,17 @@
 
 namespace RayCompaction {
 
+using StreamCompaction::CountInDeviceMemory;
+using StreamCompaction::CudaStream;
+using StreamCompaction::PinnedArray;
+
 /// The host knows: it reads the number of rays in each bounce, and launches as many threads. Before that it waits for
 /// the device, and then the device waits for it.
 class HostLoop {
   public:
     explicit HostLoop(PathTracer& tracer) : tracer_(tracer) {}
 
-    void render(const StreamCompaction::CudaStream& stream) {
+    void render(const CudaStream& stream) {
         tracer_.generate(stream);
         tracer_.traceAndCompact(tracer_.pixels(), stream);
         while (const std::size_t rays = raysLeft(stream)) {
@@ -29,7 +33,7 @@ class HostLoop {
 
   private:
     /// Waits for the device.
-    [[nodiscard]] std::size_t raysLeft(const StreamCompaction::CudaStream& stream) {
+    [[nodiscard]] std::size_t raysLeft(const CudaStream& stream) {
         std::size_t& rays = rays_.elements().front();
         checkCUDAError(cudaMemcpyAsync(&rays, tracer_.left(), sizeof(rays), cudaMemcpyDeviceToHost, stream),
                        "cudaMemcpyAsync");
@@ -38,7 +42,7 @@ class HostLoop {
     }
 
     PathTracer& tracer_;
-    StreamCompaction::PinnedArray<std::size_t> rays_{1};
+    PinnedArray<std::size_t> rays_{1};
 };
 
 /// Lets the loop of a graph go on as long as there are rays.
@@ -56,7 +60,7 @@ class FrameGraph {
   public:
     /// Builds the graph. It works on the arrays of the path tracer, which has to live as long.
     explicit FrameGraph(PathTracer& tracer) {
-        const StreamCompaction::CudaStream stream;
+        const CudaStream stream;
         cudaGraph_t graph = nullptr;
         checkCUDAError(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
         graph_.reset(graph);
@@ -81,7 +85,7 @@ class FrameGraph {
         executable_.reset(executable);
     }
 
-    void render(const StreamCompaction::CudaStream& stream) {
+    void render(const CudaStream& stream) {
         checkCUDAError(cudaGraphLaunch(executable_.get(), stream), "cudaGraphLaunch");
     }
 

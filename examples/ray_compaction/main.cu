@@ -8,6 +8,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <iostream>
 #include <stdexcept>
@@ -44,7 +46,7 @@ template <typename Frames>
 [[nodiscard]] Rendering render(const Request& request) {
     PathTracer tracer(request.camera);
     Frames frames(tracer);
-    const StreamCompaction::CudaStream stream;
+    const CudaStream stream;
     const auto renderAll = [&] {
         for (std::uint32_t sample = 0; sample < request.samples; ++sample) {
             frames.render(stream);
@@ -129,8 +131,12 @@ int main(int argc, char* argv[]) {
     app.add_option("--height", request.camera.height, "Rows of pixels [256]")->check(CLI::Range(1, 2048));
     app.add_option("--samples", request.samples, "Paths per pixel [16]")->check(CLI::Range(1, 65536));
     app.add_option("FILE", request.file, "Image to write, as PNG");
-    CLI11_PARSE(app, argc, argv);
-
+    constexpr int usage = 2;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : usage;
+    }
     if (const auto reason = StreamCompaction::Common::cudaUnavailableReason()) {
         std::printf("skipped: %s\n", reason->c_str());
         return 0;

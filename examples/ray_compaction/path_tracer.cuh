@@ -9,9 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 
-#include "device_counts.cuh"
 #include "scene.cuh"
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/device_buffer.h"
@@ -21,6 +19,7 @@
 namespace RayCompaction {
 
 using StreamCompaction::DeviceBuffer;
+using StreamCompaction::ElementCount;
 using StreamCompaction::Common::blocksFor;
 using StreamCompaction::Common::checkCUDAError;
 using StreamCompaction::Common::globalThreadIndex;
@@ -126,8 +125,8 @@ struct MaterialOf {
 
 /// The paths of an image and the steps of a bounce. Each step enqueues work and does not synchronise.
 ///
-/// Steps take the number of rays as a number, or as CountInDeviceMemory. In both cases the kernels read it in device
-/// memory. The number that the host knows is for the shapes of launches alone.
+/// Steps take the number of rays as a number that the host knows, or as a count in device memory. It shapes the
+/// launches. The kernels above read the number in device memory in both cases.
 class PathTracer {
   public:
     /// Allocates.
@@ -138,8 +137,8 @@ class PathTracer {
           queue_(pixels()),
           survivors_(pixels()),
           left_(1),
-          begins_(scatteringMaterials + 2),
-          scratch_(scratchBytes(CountInDeviceMemory{alive(), pixels()})) {}
+          begins_(scatteringMaterials + 1),
+          scratch_(scratchBytes()) {}
 
     [[nodiscard]] std::size_t pixels() const { return camera_.pixels(); }
     /// The number of rays, in device memory: where the last material ends in the sorted queue.
@@ -163,37 +162,34 @@ class PathTracer {
     }
 
     /// The first half of a bounce, with n rays in the queue. `left()` of them survive.
-    template <typename Count>
+    template <ElementCount Count>
     void traceAndCompact(Count n, cudaStream_t stream) {
-        kernTrace<<<blocksFor(mostOf(n), threads), threads, 0, stream>>>(Scene{}, paths_.data(), film_.data(),
-                                                                         queue_.data(), alive());
+        kernTrace<<<blocksFor(StreamCompaction::capacityOf(n), threads), threads, 0, stream>>>(
+            Scene{}, paths_.data(), film_.data(), queue_.data(), alive());
         checkCUDAError("kernTrace");
         compact_(queue_.data(), survivors_.data(), left_.data(), n, IsAlive{paths_.data()}, scratch_.bytes(), stream);
     }
 
     /// The second half, with the n rays that have survived. They are in the queue again, and `alive()` is n.
-    template <typename Count>
+    template <ElementCount Count>
     void sortAndScatter(Count n, cudaStream_t stream) {
         partition_(survivors_.data(), queue_.data(), begins_.data(), n, scatteringMaterials, MaterialOf{paths_.data()},
                    scratch_.bytes(), stream);
-        kernScatter<<<blocksFor(mostOf(n), threads), threads, 0, stream>>>(paths_.data(), queue_.data(), alive());
+        kernScatter<<<blocksFor(StreamCompaction::capacityOf(n), threads), threads, 0, stream>>>(
+            paths_.data(), queue_.data(), alive());
         checkCUDAError("kernScatter");
     }
 
   private:
-    [[nodiscard]] static std::size_t mostOf(std::size_t n) { return n; }
-    [[nodiscard]] static std::size_t mostOf(CountInDeviceMemory n) { return n.capacity; }
-
-    template <typename Count>
-    [[nodiscard]] std::size_t scratchBytes(Count n) {
+    [[nodiscard]] std::size_t scratchBytes() {
         return std::max(
-            compact_.scratchBytes(queue_.data(), survivors_.data(), left_.data(), n, IsAlive{paths_.data()}),
-            partition_.scratchBytes(survivors_.data(), queue_.data(), begins_.data(), n, scatteringMaterials,
+            compact_.scratchBytes(queue_.data(), survivors_.data(), left_.data(), pixels(), IsAlive{paths_.data()}),
+            partition_.scratchBytes(survivors_.data(), queue_.data(), begins_.data(), pixels(), scatteringMaterials,
                                     MaterialOf{paths_.data()}));
     }
 
-    Compact compact_;
-    MultiPartition partition_;
+    StreamCompaction::SinglePass::Compact compact_;
+    StreamCompaction::Radix::MultiPartition partition_;
     Camera camera_;
     DeviceBuffer<Path> paths_;
     DeviceBuffer<Vec3> film_;
