@@ -28,6 +28,7 @@ BUILDS = {"seeds": "build/simulated", "races": "build/simulated-races"}
 
 # The source file of each test suite.
 FILES = {
+    "SeededDeviceCountTest": "device_count_test",
     "SeededScanTest": "scan_test",
     "SeededCompactTest": "compact_test",
     "SeededHistogramTest": "histogram_test",
@@ -74,6 +75,17 @@ MUTANTS = [
            "if (tile % size == size - 1 && platform.lane() == 0) {",
            "if (tile % size == size - 2 && platform.lane() == 0) {",
            "SeededScanTest.Reproducible"),
+    # Blocks that take one tile after the other.
+    Mutant("tile loaded over the last one", "barrier before the next tile is loaded", "primitives/tile_order.cuh",
+           "        loader.release();\n        __syncthreads();\n", "        loader.release();\n",
+           "SeededDeviceCountTest.Scan"),
+    Mutant("next tile too soon", "barrier before the next tile is taken", "primitives/tile_order.cuh",
+           "    if (round > 0) {\n        __syncthreads();\n    }\n", "",
+           "SeededDeviceCountTest.SortInPassesByTickets"),
+    Mutant("parity stays", "each copy turns the barrier", "primitives/tile_loader.cuh",
+           "        parity_ ^= pieces.usesEngine() ? 1 : 0;\n", "",
+           "SeededDeviceCountTest.Compact"),
+
     Mutant("status words not cleared", "clear of status words", "runtime/clear_words.cuh",
            "        words[i] = 0;\n", "",
            "SeededScanTest.ByLookBack"),

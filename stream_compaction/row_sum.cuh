@@ -14,7 +14,8 @@
 /// Sums are accumulated in the type of `out`, which may be wider than that of the elements: int8 into int, __half and
 /// __nv_bfloat16 into float. Integers wrap. The sum of bools is true if any of them is. Rows without columns sum to 0.
 /// May not run in place. `Adaptive` also takes `transformed(in, function)` for `in`; it then adds up `function` of each
-/// element. A pitch of less than `cols` and a matrix larger than memory throw std::invalid_argument. Neither allocates
+/// element. `Adaptive` takes a count in device memory as `rows`, too (CountInDeviceMemory). A pitch of less than `cols`
+/// and a matrix larger than memory throw std::invalid_argument. Neither allocates
 /// nor synchronises.
 namespace StreamCompaction::RowSum {
 
@@ -100,35 +101,35 @@ struct Adaptive {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// Enough for any card.
-    template <typename In, typename Acc>
-    [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, std::size_t rows, std::size_t cols,
+    template <typename In, typename Acc, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const In* in, Acc* /*out*/, N rows, std::size_t cols,
                                            std::size_t pitch) const {
-        return scratchOf<Acc>(Matrix<In>{in, rows, cols, pitch});
+        return scratchOf<Acc>(Matrix<In>{in, capacityOf(rows), cols, pitch});
     }
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename In, typename Function, typename Acc>
-    [[nodiscard]] std::size_t scratchBytes(const TransformedSource<In, Function>& in, Acc* out, std::size_t rows,
+    template <typename In, typename Function, typename Acc, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const TransformedSource<In, Function>& in, Acc* out, N rows,
                                            std::size_t cols, std::size_t pitch) const {
         return scratchBytes(in.elements, out, rows, cols, pitch);
     }
 
     /// The matrix may begin at any address that its type allows. Elements and sums have 1, 2, 4, 8 or 16 bytes and are
     /// aligned to their size: a struct of two floats has to be alignas(8).
-    template <typename In, typename Acc>
-    void operator()(const In* in, Acc* out, std::size_t rows, std::size_t cols, std::size_t pitch, Scratch scratch,
+    template <typename In, typename Acc, ElementCount N>
+    void operator()(const In* in, Acc* out, N rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
-        sum(Matrix<In>{in, rows, cols, pitch}, out, scratch, stream);
+        sum(Matrix<In, Unchanged, CountFor<N>>{in, rows, cols, pitch}, out, scratch, stream);
     }
     /// Adds up a function of the elements of each row.
-    template <typename In, typename Function, typename Acc>
-    void operator()(const TransformedSource<In, Function>& in, Acc* out, std::size_t rows, std::size_t cols,
-                    std::size_t pitch, Scratch scratch, cudaStream_t stream) const {
-        sum(Matrix<In, Function>{in.elements, rows, cols, pitch, in.function}, out, scratch, stream);
+    template <typename In, typename Function, typename Acc, ElementCount N>
+    void operator()(const TransformedSource<In, Function>& in, Acc* out, N rows, std::size_t cols, std::size_t pitch,
+                    Scratch scratch, cudaStream_t stream) const {
+        sum(Matrix<In, Function, CountFor<N>>{in.elements, rows, cols, pitch, in.function}, out, scratch, stream);
     }
 
     /// Sums by a given plan.
-    template <typename In, typename Function, typename Acc>
-    void sumBy(const Plan& plan, const Matrix<In, Function>& matrix, Acc* out, ScratchArena arena,
+    template <typename In, typename Function, typename Rows, typename Acc>
+    void sumBy(const Plan& plan, const Matrix<In, Function, Rows>& matrix, Acc* out, ScratchArena arena,
                cudaStream_t stream) const {
         switch (plan.mapping) {
             case Mapping::Thread:
@@ -146,59 +147,60 @@ struct Adaptive {
             case Mapping::Blocks:
                 break;
         }
-        Acc* const sums = plan.parts > 1 ? arena.take<Acc>(matrix.rows * plan.parts) : out;
+        Acc* const sums = plan.parts > 1 ? arena.take<Acc>(matrix.mostRows() * plan.parts) : out;
         sumByTeam<WideBlock>(plan, matrix, sums, Begin::Normal, stream);
         if (plan.parts > 1) {
-            sumByTeam<PartsBlock>({}, Matrix<Acc>{sums, matrix.rows, plan.parts, plan.parts}, out, Begin::Programmatic,
-                                  stream);
+            sumByTeam<PartsBlock>({}, Matrix<Acc, Unchanged, Rows>{sums, matrix.rows, plan.parts, plan.parts}, out,
+                                  Begin::Programmatic, stream);
         }
     }
 
   private:
-    template <typename Acc, typename In, typename Function>
-    [[nodiscard]] static std::size_t scratchOf(const Matrix<In, Function>& matrix) {
+    template <typename Acc, typename In, typename Function, typename Rows>
+    [[nodiscard]] static std::size_t scratchOf(const Matrix<In, Function, Rows>& matrix) {
         requireMatrixSize<Acc>(matrix);
-        const bool isEmpty = matrix.rows == 0 || matrix.cols == 0;
-        const std::size_t parts = isEmpty ? 1 : mostPartsOf({matrix.rows, matrix.cols, matrix.pitch, sizeof(In)});
-        return parts > 1 ? scratchBytesFor<Acc>(matrix.rows * parts) : 0;
+        const bool isEmpty = matrix.mostRows() == 0 || matrix.cols == 0;
+        const std::size_t parts = isEmpty ? 1 : mostPartsOf({matrix.mostRows(), matrix.cols, matrix.pitch, sizeof(In)});
+        return parts > 1 ? scratchBytesFor<Acc>(matrix.mostRows() * parts) : 0;
     }
 
-    template <typename In, typename Function, typename Acc>
-    void sum(const Matrix<In, Function>& matrix, Acc* out, Scratch scratch, cudaStream_t stream) const {
+    template <typename In, typename Function, typename Rows, typename Acc>
+    void sum(const Matrix<In, Function, Rows>& matrix, Acc* out, Scratch scratch, cudaStream_t stream) const {
         requireMatrix(matrix, out);
         ScratchArena arena(scratch, scratchOf<Acc>(matrix));
         if (!isDoneWithoutColumns(matrix, out, stream)) {
-            const Plan plan = planFor({matrix.rows, matrix.cols, matrix.pitch, sizeof(In)}, currentCard());
+            const Plan plan = planFor({matrix.mostRows(), matrix.cols, matrix.pitch, sizeof(In)}, currentCard());
             sumBy(plan, matrix, out, arena, stream);
         }
     }
 
-    template <typename In, typename Function, typename Acc>
-    static void sumByTile(const Matrix<In, Function>& matrix, Acc* out, cudaStream_t stream) {
-        constexpr auto kernel = kernSumByTile<In, Function, Acc>;
+    template <typename In, typename Function, typename Rows, typename Acc>
+    static void sumByTile(const Matrix<In, Function, Rows>& matrix, Acc* out, cudaStream_t stream) {
+        constexpr auto kernel = kernSumByTile<In, Function, Rows, Acc>;
         const std::size_t rowBytes = matrix.cols * sizeof(In);
-        const std::size_t rows = std::min(rowsPerTile(rowBytes), matrix.rows);
-        const std::size_t blocks = Common::divideRoundUp(matrix.rows, rows);
+        const std::size_t rows = std::min(rowsPerTile(rowBytes), matrix.mostRows());
+        const std::size_t blocks = Common::divideRoundUp(matrix.mostRows(), rows);
         constexpr std::size_t mostSharedBytes =
             RunLoader<In>::sharedBytes(std::max(tileBytes, tileThreads * mostBytesPerThread));
         if (onCurrentDevice<kernel>(tileThreads, mostSharedBytes).residentBlocks == 0) {
             throw CudaError("kernSumByTile: the card has too little shared memory");
         }
-        launch<kernel>({blocks, tileThreads, RunLoader<In>::sharedBytes(rows * rowBytes)}, stream, matrix,
-                       static_cast<unsigned>(rows), out);
+        const std::size_t sharedBytes = RunLoader<In>::sharedBytes(rows * rowBytes);
+        launch<kernel>({blocksForTiles<kernel, Rows>(blocks, tileThreads, sharedBytes), tileThreads, sharedBytes},
+                       stream, matrix, static_cast<unsigned>(rows), out);
     }
 
-    template <typename Shape, typename In, typename Function, typename Acc>
-    static void sumByTeam(const Plan& plan, const Matrix<In, Function>& matrix, Acc* out, Begin begin,
+    template <typename Shape, typename In, typename Function, typename Rows, typename Acc>
+    static void sumByTeam(const Plan& plan, const Matrix<In, Function, Rows>& matrix, Acc* out, Begin begin,
                           cudaStream_t stream) {
-        const std::size_t blocks = Common::divideRoundUp(matrix.rows * plan.parts, Shape::rowsPerBlock);
-        const LaunchShape shape{.blocks = blocks,
-                                .threads = Shape::threads,
-                                .begin = begin,
-                                .carveout = cudaSharedmemCarveoutDefault};  // loads pass through the first-level cache
+        const std::size_t blocks = Common::divideRoundUp(matrix.mostRows() * plan.parts, Shape::rowsPerBlock);
         const auto launchReading = [&]<bool readOnce>(std::bool_constant<readOnce>) {
-            launch<kernSumByTeam<Shape, readOnce, In, Function, Acc>>(
-                shape, stream, matrix, static_cast<unsigned>(plan.parts), plan.partVectors, out);
+            constexpr auto kernel = kernSumByTeam<Shape, readOnce, In, Function, Rows, Acc>;
+            launch<kernel>({.blocks = blocksForTiles<kernel, Rows>(blocks, Shape::threads),
+                            .threads = Shape::threads,
+                            .begin = begin,
+                            .carveout = cudaSharedmemCarveoutDefault},  // loads pass through the first-level cache
+                           stream, matrix, static_cast<unsigned>(plan.parts), plan.partVectors, out);
         };
         plan.readOnce ? launchReading(std::true_type{}) : launchReading(std::false_type{});
     }

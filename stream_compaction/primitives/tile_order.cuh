@@ -73,6 +73,12 @@ template <typename Word>
     return static_cast<int>(shared);
 }
 
+/// The block's tile of a round, by index, for tiles that do not wait for one another.
+[[nodiscard]] __device__ inline int tileByIndex(int round) {
+    int unused = 0;
+    return tileOfBlock(TileOrder::BlockIndex, nullptr, unused, round);
+}
+
 /// Starts loading the block's tile of a round, if it is one of the `tiles` tiles, and returns its index to all threads.
 /// Contains a barrier.
 template <typename Count, typename Loader>

@@ -57,7 +57,7 @@ __global__ void __launch_bounds__(digitValues)
 }
 
 /// A partition of n elements, with room for at least one, whose pass is planned.
-template <typename Bits, typename Value, typename DigitOf, typename Count>
+template <typename Bits, typename Value, typename DigitOf, typename Count = std::size_t>
 struct PartitionCall {
     Elements<const Bits, const Value> in;
     Elements<Bits, Value> out;

@@ -18,53 +18,79 @@ struct Unchanged {
 
 /// A row-major matrix in device memory: row r begins at `elements + r * pitch`. The sum of a row is that of
 /// `function(x)` for each element x.
-template <typename In, typename Function = Unchanged>
+template <typename In, typename Function = Unchanged, typename Rows = std::size_t>
 struct Matrix {
     const In* elements;
-    std::size_t rows;
+    Rows rows;  ///< a number, or a count in device memory (runtime/element_count.cuh)
     std::size_t cols;
     std::size_t pitch;
     Function function{};
+
+    [[nodiscard]] std::size_t mostRows() const { return capacityOf(rows); }
 };
 
 /// The number of elements from the first to the last, including the gaps between rows.
-template <typename In, typename Function>
-[[nodiscard]] std::size_t extentOf(const Matrix<In, Function>& matrix) {
-    return matrix.rows == 0 || matrix.cols == 0 ? 0 : (matrix.rows - 1) * matrix.pitch + matrix.cols;
+template <typename SomeMatrix>
+[[nodiscard]] std::size_t extentOf(const SomeMatrix& matrix) {
+    const std::size_t rows = matrix.mostRows();
+    return rows == 0 || matrix.cols == 0 ? 0 : (rows - 1) * matrix.pitch + matrix.cols;
 }
 
 /// Throws std::invalid_argument unless `pitch` >= `cols`, and the matrix and one sum per row fit into memory.
-template <typename Acc, typename In, typename Function>
-void requireMatrixSize(const Matrix<In, Function>& matrix) {
+template <typename Acc, typename In, typename Function, typename Rows>
+void requireMatrixSize(const Matrix<In, Function, Rows>& matrix) {
+    const std::size_t rows = matrix.mostRows();
     if (matrix.pitch < matrix.cols) {
         throw std::invalid_argument("pitch: expected at least " + std::to_string(matrix.cols) + " elements, got " +
                                     std::to_string(matrix.pitch));
     }
-    Arguments::requireAtMost("rows", matrix.rows, Arguments::mostElements<Acc>);
-    if (matrix.rows > 0 && matrix.cols > 0) {
+    Arguments::requireAtMost("rows", rows, Arguments::mostElements<Acc>);
+    if (rows > 0 && matrix.cols > 0) {
         constexpr std::size_t most = Arguments::mostElements<In>;
         Arguments::requireAtMost("cols", matrix.cols, most);
-        Arguments::requireAtMost("rows", matrix.rows, (most - matrix.cols) / matrix.pitch + 1);
+        Arguments::requireAtMost("rows", rows, (most - matrix.cols) / matrix.pitch + 1);
     }
 }
 
 /// The same, and throws unless `in` and `out` are arrays that share no memory.
-template <typename In, typename Function, typename Acc>
-void requireMatrix(const Matrix<In, Function>& matrix, Acc* out) {
+template <typename In, typename Function, typename Rows, typename Acc>
+void requireMatrix(const Matrix<In, Function, Rows>& matrix, Acc* out) {
     requireMatrixSize<Acc>(matrix);
     const std::size_t n = extentOf(matrix);
     Arguments::requireArray("in", matrix.elements, n);
-    Arguments::requireArray("out", out, matrix.rows);
-    Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.rows * sizeof(Acc));
+    Arguments::requireArray("out", out, matrix.mostRows());
+    Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.mostRows() * sizeof(Acc));
+    requireCount(matrix.rows, out, matrix.mostRows() * sizeof(Acc));
+}
+
+/// Writes a zero per row.
+template <typename Rows, typename Acc>
+__global__ void kernSumNothing(Rows rows, Acc* out) {
+    const std::size_t count = numberOf(rows);
+    const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
+    for (std::size_t row = Common::globalThreadIndex(); row < count; row += threads) {
+        out[row] = Acc{};
+    }
 }
 
 /// Writes a zero for each row if the matrix has no columns. Returns whether nothing is left to do.
-template <typename In, typename Function, typename Acc>
-[[nodiscard]] bool isDoneWithoutColumns(const Matrix<In, Function>& matrix, Acc* out, cudaStream_t stream) {
-    if (matrix.rows > 0 && matrix.cols == 0) {
-        Common::checkCUDAError(cudaMemsetAsync(out, 0, matrix.rows * sizeof(Acc), stream), "cudaMemsetAsync");
+template <typename In, typename Function, typename Rows, typename Acc>
+[[nodiscard]] bool isDoneWithoutColumns(const Matrix<In, Function, Rows>& matrix, Acc* out, cudaStream_t stream) {
+    const std::size_t rows = matrix.mostRows();
+    if (rows > 0 && matrix.cols > 0) {
+        return false;
     }
-    return matrix.rows == 0 || matrix.cols == 0;
+    if (rows == 0) {
+        tellExceeded(matrix.rows, stream);
+    } else if constexpr (isOnDevice<Rows>) {
+        constexpr int threads = 256;
+        constexpr unsigned mostBlocks = 2048;
+        kernSumNothing<<<Common::blocksFor(rows, threads, mostBlocks), threads, 0, stream>>>(matrix.rows, out);
+        Common::checkCUDAError("kernSumNothing");
+    } else {
+        Common::checkCUDAError(cudaMemsetAsync(out, 0, rows * sizeof(Acc), stream), "cudaMemsetAsync");
+    }
+    return true;
 }
 
 }  // namespace StreamCompaction::RowSum

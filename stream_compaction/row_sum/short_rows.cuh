@@ -30,20 +30,21 @@ class RunLoader {
         return sharedAlignment + bytes + BulkCopy::alignment;
     }
 
-    /// Returns the run's first element in shared memory, once the whole run has been loaded. Contains a barrier.
-    [[nodiscard]] __device__ const In* load(std::byte* shared, BulkCopy& copy) const {
+    /// Returns the run's first element in shared memory, once the whole run has been loaded. Contains a barrier. The
+    /// first thread has initialised `copy`. `parity` is that of the next copy.
+    [[nodiscard]] __device__ const In* load(std::byte* shared, BulkCopy& copy, unsigned& parity) const {
         const auto place = [&](std::uintptr_t of) { return shared + (of - origin_); };
         const PieceCopy<tileThreads> pieces{place(run_.bulkBegin), reinterpret_cast<const void*>(run_.bulkBegin),
                                             static_cast<unsigned>(run_.bulkBytes())};
         if (threadIdx.x == 0) {
-            copy.initialize();
             pieces.start(copy);
         }
         pieces.copyByThreads();
         loadSingly(run_.begin, run_.bulkBegin, place);
         loadSingly(run_.bulkEnd, run_.end, place);
         __syncthreads();
-        pieces.wait(copy);
+        pieces.wait(copy, parity);
+        parity ^= pieces.usesEngine() ? 1 : 0;
         return reinterpret_cast<const In*>(place(run_.begin));
     }
 
@@ -75,44 +76,57 @@ class RunLoader {
 /// four accumulators, which keep the rounding error within the bound of row_sum.h.
 ///
 /// Work O(n), steps O(cols). Reads each element once. DRAM bandwidth is the limit.
-template <typename In, typename Function, typename Acc>
+template <typename In, typename Function, typename Rows, typename Acc>
 __global__ void __launch_bounds__(tileThreads)
-    kernSumByTile(Matrix<In, Function> matrix, unsigned rowsOfTile, Acc* out) {
+    kernSumByTile(Matrix<In, Function, Rows> matrix, unsigned rowsOfTile, Acc* out) {
     constexpr unsigned banks = 32;
     constexpr int accumulators = 4;
     __shared__ BulkCopy copy;
     const auto cols = static_cast<unsigned>(matrix.cols);
-    const std::size_t firstRow = std::size_t{blockIdx.x} * rowsOfTile;
-    const auto rows = static_cast<unsigned>(min(std::size_t{rowsOfTile}, matrix.rows - firstRow));
-
-    const RunLoader<In> loader(matrix.elements, matrix.rows * cols, firstRow * cols, rows * cols);
-    const In* const tile = loader.load(&dynamicShared<std::byte>(), copy);
-
-    // The largest power of two that divides `cols` is the number of lanes whose rows share their banks.
-    const unsigned firstColumn = Warp::lane() * min(cols & -cols, banks) / banks;
-    for (unsigned row = threadIdx.x; row < rows; row += tileThreads) {
-        Acc sums[accumulators] = {};
-        const In* const begin = tile + row * cols;
-        const In* element = begin + firstColumn;
-        const auto addNext = [&](int accumulator) {
-            sums[accumulator] = Common::wrappingAdd(sums[accumulator], static_cast<Acc>(matrix.function(*element)));
-            element = element + 1 == begin + cols ? begin : element + 1;
-        };
-        unsigned done = 0;
-        for (; done + accumulators <= cols; done += accumulators) {
-#pragma unroll
-            for (int i = 0; i < accumulators; ++i) {
-                addNext(i);
-            }
-        }
-#pragma unroll
-        for (int i = 0; i < accumulators - 1; ++i) {
-            if (done + i < cols) {
-                addNext(i);
-            }
-        }
-        out[firstRow + row] = sumAsTree(sums);
+    const std::size_t allRows = numberOf(matrix.rows);
+    unsigned parity = 0;
+    if (threadIdx.x == 0) {
+        copy.initialize();
     }
+
+    const auto take = [](int round) {
+        if (round > 0) {
+            BulkCopy::release();
+        }
+        return tileByIndex(round);
+    };
+    forEachTile<Rows>(static_cast<int>((allRows + rowsOfTile - 1) / rowsOfTile), take, [&](int block) {
+        const std::size_t firstRow = std::size_t{static_cast<unsigned>(block)} * rowsOfTile;
+        const auto rows = static_cast<unsigned>(min(std::size_t{rowsOfTile}, allRows - firstRow));
+        const RunLoader<In> loader(matrix.elements, allRows * cols, firstRow * cols, rows * cols);
+        const In* const tile = loader.load(&dynamicShared<std::byte>(), copy, parity);
+
+        // The largest power of two that divides `cols` is the number of lanes whose rows share their banks.
+        const unsigned firstColumn = Warp::lane() * min(cols & -cols, banks) / banks;
+        for (unsigned row = threadIdx.x; row < rows; row += tileThreads) {
+            Acc sums[accumulators] = {};
+            const In* const begin = tile + row * cols;
+            const In* element = begin + firstColumn;
+            const auto addNext = [&](int accumulator) {
+                sums[accumulator] = Common::wrappingAdd(sums[accumulator], static_cast<Acc>(matrix.function(*element)));
+                element = element + 1 == begin + cols ? begin : element + 1;
+            };
+            unsigned done = 0;
+            for (; done + accumulators <= cols; done += accumulators) {
+#pragma unroll
+                for (int i = 0; i < accumulators; ++i) {
+                    addNext(i);
+                }
+            }
+#pragma unroll
+            for (int i = 0; i < accumulators - 1; ++i) {
+                if (done + i < cols) {
+                    addNext(i);
+                }
+            }
+            out[firstRow + row] = sumAsTree(sums);
+        }
+    });
 }
 
 }  // namespace StreamCompaction::RowSum

@@ -3,6 +3,7 @@
 #include "stream_compaction/primitives/aligned_run.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/row_sum/matrix.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
@@ -76,10 +77,10 @@ __device__ T sumOfTeam(const T& value) {
     }
 }
 
-/// The index of this thread's team in the grid: the row or, if rows are split, row * parts + part.
+/// The index of this thread's team, given the index of its block: the row or, if rows are split, row * parts + part.
 template <typename Shape>
-[[nodiscard]] __device__ std::size_t teamIndex() {
-    return std::size_t{blockIdx.x} * Shape::rowsPerBlock + threadIdx.x / Shape::team;
+[[nodiscard]] __device__ std::size_t teamIndex(unsigned block) {
+    return std::size_t{block} * Shape::rowsPerBlock + threadIdx.x / Shape::team;
 }
 
 /// The elements that a team adds up: the vectors [firstVector, endVector) of a row and, if `hasEdges`, the row's edges.
@@ -93,11 +94,12 @@ struct Piece {
 
 /// The piece of this thread's team. Rows are split only between teams that are whole blocks. Teams past the last row
 /// repeat it, because shuffles need whole warps.
-template <typename Shape, typename In, typename Function>
-__device__ Piece<In> pieceOfTeam(const Matrix<In, Function>& matrix, unsigned parts, std::size_t partVectors) {
+template <typename Shape, typename In, typename Function, typename Rows>
+__device__ Piece<In> pieceOfTeam(const Matrix<In, Function, Rows>& matrix, std::size_t rows, unsigned block,
+                                 unsigned parts, std::size_t partVectors) {
     const bool isSplit = Shape::rowsPerBlock == 1 && parts > 1;
-    const std::size_t rowIndex = isSplit ? blockIdx.x / parts : min(teamIndex<Shape>(), matrix.rows - 1);
-    const std::size_t part = isSplit ? blockIdx.x % parts : 0;
+    const std::size_t rowIndex = isSplit ? block / parts : min(teamIndex<Shape>(block), rows - 1);
+    const std::size_t part = isSplit ? block % parts : 0;
     const PeeledRow<In> row(matrix.elements + rowIndex * matrix.pitch, matrix.cols);
     return {row, part * partVectors, min((part + 1) * partVectors, row.vectors()), part == 0};
 }
@@ -195,9 +197,9 @@ __device__ void addVectors(const Piece<In>& piece, unsigned rank, const Function
 ///
 /// Work O(n); steps O(log cols) if a turn or two are enough. Reads each element once. DRAM bandwidth is the limit if
 /// enough bytes are in flight.
-template <typename Shape, bool readOnce, typename In, typename Function, typename Acc>
+template <typename Shape, bool readOnce, typename In, typename Function, typename Rows, typename Acc>
 __global__ void __launch_bounds__(Shape::threads)
-    kernSumByTeam(Matrix<In, Function> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
+    kernSumByTeam(Matrix<In, Function, Rows> matrix, unsigned parts, std::size_t partVectors, Acc* out) {
     static_assert(Shape::team <= Warp::lanes || Shape::team == Shape::threads);
     // The launch that adds up the parts may begin once all blocks that sum parts have begun. It waits here.
     waitForEarlierKernels();
@@ -206,15 +208,19 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 
     const unsigned rank = threadIdx.x % Shape::team;
-    const Piece<In> piece = pieceOfTeam<Shape>(matrix, parts, partVectors);
-    const EdgesOfThread<Shape, In> edges(piece, rank);
-    Acc sums[PeeledRow<In>::length] = {};
-    addVectors<Shape, readOnce>(piece, rank, matrix.function, sums);
-    edges.addTo(sums, matrix.function);
-    const Acc sum = sumOfTeam<Shape>(sumAsTree(sums));
-    if (const std::size_t index = teamIndex<Shape>(); rank == 0 && index < matrix.rows * parts) {
-        out[index] = sum;
-    }
+    const std::size_t rows = numberOf(matrix.rows);
+    const auto blocks = static_cast<int>((rows * parts + Shape::rowsPerBlock - 1) / Shape::rowsPerBlock);
+    forEachTile<Rows>(blocks, tileByIndex, [&](unsigned block) {
+        const Piece<In> piece = pieceOfTeam<Shape>(matrix, rows, block, parts, partVectors);
+        const EdgesOfThread<Shape, In> edges(piece, rank);
+        Acc sums[PeeledRow<In>::length] = {};
+        addVectors<Shape, readOnce>(piece, rank, matrix.function, sums);
+        edges.addTo(sums, matrix.function);
+        const Acc sum = sumOfTeam<Shape>(sumAsTree(sums));
+        if (const std::size_t index = teamIndex<Shape>(block); rank == 0 && index < rows * parts) {
+            out[index] = sum;
+        }
+    });
 }
 
 }  // namespace StreamCompaction::RowSum

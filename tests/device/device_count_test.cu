@@ -5,6 +5,7 @@
 #include "stream_compaction/histogram.cuh"
 #include "stream_compaction/multi_partition.cuh"
 #include "stream_compaction/radix_sort.cuh"
+#include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
 #include "stream_compaction/single_pass.cuh"
 
@@ -78,7 +79,12 @@ class DeviceCountTest : public DeviceTest {
     /// takes.
     template <typename ScratchBytes, typename Call>
     static void expectLikeHost(ScratchBytes scratchBytes, Call call) {
-        for (const std::size_t capacity : capacities()) {
+        expectLikeHost(capacities(), scratchBytes, call);
+        expectReplays(scratchBytes, call);
+    }
+    template <typename ScratchBytes, typename Call>
+    static void expectLikeHost(const std::vector<std::size_t>& capacities, ScratchBytes scratchBytes, Call call) {
+        for (const std::size_t capacity : capacities) {
             Arrays expected(capacity);
             Arrays actual(capacity);
             DeviceCount count(capacity);
@@ -96,7 +102,6 @@ class DeviceCountTest : public DeviceTest {
                 ASSERT_EQ(count.exceeded(), number > capacity ? 1 : 0);
             }
         }
-        expectReplays(scratchBytes, call);
     }
 
     /// Expects a graph to follow the number that it finds at each launch.
@@ -315,6 +320,23 @@ TEST_F(DeviceCountTest, Runs) {
             const Word* const in = std::as_const(a.in).data();
             Runs::ReduceByKey{}(in, in, a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch, stream);
         });
+}
+
+/// Rows of all mappings: several per thread, teams of all sizes, and rows in parts.
+TEST_F(DeviceCountTest, RowSums) {
+    const RowSum::Adaptive sum;
+    for (const std::size_t cols : {0, 1, 7, 30, 130, 1100, 3000, 70000}) {
+        const DeviceBuffer<Word> matrix{std::span<const Word>(hostArray(150000, ShortRuns{cols}))};
+        const Word* const in = matrix.data();
+        for (const std::size_t pitch : {cols, cols + 3}) {
+            const std::size_t capacity = std::min<std::size_t>(700, 150000 / std::max<std::size_t>(1, pitch));
+            expectLikeHost(
+                {capacity}, [&](Arrays& a, auto rows) { return sum.scratchBytes(in, a.out.data(), rows, cols, pitch); },
+                [&](Arrays& a, auto rows, Scratch scratch, cudaStream_t stream) {
+                    sum(in, a.out.data(), rows, cols, pitch, scratch, stream);
+                });
+        }
+    }
 }
 
 struct IsMultipleOf3 {

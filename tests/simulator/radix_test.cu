@@ -145,7 +145,7 @@ void expectPartitioned(std::size_t n, std::uint64_t seed, TileOrder order) {
     DeviceBuffer<Radix::Counters> counters(1);
     DeviceBuffer<Radix::Plan> plan(1);
     Histogram{}(keysIn.data(), counters.data()->counts[0], n, digitValues, partOf, {}, nullptr);
-    launch<Radix::kernPlanPartition>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
+    launch<Radix::kernPlanPartition<std::size_t>>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
                                      static_cast<const Radix::Counters*>(counters.data()), parts);
     const std::size_t bytes = Way::scratchBytes<Word, Word>(n, false);
     auto scratch = usedScratch(bytes);
@@ -191,7 +191,7 @@ TEST_F(SeededRadixTest, PlannedByTheLastBlock) {
         const Radix::Counters zero{};
         DeviceBuffer<Radix::Counters> counters{std::span(&zero, 1)};
         DeviceBuffer<Radix::Plan> devicePlan(1);
-        launch<Radix::kernCountDigits<Shape, replicas, Bits>>({blocks, Shape::threads, sharedBytes}, nullptr, n,
+        launch<Radix::kernCountDigits<Shape, replicas, Bits, std::size_t>>({blocks, Shape::threads, sharedBytes}, nullptr, n,
                                                               devicePlan.data(), counters.data(), deviceKeys.data(),
                                                               range, KeyCoding<Bits>::template of<Bits>(false), false);
         std::vector<Radix::Plan> plan(1);

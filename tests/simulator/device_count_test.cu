@@ -1,0 +1,194 @@
+#include <numeric>
+
+#include "seeds.cuh"
+#include "stream_compaction/radix_sort.cuh"
+#include "stream_compaction/row_sum.cuh"
+#include "stream_compaction/runs.cuh"
+#include "stream_compaction/single_pass.cuh"
+
+/// Operations whose number of elements is in device memory: a few blocks take all the tiles.
+namespace StreamCompaction::Testing {
+namespace {
+
+using TwoWarps = SinglePass::BlockShape<64, 1>;
+
+/// The elements of an array, of which an operation gets the first few, and their number in device memory.
+struct Counted {
+    Counted(std::size_t n, std::size_t capacity, std::uint64_t seed)
+        : all(hostArray(capacity, AnyBits<std::uint32_t>{seed})),
+          actual(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)),
+          memory(std::span<const std::uint32_t>(all)),
+          value(std::span<const std::size_t>(&n, 1)) {}
+
+    [[nodiscard]] const std::uint32_t* in() const { return memory.data(); }
+    [[nodiscard]] CountInDeviceMemory count() const { return {value.data(), all.size()}; }
+
+    std::vector<std::uint32_t> all;
+    std::vector<std::uint32_t> actual;
+    DeviceBuffer<std::uint32_t> memory;
+    DeviceBuffer<std::size_t> value;
+};
+
+/// More tiles than the card has room for blocks, and fewer elements than that.
+constexpr std::size_t capacity = 20000;
+[[nodiscard]] std::size_t numberFor(std::uint64_t seed) { return seed % 5 == 0 ? seed % 3 : 15000 + seed % 300; }
+
+struct IsEven {
+    __host__ __device__ bool operator()(std::uint32_t x) const { return x % 2 == 0; }
+};
+
+using SeededDeviceCountTest = SeededTest;
+
+void expectScanned(std::uint64_t seed, TileOrder order) {
+    const Counted numbers(numberFor(seed), capacity, seed);
+    GuardedArray<std::uint32_t> out(capacity);
+    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(capacity / 64));
+    auto scratch = usedScratch(bytes);
+    SinglePass::Scan{.order = order}.scanByLookBack(TwoWarps{}, sourceOf(numbers.in()), out.data(), numbers.count(),
+                                                    Sum{}, 0U, ScratchArena(scratch.bytes(), bytes), nullptr);
+    std::vector<std::uint32_t> expected(numbers.actual.size());
+    std::exclusive_scan(numbers.actual.begin(), numbers.actual.end(), expected.begin(), 0U);
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
+TEST_F(SeededDeviceCountTest, Scan) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectScanned(seed, TileOrder::BlockIndex); });
+}
+
+TEST_F(SeededDeviceCountTest, ScanByTickets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectScanned(seed, TileOrder::Ticket); });
+}
+
+TEST_F(SeededDeviceCountTest, Compact) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const Counted numbers(numberFor(seed), capacity, seed);
+        GuardedArray<std::uint32_t> out(capacity);
+        DeviceBuffer<std::size_t> kept(1);
+        const std::size_t bytes =
+            scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(capacity / 64));
+        auto scratch = usedScratch(bytes);
+        SinglePass::CompactLauncher<SinglePass::Rejects::Behind>{}.compactByLookBack(
+            TwoWarps{}, sourceOf(numbers.in()), out.data(), noArray<std::uint32_t>, kept.data(), numbers.count(),
+            IsEven{}, ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::uint32_t> expected = numbers.actual;
+        const auto others = std::ranges::stable_partition(expected, IsEven{});
+        std::vector<std::size_t> counted(1);
+        kept.copyTo(counted);
+        ASSERT_EQ(counted[0], expected.size() - others.size());
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    });
+}
+
+TEST_F(SeededDeviceCountTest, RunLengths) {
+    using Shape = ThreadwiseShape<64, 1, 4>;
+    using Heads = std::uint32_t;
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const Counted numbers(numberFor(seed), capacity, seed);
+        GuardedArray<std::uint32_t> unique(capacity);
+        GuardedArray<std::uint32_t> sums(capacity);
+        DeviceBuffer<std::size_t> runs(1);
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(
+            LookBackChain<Runs::OpenRun<std::uint32_t, Heads>>::wordsFor(capacity / Shape::elements + 1));
+        auto scratch = usedScratch(bytes);
+        Runs::ReduceByKey{}.reduce<Shape, Heads>(sourceOf(numbers.in()), generated(Runs::One<std::uint32_t>{}),
+                                                 unique.data(), sums.data(), runs.data(), numbers.count(), Sum{},
+                                                 Runs::IsEqual{}, ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::uint32_t> expected;
+        std::ranges::unique_copy(numbers.actual, std::back_inserter(expected));
+        std::vector<std::size_t> counted(1);
+        runs.copyTo(counted);
+        ASSERT_EQ(counted[0], expected.size());
+        ASSERT_TRUE(sameBits(unique.read(expected.size()), expected));
+        const auto lengths = sums.read(expected.size());
+        ASSERT_EQ(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}), numbers.actual.size());
+    });
+}
+
+/// Sorts by the low 16 bits, in the given way.
+template <typename Way>
+[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed, TileOrder order) {
+    using Word = std::uint32_t;
+    using Index = Radix::OwnIndex<Word>;
+    const Counted keys(n, most, seed);
+    GuardedArray<Word> keysOut(most);
+    GuardedArray<Word> places(most);
+    const std::size_t bytes = Way::template scratchBytes<Word, Index>(most, false);
+    auto scratch = usedScratch(bytes);
+    const Radix::SortCall<Word, Index, CountInDeviceMemory> call{
+        {keys.in(), nullptr},
+        {keysOut.data(), reinterpret_cast<Index*>(places.data())},
+        keys.count(),
+        {0, 16},
+        KeyCoding<Word>::of<Word>(false),
+        order,
+        {},
+        ScratchArena(scratch.bytes(), bytes),
+        nullptr};
+    if (!Radix::WayTable<Way>::launch(call)) {
+        return false;
+    }
+    std::vector<Word> expected(n);
+    std::iota(expected.begin(), expected.end(), 0U);
+    std::ranges::stable_sort(expected, {}, [&](Word i) { return keys.all[i] & 0xFFFF; });
+    EXPECT_TRUE(sameBits(places.read(n), expected)) << "n = " << n;
+    std::ranges::transform(expected, expected.begin(), [&](Word i) { return keys.all[i]; });
+    EXPECT_TRUE(sameBits(keysOut.read(n), expected)) << "n = " << n;
+    return true;
+}
+
+TEST_F(SeededDeviceCountTest, SortByBlock) {
+    using Tile = Radix::SortShape<256, 2>;
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        (void)expectSorted<Radix::ByBlock<Tile>>(seed % 6 == 0 ? 0 : 300 + seed % 40, Tile::elements, seed, {});
+    });
+}
+
+TEST_F(SeededDeviceCountTest, SortByGrid) {
+    using Tile = Radix::SortShape<256, 2>;
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        (void)expectSorted<Radix::ByGrid<Tile, 128>>(seed % 6 == 0 ? 0 : 300 + seed % 900, 1500, seed, {});
+    });
+}
+
+TEST_F(SeededDeviceCountTest, SortInPasses) {
+    using Tile = Radix::SortShape<256, 2>;
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        EXPECT_TRUE(expectSorted<Radix::InPasses<Tile>>(numberFor(seed), capacity, seed, TileOrder::BlockIndex));
+    });
+}
+
+TEST_F(SeededDeviceCountTest, SortInPassesByTickets) {
+    using Tile = Radix::SortShape<256, 2>;
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        EXPECT_TRUE(expectSorted<Radix::InPasses<Tile>>(numberFor(seed), capacity, seed, TileOrder::Ticket));
+    });
+}
+
+/// Sums rows of `cols` elements by a plan for more rows than there are.
+void expectSums(const RowSum::Plan& plan, std::size_t rows, std::size_t mostRows, std::size_t cols,
+                std::uint64_t seed) {
+    const auto in = hostArray(mostRows * cols, AnyBits<std::uint32_t>{seed});
+    const DeviceBuffer<std::uint32_t> deviceIn{std::span<const std::uint32_t>(in)};
+    const DeviceBuffer<std::size_t> value{std::span<const std::size_t>(&rows, 1)};
+    GuardedArray<std::uint32_t> out(mostRows);
+    const std::size_t bytes = scratchBytesFor<std::uint32_t>(mostRows * plan.parts);
+    auto scratch = usedScratch(bytes);
+    using Matrix = RowSum::Matrix<std::uint32_t, RowSum::Unchanged, CountInDeviceMemory>;
+    RowSum::Adaptive{}.sumBy(plan, Matrix{deviceIn.data(), {value.data(), mostRows}, cols, cols}, out.data(),
+                             ScratchArena(scratch.bytes(), bytes), nullptr);
+    std::vector<std::uint32_t> expected;
+    for (std::size_t row = 0; row < rows; ++row) {
+        expected.push_back(std::accumulate(in.begin() + row * cols, in.begin() + (row + 1) * cols, 0U));
+    }
+    ASSERT_TRUE(sameBits(out.read(rows), expected)) << rows << " x " << cols;
+}
+
+TEST_F(SeededDeviceCountTest, RowSums) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectSums({RowSum::Mapping::Thread}, 1500 * (seed % 3), 4000, 20 + seed % 9, seed);
+        expectSums({RowSum::Mapping::Block}, 40 + seed % 9, 60, 600 + seed % 9, seed);
+    });
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
