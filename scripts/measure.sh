@@ -35,10 +35,11 @@ declare -A files=(
     [tune]=tune.csv                                  # 5 s
     [tune_sorts]=tune_sorts.csv                      # 5 s
     [tune_row_sums]=tune_row_sums.csv                # 6 s
+    [device_counts]=device_counts.csv
 )
 order=(sweep types kept_fractions partitions runs orders sorts distributions block_sizes
     histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
-    tune_row_sums)
+    tune_row_sums device_counts)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
 measure() {
@@ -248,6 +249,10 @@ tune_sorts() {
 
 tune_row_sums() {
     try_shapes tune_row_sums.csv row-sum
+}
+
+device_counts() {
+    try_shapes device_counts.csv counts
 }
 
 if [ "${1:-}" = --list ]; then

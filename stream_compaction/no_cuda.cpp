@@ -107,10 +107,24 @@ Result refuse(std::size_t n) {
 }
 }  // namespace
 
-Result decode(std::span<const std::uint8_t> in, std::span<char32_t>, Errors, Bom) { return refuse(in.size()); }
-Result decode(std::span<const std::uint8_t> in, std::span<char16_t>, Errors, Bom) { return refuse(in.size()); }
-Result encode(std::span<const char32_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
-Result encode(std::span<const char16_t> in, std::span<std::uint8_t>, Errors) { return refuse(in.size()); }
+template <typename To>
+Result decode(std::span<const std::uint8_t> in, std::span<To>, Errors, Bom) {
+    return refuse(in.size());
+}
+template <typename From>
+Result encode(std::span<const From> in, std::span<std::uint8_t>, Errors) {
+    return refuse(in.size());
+}
+template Result decode(std::span<const std::uint8_t>, std::span<char32_t>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<char16_t>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<BigEndian<char32_t>>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<BigEndian<char16_t>>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<Latin1>, Errors, Bom);
+template Result encode(std::span<const char32_t>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const char16_t>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const BigEndian<char32_t>>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const BigEndian<char16_t>>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const Latin1>, std::span<std::uint8_t>, Errors);
 Result validate(std::span<const std::uint8_t> in) { return refuse(in.size()); }
 
 class ChunkDecoder::Slot {};

@@ -28,21 +28,26 @@ Result convert(const Operation& operation, std::span<const From> in, std::span<T
 
 }  // namespace
 
-Result decode(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors, Bom bom) {
+template <typename To>
+Result decode(std::span<const std::uint8_t> in, std::span<To> out, Errors errors, Bom bom) {
     return convert(Decode{errors, bom}, in, out);
 }
 
-Result decode(std::span<const std::uint8_t> in, std::span<char16_t> out, Errors errors, Bom bom) {
-    return convert(Decode{errors, bom}, in, out);
-}
-
-Result encode(std::span<const char32_t> in, std::span<std::uint8_t> out, Errors errors) {
+template <typename From>
+Result encode(std::span<const From> in, std::span<std::uint8_t> out, Errors errors) {
     return convert(Encode{errors}, in, out);
 }
 
-Result encode(std::span<const char16_t> in, std::span<std::uint8_t> out, Errors errors) {
-    return convert(Encode{errors}, in, out);
-}
+template Result decode(std::span<const std::uint8_t>, std::span<char32_t>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<char16_t>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<BigEndian<char32_t>>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<BigEndian<char16_t>>, Errors, Bom);
+template Result decode(std::span<const std::uint8_t>, std::span<Latin1>, Errors, Bom);
+template Result encode(std::span<const char32_t>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const char16_t>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const BigEndian<char32_t>>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const BigEndian<char16_t>>, std::span<std::uint8_t>, Errors);
+template Result encode(std::span<const Latin1>, std::span<std::uint8_t>, Errors);
 
 Result validate(std::span<const std::uint8_t> in) {
     const DeviceBuffer<std::uint8_t> deviceIn(in);

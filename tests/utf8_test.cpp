@@ -478,11 +478,13 @@ TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf16) {
 
 template <typename To>
 void expectMarkedUnitsToBeReplaced() {
+    constexpr unsigned mostContinuations = isLatin1<To> ? 3 : 2;
     std::mt19937 random(5);
     for (int i = 0; i < 1'000'000; ++i) {
-        // An ill-formed unit: a byte with its highest bit set, or a mark before one or two continuations.
+        // An ill-formed unit: a byte with its highest bit set, or a mark before one or two continuations. In Latin-1
+        // also before the three of a well-formed sequence.
         std::vector<std::uint8_t> unit{static_cast<std::uint8_t>(random() % 0x80 + 0x80)};
-        for (auto continuations = random() % 3; continuations > 0; --continuations) {
+        for (auto continuations = random() % (mostContinuations + 1); continuations > 0; --continuations) {
             unit[0] = static_cast<std::uint8_t>(illFormedMark);
             unit.push_back(static_cast<std::uint8_t>(random() % 0x40 + 0x80));
         }
@@ -490,7 +492,7 @@ void expectMarkedUnitsToBeReplaced() {
         text.append(unit);
         text.append(unit);
         for (const std::uint32_t sum : text.sums<To>(1, 1)) {
-            ASSERT_EQ(static_cast<To>(replaceMarked<To>(static_cast<int>(sum))), replacementCharacter);
+            ASSERT_EQ(static_cast<To>(replaceMarked<To>(static_cast<int>(sum))), static_cast<To>(substitute<To>));
         }
     }
 }
@@ -498,6 +500,7 @@ void expectMarkedUnitsToBeReplaced() {
 TEST(Utf8TwoElements, MarkedUnitsAreReplaced) {
     expectMarkedUnitsToBeReplaced<char32_t>();
     expectMarkedUnitsToBeReplaced<char16_t>();
+    expectMarkedUnitsToBeReplaced<Latin1>();
 }
 
 /// Checks one element of a quad.
@@ -592,6 +595,35 @@ TEST(Utf32, WhatItMayNotHold) {
     EXPECT_EQ(strict.errorKind(), ErrorKind::Surrogate);
 }
 
+TEST(Utf8BigEndian, HighestByteFirst) {
+    const BigEndian<char16_t> half(0x1234);
+    const BigEndian<char32_t> word(0x1F600);
+    EXPECT_EQ((std::bit_cast<std::array<std::uint8_t, 2>>(half)), (std::array<std::uint8_t, 2>{0x12, 0x34}));
+    EXPECT_EQ((std::bit_cast<std::array<std::uint8_t, 4>>(word)), (std::array<std::uint8_t, 4>{0, 1, 0xF6, 0}));
+    EXPECT_EQ(half, 0x1234);
+    EXPECT_EQ(word, 0x1F600U);
+}
+
+TEST(Utf8Latin1, WhatItLacksIsAnError) {
+    const Bytes text = bytesOf("a\xC3\xBF\xC4\x80z\xF0\x9F\x98\x80\xC3");
+    const auto latin1 = [](std::string_view expected) {
+        std::vector<Latin1> elements;
+        std::ranges::transform(expected, std::back_inserter(elements), [](char x) { return Latin1(x); });
+        return elements;
+    };
+    EXPECT_EQ(decoded<Latin1>(text).elements, latin1("a\xFF?z??"));
+    EXPECT_EQ(decoded<Latin1>(text, Errors::Skip).elements, latin1("a\xFFz"));
+    const auto strict = decoded<Latin1>(text, Errors::Strict);
+    EXPECT_EQ(strict.elements, latin1("a\xFF"));
+    EXPECT_EQ(strict.result.errorOffset(), 3u);
+    EXPECT_EQ(strict.result.errorKind(), ErrorKind::AboveLatin1);
+    // A mark that is dropped is none.
+    const Bytes marked = bytesOf("\xEF\xBB\xBF\xC3\xBF");
+    EXPECT_TRUE(decoded<Latin1>(marked, Errors::Strict, Bom::Drop).result.isWellFormed());
+    EXPECT_EQ(decoded<Latin1>(marked, Errors::Replace, Bom::Drop).elements, latin1("\xFF"));
+    EXPECT_EQ(decoded<Latin1>(marked).elements, latin1("?\xFF"));
+}
+
 TEST(Utf8Cpu, DropsAMarkAtTheBeginningOnly) {
     const Bytes text = bytesOf(
         "\xEF\xBB\xBF"
@@ -654,20 +686,33 @@ class Utf8Python : public testing::Test {
     void expectAsPythonDecodes(const Bytes& text, const std::string& errors) const {
         std::ofstream(folder_ / "in", std::ios::binary)
             .write(reinterpret_cast<const char*>(text.data()), static_cast<std::streamsize>(text.size()));
-        std::ofstream(folder_ / "decode.py") << "import pathlib, sys\n"
-                                                "folder = pathlib.Path(sys.argv[1])\n"
-                                                "text = (folder / 'in').read_bytes().decode('utf-8', sys.argv[2])\n"
-                                                "(folder / 'out').write_bytes(text.encode('utf-32-le'))\n"
-                                                "(folder / 'out16').write_bytes(text.encode('utf-16-le'))\n";
+        std::ofstream(folder_ / "decode.py")
+            << "import pathlib, sys\n"
+               "folder = pathlib.Path(sys.argv[1])\n"
+               "text = (folder / 'in').read_bytes().decode('utf-8', sys.argv[2])\n"
+               "for codec in 'utf-32-le', 'utf-16-le', 'utf-32-be', 'utf-16-be', 'latin-1':\n"
+               "    (folder / codec).write_bytes(text.encode(codec, sys.argv[2]))\n"
+               "(folder / 'back').write_bytes((folder / 'latin-1').read_bytes().decode('latin-1').encode())\n";
         const std::string command =
             "python3 \"" + (folder_ / "decode.py").string() + "\" \"" + folder_.string() + "\" " + errors;
         ASSERT_EQ(std::system(command.c_str()), 0);
         const Errors mode = errors == "replace" ? Errors::Replace : Errors::Skip;
-        EXPECT_TRUE(decoded<char32_t>(text, mode).elements == read<char32_t>("out"));
-        EXPECT_TRUE(decoded<char16_t>(text, mode).elements == read<char16_t>("out16"));
+        expectDecoded<char32_t>(text, mode, "utf-32-le");
+        expectDecoded<char16_t>(text, mode, "utf-16-le");
+        expectDecoded<BigEndian<char32_t>>(text, mode, "utf-32-be");
+        expectDecoded<BigEndian<char16_t>>(text, mode, "utf-16-be");
+        expectDecoded<Latin1>(text, mode, "latin-1");
+        EXPECT_TRUE(encoded(read<Latin1>("latin-1")) == read<std::uint8_t>("back"));
+        const auto utf8 = encoded(read<char32_t>("utf-32-le"));
+        EXPECT_TRUE(encoded(read<BigEndian<char32_t>>("utf-32-be")) == utf8);
+        EXPECT_TRUE(encoded(read<BigEndian<char16_t>>("utf-16-be")) == utf8);
     }
 
   private:
+    template <typename To>
+    void expectDecoded(const Bytes& text, Errors errors, const char* codec) const {
+        EXPECT_TRUE(decoded<To>(text, errors).elements == read<To>(codec)) << codec;
+    }
     template <typename Element>
     [[nodiscard]] std::vector<Element> read(const char* name) const {
         std::vector<Element> elements(std::filesystem::file_size(folder_ / name) / sizeof(Element));

@@ -1,11 +1,16 @@
-// Converts text between UTF-8 and UTF-16 or UTF-32 (native byte order), on the GPU if there is one. It converts piece
-// by piece, so files of any size need little memory:
+// Converts text between UTF-8 and UTF-16, UTF-32 or ISO-8859-1, on the GPU if there is one. It converts piece by piece,
+// so files of any size need little memory:
 //   utf8_convert --from utf-8 --to utf-32 [--errors replace|skip|strict] IN OUT
-// `-` stands for the standard streams. With --errors strict, ill-formed text gives exit status 1 and a message with its
-// offset.
+// `-` stands for the standard streams. With --errors strict, text that cannot be converted gives exit status 1 and a
+// message with its offset.
+//
+// Encodings have the meaning that they have in iconv and in Python. utf-16le and utf-16be have no byte order mark; a
+// mark in the text is a character. utf-16 is written with a mark, in little-endian order. Read, it may have a mark,
+// which tells its order, and has little-endian order if not. The same is true of utf-32.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>
@@ -41,7 +46,29 @@ using Utf8::Result;
 
 constexpr std::size_t pieceBytes = std::size_t{1} << 24;
 
-enum class Encoding { Utf8, Utf16, Utf32 };
+enum class Encoding { Utf8, Utf16, Utf16Le, Utf16Be, Utf32, Utf32Le, Utf32Be, Latin1 };
+
+/// Returns `visit(T{})` for the type of the elements of an encoding other than UTF-8.
+template <typename Visit>
+auto withElement(Encoding encoding, const Visit& visit) {
+    switch (encoding) {
+        case Encoding::Utf16:
+        case Encoding::Utf16Le:
+            return visit(char16_t{});
+        case Encoding::Utf16Be:
+            return visit(Utf8::BigEndian<char16_t>{});
+        case Encoding::Utf32:
+        case Encoding::Utf32Le:
+            return visit(char32_t{});
+        case Encoding::Utf32Be:
+            return visit(Utf8::BigEndian<char32_t>{});
+        case Encoding::Latin1:
+            return visit(Utf8::Latin1{});
+        case Encoding::Utf8:
+            break;
+    }
+    throw std::logic_error("an encoding without code");
+}
 
 /// The name that stands for the standard streams.
 constexpr std::string_view standardStream = "-";
@@ -95,14 +122,32 @@ class Source {
 
     /// Fills `to` as far as there is input. Returns the number of bytes read.
     [[nodiscard]] std::size_t read(std::span<std::uint8_t> to) {
+        const std::size_t known = std::min(ahead_.size(), to.size());
+        std::copy_n(ahead_.begin(), known, to.begin());
+        ahead_.erase(ahead_.begin(), ahead_.begin() + static_cast<std::ptrdiff_t>(known));
         std::istream& stream = file_ ? *file_ : std::cin;
-        stream.read(reinterpret_cast<char*>(to.data()), static_cast<std::streamsize>(to.size()));
+        stream.read(reinterpret_cast<char*>(to.data() + known), static_cast<std::streamsize>(to.size() - known));
         // Errors of std::cin show only in stdin.
         if (stream.bad() || std::ferror(stdin) != 0) {
             fail();
         }
-        return static_cast<std::size_t>(stream.gcount());
+        return known + static_cast<std::size_t>(stream.gcount());
     }
+
+    /// Skips an element if the rest of the input begins with it. Returns whether it did.
+    template <typename T>
+    [[nodiscard]] bool skip(const T& element) {
+        std::array<std::uint8_t, sizeof(T)> begin{};
+        const std::size_t bytes = read(begin);
+        const bool isThere = bytes == sizeof(T) && std::bit_cast<T>(begin) == element;
+        if (isThere) {
+            skippedBytes_ += bytes;
+        } else {
+            ahead_.assign(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(bytes));
+        }
+        return isThere;
+    }
+    [[nodiscard]] std::size_t skippedBytes() const { return skippedBytes_; }
 
   private:
     [[noreturn]] void fail() const { throw std::runtime_error("cannot read " + name_); }
@@ -110,6 +155,8 @@ class Source {
     std::string name_;
     std::unique_ptr<std::ifstream> file_;
     std::size_t size_ = 0;
+    std::vector<std::uint8_t> ahead_;  // read, but not skipped
+    std::size_t skippedBytes_ = 0;
 };
 
 class Sink {
@@ -193,7 +240,7 @@ template <typename From>
     std::vector<From> text;
     std::vector<std::uint8_t> out;
     Result all{0, Result::noError};
-    std::size_t offset = 0;  // position of `text` in the input, in elements
+    std::size_t offset = source.skippedBytes() / sizeof(From);  // position of `text` in the input, in elements
     bool breaksOff = false;
     for (bool isLast = false; !isLast;) {
         const std::size_t count = source.read(bytes);
@@ -201,8 +248,8 @@ template <typename From>
         breaksOff = count % sizeof(From) != 0;
         const auto* elements = reinterpret_cast<const From*>(bytes.data());
         text.insert(text.end(), elements, elements + count / sizeof(From));
-        const bool keepsLast = (!isLast || breaksOff) && !text.empty() && sizeof(From) == sizeof(char16_t) &&
-                               Utf8::isFirstSurrogate(text.back());
+        const bool keepsLast = (!isLast || breaksOff) && !text.empty() && Utf8::isUtf16<From> &&
+                               Utf8::isFirstSurrogate(static_cast<char32_t>(text.back()));
         const std::size_t n = text.size() - (keepsLast ? 1 : 0);
         out.resize(n * Utf8::mostElements<From, std::uint8_t>);
 
@@ -235,6 +282,20 @@ template <typename From>
     return all;
 }
 
+/// The encoding of an input with the byte order that its mark tells. Skips the mark.
+[[nodiscard]] Encoding readOrder(Encoding encoding, Source& source) {
+    const auto hasMark = [&source](auto element) {
+        return source.skip(static_cast<decltype(element)>(Utf8::byteOrderMark));
+    };
+    if (encoding == Encoding::Utf16) {
+        return !hasMark(char16_t{}) && hasMark(Utf8::BigEndian<char16_t>{}) ? Encoding::Utf16Be : Encoding::Utf16Le;
+    }
+    if (encoding == Encoding::Utf32) {
+        return !hasMark(char32_t{}) && hasMark(Utf8::BigEndian<char32_t>{}) ? Encoding::Utf32Be : Encoding::Utf32Le;
+    }
+    return encoding;
+}
+
 [[nodiscard]] bool isSameFile(const std::string& a, const std::string& b) {
     std::error_code ignored;
     return a != standardStream && b != standardStream && std::filesystem::equivalent(a, b, ignored);
@@ -248,15 +309,21 @@ template <typename From>
     Sink sink(request.out);
     Progress progress(source.size());
     if (request.from == Encoding::Utf8) {
-        return request.to == Encoding::Utf16 ? decode<char16_t>(request, source, sink, progress)
-                                             : decode<char32_t>(request, source, sink, progress);
+        return withElement(request.to, [&](auto element) {
+            using To = decltype(element);
+            if (request.to == Encoding::Utf16 || request.to == Encoding::Utf32) {
+                const auto mark = static_cast<To>(Utf8::byteOrderMark);
+                sink.write(std::span(&mark, 1));
+            }
+            return decode<To>(request, source, sink, progress);
+        });
     }
-    return request.from == Encoding::Utf16 ? encode<char16_t>(request, source, sink, progress)
-                                           : encode<char32_t>(request, source, sink, progress);
+    return withElement(readOrder(request.from, source),
+                       [&](auto element) { return encode<decltype(element)>(request, source, sink, progress); });
 }
 
 [[nodiscard]] std::size_t elementBytes(Encoding encoding) {
-    return encoding == Encoding::Utf8 ? 1 : encoding == Encoding::Utf16 ? 2 : 4;
+    return encoding == Encoding::Utf8 ? 1 : withElement(encoding, [](auto element) { return sizeof(element); });
 }
 
 /// An option that takes one of the names in `choices`.
@@ -275,15 +342,19 @@ int main(int argc, char* argv[]) {
     Request request;
     bool useCpu = false;
     const std::map<std::string, Encoding> encodings{
-        {"utf-8", Encoding::Utf8}, {"utf-16", Encoding::Utf16}, {"utf-32", Encoding::Utf32}};
+        {"utf-8", Encoding::Utf8},       {"utf-16", Encoding::Utf16},      {"utf-16le", Encoding::Utf16Le},
+        {"utf-16be", Encoding::Utf16Be}, {"utf-32", Encoding::Utf32},      {"utf-32le", Encoding::Utf32Le},
+        {"utf-32be", Encoding::Utf32Be}, {"iso-8859-1", Encoding::Latin1}, {"latin1", Encoding::Latin1}};
     const std::map<std::string, Errors> modes{
         {"replace", Errors::Replace}, {"skip", Errors::Skip}, {"strict", Errors::Strict}};
 
-    CLI::App app("Converts text between UTF-8 and UTF-16 or UTF-32 in native byte order, on the GPU.", "utf8_convert");
+    CLI::App app("Converts text between UTF-8 and UTF-16, UTF-32 or ISO-8859-1, on the GPU.", "utf8_convert");
     addChoice(app, "--from", request.from, encodings, "Encoding of the input [utf-8]");
     addChoice(app, "--to", request.to, encodings, "Encoding of the output [utf-32]");
-    addChoice(app, "--errors", request.errors, modes,
-              "What becomes of ill-formed input: replace (by U+FFFD), skip, strict (stop there) [replace]");
+    addChoice(
+        app, "--errors", request.errors, modes,
+        "What becomes of text that cannot be converted: replace (by U+FFFD, or by ? in ISO-8859-1), skip, strict (stop "
+        "there) [replace]");
     app.add_flag("--drop-bom", request.dropsMark, "Drop a byte order mark at the beginning of UTF-8");
     app.add_flag("--cpu", useCpu, "Do without the GPU");
     app.add_option("IN", request.in, "File to read, - for standard input")->required();
@@ -297,7 +368,7 @@ int main(int argc, char* argv[]) {
         return app.exit(error) == 0 ? 0 : failure;
     }
     if ((request.from == Encoding::Utf8) == (request.to == Encoding::Utf8)) {
-        std::cerr << "utf8_convert: one of --from and --to has to be utf-8, the other utf-16 or utf-32\n";
+        std::cerr << "utf8_convert: one of --from and --to has to be utf-8, the other another encoding\n";
         return failure;
     }
     if (request.dropsMark && request.from != Encoding::Utf8) {
@@ -313,7 +384,7 @@ int main(int argc, char* argv[]) {
         useBinaryStandardStreams();
         const Result result = convert(request);
         if (request.errors == Errors::Strict && !result.isWellFormed()) {
-            std::cerr << "utf8_convert: " << inputName(request.in) << " is ill-formed at byte "
+            std::cerr << "utf8_convert: " << inputName(request.in) << " cannot be converted at byte "
                       << result.errorOffset() * elementBytes(request.from) << ": " << Utf8::describe(result.errorKind())
                       << '\n';
             return illFormed;

@@ -7,12 +7,22 @@
 import os
 import pathlib
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
 
 PROGRAM = sys.argv[1]
-NATIVE = "le" if sys.byteorder == "little" else "be"
+# Names of the program, and of Python's codecs.
+ENCODINGS = {
+    "utf-16": "utf-16",
+    "utf-16le": "utf-16-le",
+    "utf-16be": "utf-16-be",
+    "utf-32": "utf-32",
+    "utf-32le": "utf-32-le",
+    "utf-32be": "utf-32-be",
+    "iso-8859-1": "latin-1",
+}
 
 
 def run(*arguments, text=None):
@@ -57,27 +67,69 @@ def convert_while_growing(source):
     return converting.returncode, shown
 
 
+def check_byte_order_marks():
+    """A mark tells the order where the name does not. Elsewhere it is a character."""
+    for encoding in ("utf-16", "utf-32"):
+        for order in ("le", "be"):
+            codec = ENCODINGS[encoding + order]
+            text = "\ufeffGrüße 😀 \ufeff".encode(codec)
+            for name in (encoding, encoding + order):
+                done = run("--from", name, "--to", "utf-8", "-", "-", text=text)
+                expect(done.stdout == text.decode(ENCODINGS[name]).encode(), f"a mark of {codec}, read as {name}")
+            for length in range(5):
+                begin = text[:length]
+                done = run("--from", encoding, "--to", "utf-8", "-", "-", text=begin)
+                expect(done.stdout == begin.decode(encoding, "replace").encode(), f"{length} bytes of {codec}")
+            lone = text + "\ud800".encode(codec, "surrogatepass")
+            done = run("--from", encoding, "--to", "utf-8", "--errors", "strict", "-", "-", text=lone)
+            expect(f"at byte {len(text)}:" in done.stderr.decode(), f"place of an error behind a mark of {codec}")
+
+
+def check_latin1():
+    every = bytes(range(256))
+    done = run("--from", "latin1", "--to", "utf-8", "-", "-", text=every)
+    expect(done.stdout == every.decode("latin-1").encode(), "every character of Latin-1")
+    text = "Grüße, 世界 😀".encode()
+    done = run("--to", "iso-8859-1", "--errors", "strict", "-", "-", text=text)
+    expect(done.returncode == 1, "exit status of a character that Latin-1 lacks")
+    expect("at byte 9: a code point above U+00FF" in done.stderr.decode(), "place of a character that Latin-1 lacks")
+    expect(done.stdout == "Grüße, ".encode("latin-1"), "output before a character that Latin-1 lacks")
+
+
+def check_with_iconv():
+    for encoding in ("utf-16le", "utf-16be", "utf-32le", "utf-32be", "iso-8859-1"):
+        text = "".join(map(chr, range(1, 256))) + ("" if encoding == "iso-8859-1" else "Ж世😀")
+        convert = subprocess.run(["iconv", "-f", "utf-8", "-t", encoding], input=text.encode(), capture_output=True,
+                                 check=True)
+        done = run("--to", encoding, "-", "-", text=text.encode())
+        expect(done.stdout == convert.stdout, f"{encoding} as iconv writes it")
+
+
 def main():
     well_formed = "Grüße, 世界 😀\n" * 1000
     ill_formed = random_bytes(100_000)
     with tempfile.TemporaryDirectory() as folder:
         source, target = pathlib.Path(folder, "in"), pathlib.Path(folder, "out")
         for text in (b"", well_formed.encode(), ill_formed):
-            for encoding in ("utf-16", "utf-32"):
-                for errors, codec in (("replace", "replace"), ("skip", "ignore")):
+            for encoding, codec in ENCODINGS.items():
+                for errors, python_errors in (("replace", "replace"), ("skip", "ignore")):
                     source.write_bytes(text)
                     done = run("--from", "utf-8", "--to", encoding, "--errors", errors, str(source), str(target))
-                    expected = text.decode("utf-8", codec).encode(f"{encoding}-{NATIVE}")
+                    expected = text.decode("utf-8", python_errors).encode(codec, python_errors)
                     expect(done.returncode == 0, f"exit status of {encoding}, {errors}")
                     expect(target.read_bytes() == expected, f"{encoding}, {errors}")
                     back = run("--from", encoding, "--to", "utf-8", "-", "-", text=expected)
-                    expect(back.stdout == text.decode("utf-8", codec).encode(), f"back from {encoding}")
+                    expect(back.stdout == expected.decode(codec).encode(), f"back from {encoding}")
+        check_byte_order_marks()
+        check_latin1()
+        if shutil.which("iconv"):
+            check_with_iconv()
 
         offset = strict_error_offset(ill_formed, "utf-8")
         done = run("--errors", "strict", "-", "-", text=ill_formed)
         expect(done.returncode == 1, "exit status of a strict error")
-        expect(f"standard input is ill-formed at byte {offset}:" in done.stderr.decode(), "place of a strict error")
-        expect(done.stdout == ill_formed[:offset].decode().encode(f"utf-32-{NATIVE}"), "output before a strict error")
+        expect(f"standard input cannot be converted at byte {offset}:" in done.stderr.decode(), "place of a strict error")
+        expect(done.stdout == ill_formed[:offset].decode().encode("utf-32"), "output before a strict error")
 
         # Text that ends inside an element, in UTF-16 also right after the first of two surrogates.
         for encoding, text, rest in (
@@ -85,8 +137,11 @@ def main():
             ("utf-16", "Grüße\ud83d", b"b"),
             ("utf-32", "Grüße😀", b"b"),
             ("utf-32", "Grüße😀", b"bcd"),
+            ("utf-16be", "Grüße😀", b"b"),
+            ("utf-16be", "Grüße\ud83d", b"b"),
+            ("utf-32be", "Grüße😀", b"bcd"),
         ):
-            codec = f"{encoding}-{NATIVE}"
+            codec = ENCODINGS[encoding]
             broken = text.encode(codec, "surrogatepass") + rest
             for errors, python_errors in (("replace", "replace"), ("skip", "ignore")):
                 done = run("--from", encoding, "--to", "utf-8", "--errors", errors, "-", "-", text=broken)
@@ -100,7 +155,7 @@ def main():
 
         marked = b"\xef\xbb\xbfa"
         done = run("--drop-bom", "-", "-", text=marked)
-        expect(done.stdout == "a".encode(f"utf-32-{NATIVE}"), "byte order mark")
+        expect(done.stdout == "a".encode("utf-32"), "byte order mark")
 
         for wrong in (
             ("--from", "utf-8", "--to", "utf-8"),

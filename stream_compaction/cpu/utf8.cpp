@@ -27,8 +27,9 @@ Result convert(std::span<const From> in, std::span<To> out, Errors errors, Bom b
     Result result{0, Result::noError};
     timer().timeCpu([&] {
         for (std::size_t i = 0; i < in.size();) {
-            const Utf8::SerialUnit unit = Utf8::unitFrom(in, i);
-            if (unit.error != ErrorKind::None) {
+            const Utf8::SerialUnit unit = Utf8::unitFor<To>(in, i);
+            const bool isMark = bom == Bom::Drop && i == 0 && unit.codePoint == Utf8::byteOrderMark;
+            if (unit.error != ErrorKind::None && !isMark) {
                 if (result.isWellFormed()) {
                     result.firstError = Result::errorAt(i, unit.error);
                 }
@@ -36,7 +37,6 @@ Result convert(std::span<const From> in, std::span<To> out, Errors errors, Bom b
                     return;
                 }
             }
-            const bool isMark = bom == Bom::Drop && i == 0 && unit.codePoint == Utf8::byteOrderMark;
             if (!isMark && (unit.error == ErrorKind::None || errors == Errors::Replace)) {
                 result.count += Utf8::put(unit.codePoint, out.data() + result.count);
             }
@@ -48,21 +48,26 @@ Result convert(std::span<const From> in, std::span<To> out, Errors errors, Bom b
 
 }  // namespace
 
-Result decodeUtf8(std::span<const std::uint8_t> in, std::span<char32_t> out, Errors errors, Bom bom) {
+template <typename To>
+Result decodeUtf8(std::span<const std::uint8_t> in, std::span<To> out, Errors errors, Bom bom) {
     return convert(in, out, errors, bom);
 }
 
-Result decodeUtf8(std::span<const std::uint8_t> in, std::span<char16_t> out, Errors errors, Bom bom) {
-    return convert(in, out, errors, bom);
-}
-
-Result encodeUtf8(std::span<const char32_t> in, std::span<std::uint8_t> out, Errors errors) {
+template <typename From>
+Result encodeUtf8(std::span<const From> in, std::span<std::uint8_t> out, Errors errors) {
     return convert(in, out, errors, Bom::Keep);
 }
 
-Result encodeUtf8(std::span<const char16_t> in, std::span<std::uint8_t> out, Errors errors) {
-    return convert(in, out, errors, Bom::Keep);
-}
+template Result decodeUtf8(std::span<const std::uint8_t>, std::span<char32_t>, Errors, Bom);
+template Result decodeUtf8(std::span<const std::uint8_t>, std::span<char16_t>, Errors, Bom);
+template Result decodeUtf8(std::span<const std::uint8_t>, std::span<Utf8::BigEndian<char32_t>>, Errors, Bom);
+template Result decodeUtf8(std::span<const std::uint8_t>, std::span<Utf8::BigEndian<char16_t>>, Errors, Bom);
+template Result decodeUtf8(std::span<const std::uint8_t>, std::span<Utf8::Latin1>, Errors, Bom);
+template Result encodeUtf8(std::span<const char32_t>, std::span<std::uint8_t>, Errors);
+template Result encodeUtf8(std::span<const char16_t>, std::span<std::uint8_t>, Errors);
+template Result encodeUtf8(std::span<const Utf8::BigEndian<char32_t>>, std::span<std::uint8_t>, Errors);
+template Result encodeUtf8(std::span<const Utf8::BigEndian<char16_t>>, std::span<std::uint8_t>, Errors);
+template Result encodeUtf8(std::span<const Utf8::Latin1>, std::span<std::uint8_t>, Errors);
 
 Result validateUtf8(std::span<const std::uint8_t> in) {
     Result result{0, Result::noError};

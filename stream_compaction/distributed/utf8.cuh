@@ -218,10 +218,11 @@ struct ValidateUtf8 {
     [[nodiscard]] Utf8::Validate local() const { return {.errors = errors, .countIn = countIn}; }
 };
 
-/// Encodes UTF-32 or UTF-16 that is spread over the ranks into UTF-8: `encode(in, out, counts, result, n, scratch,
-/// rank, stream)`. The text may also be cut inside a pair of surrogates. Then its first two bytes belong to the rank
-/// with the first surrogate, and its last two to the rank with the second one, so that no rank has more than 3 bytes
-/// per element. Results and arrays are otherwise as for DecodeUtf8 and Utf8::Encode. UTF-32 takes one exchange.
+/// Encodes text that is spread over the ranks, of any type of element that Utf8::Encode takes, into UTF-8: `encode(in,
+/// out, counts, result, n, scratch, rank, stream)`. The text may also be cut inside a pair of surrogates. Then its
+/// first two bytes belong to the rank with the first surrogate, and its last two to the rank with the second one, so
+/// that no rank has more than 3 bytes per element. Results and arrays are otherwise as for DecodeUtf8 and Utf8::Encode.
+/// UTF-32 takes one exchange.
 struct EncodeUtf8 {
     Utf8::Errors errors = Utf8::Errors::Replace;  ///< what becomes of ill-formed units
 
@@ -248,10 +249,10 @@ struct EncodeUtf8 {
         });
         convertOnRanks(call, errors == Utf8::Errors::Strict,
                        [this](const Part& part, [[maybe_unused]] const Utf8::TextAround* around, Utf8::Result* result) {
-                           if constexpr (sizeof(From) == sizeof(char32_t)) {
-                               local()(part.in, part.out, result, part.n, part.scratch, part.stream);
-                           } else {
+                           if constexpr (Utf8::isUtf16<From>) {
                                local()(part.in, around, part.out, result, part.n, part.scratch, part.stream);
+                           } else {
+                               local()(part.in, part.out, result, part.n, part.scratch, part.stream);
                            }
                        });
     }

@@ -81,7 +81,7 @@ __device__ WholeVectors storeEndsByWarp(To* to, const From* shared, int count) {
     const int lane = Warp::lane();
     const int i = lane < width ? lane : head + vectors * width + lane - width;
     if (i < (lane < width ? head : count)) {
-        to[i] = shared[i];
+        to[i] = static_cast<To>(shared[i]);
     }
     return {head, vectors};
 }
@@ -121,8 +121,10 @@ __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* share
     }
 }
 
-/// The same for elements of 16 bits, which are widened to 32.
-__device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int count) {
+/// The same for elements of 16 bits, which are widened to 32. `inMemory(word)` is a widened element as it is stored.
+template <typename To, typename InMemory>
+__device__ void widenRunByWarp(To* to, const char16_t* shared, int count, const InMemory& inMemory) {
+    static_assert(sizeof(To) == sizeof(char32_t));
     const WholeVectors whole = storeEndsByWarp(to, shared, count);
     const auto* const from = reinterpret_cast<const std::uint32_t*>(shared) + whole.head / 2;
     auto* const out = reinterpret_cast<uint4*>(to + whole.head);
@@ -131,7 +133,8 @@ __device__ inline void widenRunByWarp(char32_t* to, const char16_t* shared, int 
     for (int v = Warp::lane(); v < whole.count; v += Warp::lanes) {
         const std::uint32_t front = __funnelshift_r(from[2 * v], from[2 * v + 1], bits);
         const std::uint32_t back = __funnelshift_r(from[2 * v + 1], from[2 * v + 2], bits);
-        __stcg(out + v, {front & 0xFFFF, front >> 16, back & 0xFFFF, back >> 16});
+        __stcg(out + v,
+               {inMemory(front & 0xFFFF), inMemory(front >> 16), inMemory(back & 0xFFFF), inMemory(back >> 16)});
     }
 }
 

@@ -110,6 +110,12 @@ struct UnitMasks {
     return units;
 }
 
+/// The leads of sequences for code points above U+00FF: C4 to FF.
+[[nodiscard]] constexpr std::uint32_t leadsAboveLatin1(const BitPlanes& planes) {
+    const auto& bits = planes.bits;
+    return bits[7] & bits[6] & (bits[5] | bits[4] | bits[3] | bits[2]);
+}
+
 /// Bit i of the result is the parity of bits 0 to i of the mask.
 [[nodiscard]] constexpr std::uint32_t parityUpTo(std::uint32_t mask) {
     for (int shift = 1; shift < 32; shift *= 2) {

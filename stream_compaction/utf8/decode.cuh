@@ -88,7 +88,7 @@ __device__ void reportTile(const Text& text, const typename Shape::Tile& tile, c
     if (first < Shape::Tile::bytes && first == shared.firstIllFormed && !shared.isBehindError) {
         const std::size_t offset = tile.offsetOf(first);
         // Not from the tile, where the unit may have been marked.
-        reportError(result, offset, [&] { return errorIn(text.windowAt(offset)); });
+        reportError(result, offset, [&] { return errorFor<To>(text.windowAt(offset)); });
         if constexpr (errors == Errors::Strict) {
 #pragma unroll
             for (int row = 0; row < Shape::rows; ++row) {
@@ -153,18 +153,17 @@ class RunList {
 template <Errors errors, typename To, typename Shape>
 __device__ void convertPart(const DecodeMemory<To, Shape>& shared, const typename Shape::Tile& tile,
                             const TileOutput<To>& out, int firstRun, int endRun) {
-    constexpr bool isUtf16 = sizeof(To) == sizeof(char16_t);
     const auto convert = [&](auto reader) {
         convertListed<typename decltype(reader)::type>(shared, tile, out, firstRun, endRun);
     };
     if (shared.isWellFormed()) {
-        if (isUtf16 && shared.hasPairs != 0) {
-            convert(std::type_identity<TwoElementsReader<To, Shape, true, isUtf16>>{});
+        if (isUtf16<To> && shared.hasPairs != 0) {
+            convert(std::type_identity<TwoElementsReader<To, Shape, true, isUtf16<To>>>{});
         } else {
             convert(std::type_identity<TwoElementsReader<To, Shape, true, false>>{});
         }
     } else if constexpr (errors != Errors::Skip) {
-        convert(std::type_identity<TwoElementsReader<To, Shape, false, isUtf16>>{});
+        convert(std::type_identity<TwoElementsReader<To, Shape, false, isUtf16<To>>>{});
     } else {
         convert(std::type_identity<SkippingReader<To, Shape>>{});
     }
@@ -187,9 +186,10 @@ using DecodeShape = std::conditional_t<std::is_same_v<Chain, TextGridChain>, Gro
 ///    begin. Then each run is converted by one thread, two elements at a time (gather_table.h), or one at a time if
 ///    ill-formed units are skipped.
 ///
-/// Work O(n), steps O(n / resident bytes). Reads each byte once. Writes 4 bytes per code point, or 2 per element of
-/// UTF-16. ASCII and text of one length run near the speed of DRAM. For other text, the limit is the number of
-/// instructions and the wait for earlier tiles.
+/// Work O(n), steps O(n / resident bytes). Reads each byte once. Writes 4 bytes per code point, 2 per element of
+/// UTF-16, or 1 in Latin-1. A byte order costs a permutation of bytes per word that is stored. ASCII and text of one
+/// length run near the speed of DRAM. For other text, the limit is the number of instructions and the wait for earlier
+/// tiles.
 template <typename To, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
                                   blocksThatFit<Chain>(DecodeShape<Chain>::threads, 1536 / DecodeShape<Chain>::threads))
@@ -214,8 +214,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
         bom = Bom::Keep;
     }
     // A byte order mark that is to be dropped takes the general path. So does the end of a cut text, because the last
-    // second surrogate may belong to what lies behind.
-    if ((bom == Bom::Keep || !tile.isFirst()) && !(Text::isCut && tile.isLast())) {
+    // second surrogate may belong to what lies behind, and text in Latin-1, which has few such tiles.
+    if (!isLatin1<To> && (bom == Bom::Keep || !tile.isFirst()) && !(Text::isCut && tile.isLast())) {
         const UniformTile<Shape> uniform(tile);
         switch (uniform.length()) {
             case 2:
@@ -329,9 +329,10 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
     }
 }
 
-/// Decodes UTF-8 into UTF-32 (To is char32_t) or UTF-16 (char16_t, native byte order), and writes the number of
-/// elements and the first error to `result` in device memory. Ill-formed units become U+FFFD, are dropped, or end the
-/// text. In strict mode `result->count` is the number of elements before the first error, and later elements of `out`
+/// Decodes UTF-8 into UTF-32 (To is char32_t or BigEndian<char32_t>), UTF-16 (char16_t or BigEndian<char16_t>) or
+/// Latin-1 (Latin1), and writes the number of elements and the first error to `result` in device memory. Ill-formed
+/// units become U+FFFD, are dropped, or end the text. In Latin-1 so do code points above U+00FF, and `?` stands for
+/// U+FFFD. In strict mode `result->count` is the number of elements before the first error, and later elements of `out`
 /// are unspecified.
 ///
 /// `in` holds n bytes at any address. `out` must have room for the elements that come out, at most n; nothing is

@@ -107,7 +107,8 @@ template <typename To, Errors errors, int length, typename Shape, typename Chain
 __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTile<Shape>& uniform, To* odata,
                               Chain chain) {
     using Part = DecodePart<Shape>;
-    using Converted = std::conditional_t<length == 4, To, char16_t>;
+    using Converted = std::conditional_t<length == 4 || isUtf16<To>, To, char16_t>;
+    constexpr bool isWidened = sizeof(Converted) < sizeof(To);
     using Run = UniformRun<Converted, length>;
     constexpr int runs = Part::words / Run::words;
     constexpr int elements = runs * elementsPerVector<Converted> * Warp::lanes;  // per warp
@@ -133,7 +134,8 @@ __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTil
             text[i] = __funnelshift_r(words[word], words[word + 1], uniform.first() * 8);
         }
         const auto out = Run(text).converted();
-        converted[Warp::lane() * runs + run] = {out[0], out[1], out[2], out[3]};
+        converted[Warp::lane() * runs + run] = {nativeOrder<Converted>(out[0]), nativeOrder<Converted>(out[1]),
+                                                nativeOrder<Converted>(out[2]), nativeOrder<Converted>(out[3])};
     }
 
     To* out = odata + chain.before(emitted);
@@ -150,11 +152,12 @@ __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTil
         ++out;
     }
     out += Warp::index() * elements;
-    if constexpr (sizeof(Converted) == sizeof(To)) {
+    if constexpr (isWidened) {
+        widenRunByWarp(out, reinterpret_cast<const char16_t*>(converted), elements,
+                       [](std::uint32_t word) { return nativeOrder<To>(word); });
+    } else {
         copyRunByWarp(reinterpret_cast<std::uint8_t*>(out), reinterpret_cast<const std::uint8_t*>(converted),
                       elements * static_cast<int>(sizeof(To)));
-    } else {
-        widenRunByWarp(out, reinterpret_cast<const char16_t*>(converted), elements);
     }
 }
 

@@ -17,23 +17,23 @@
 namespace StreamCompaction::Utf8 {
 
 /// How a tile is divided. Each warp has a part of its own, which it processes in groups of four rows. Each lane has one
-/// word per row. Measured on an H200.
+/// word per row. Measured on an H200, but for Latin-1.
 template <typename From>
 struct EncodeShape {
     static constexpr int threads = 256;
-    static constexpr int blocksPerMultiprocessor = sizeof(From) == sizeof(char16_t) ? 7 : 6;
+    static constexpr int blocksPerMultiprocessor = isUtf16<From> ? 7 : 6;
     static constexpr int warps = threads / Warp::lanes;
-    static constexpr int groups = sizeof(From) == sizeof(char16_t) ? 5 : 8;  // per warp
-    static constexpr int rows = 4;                                           // per group
-    static constexpr int rowBytes = Warp::lanes * static_cast<int>(sizeof(std::uint32_t));
+    static constexpr int groups = isUtf16<From> ? 5 : 8;  // per warp
+    static constexpr int rows = 4;                        // per group
+    static constexpr int rowBytes = Warp::lanes * wordBytes<From>;
     static constexpr int groupBytes = rows * rowBytes;
     static constexpr int warpBytes = groups * groupBytes;
     static constexpr int bytes = warps * warpBytes;
     using Text = TextTile<Warp::lanes, warpBytes>;
 
-    static constexpr int perWord = sizeof(std::uint32_t) / sizeof(From);
+    static constexpr int perWord = wordBytes<From> / static_cast<int>(sizeof(From));
     static constexpr int quads = perWord;  // per lane and group: the elements at the same place in its words
-    static constexpr int most = sizeof(From) == sizeof(char16_t) ? 3 : 4;  // bytes per element
+    static constexpr int most = static_cast<int>(mostElements<From, std::uint8_t>);  // bytes per element
     static constexpr int warpBytesOut = warpBytes / static_cast<int>(sizeof(From)) * most;
 
     /// Shared memory before a warp's part: room for the bytes by which the output may exceed the input, and for the
@@ -77,8 +77,9 @@ struct EncodedGroup {
 template <typename From, typename Text>
 class GroupEncoder;
 
-template <typename Text>
-class GroupEncoder<char32_t, Text> {
+template <typename From, typename Text>
+requires isUtf32<From>
+class GroupEncoder<From, Text> {
   public:
     __device__ explicit GroupEncoder(const Text&) {}
 
@@ -114,18 +115,19 @@ class GroupEncoder<char32_t, Text> {
     }
 };
 
-template <typename Text>
-class GroupEncoder<char16_t, Text> {
+template <typename From, typename Text>
+requires isUtf16<Native<From>>
+class GroupEncoder<From, Text> {
   public:
     __device__ explicit GroupEncoder(const Text& text) : text_(text) {
-        const char16_t before = text.template at<char16_t>(-static_cast<int>(sizeof(char16_t)));
+        const char16_t before = elementAt<From>(text, -static_cast<int>(sizeof(From)));
         before_ = linkOf(isFirstSurrogate(before) ? highBits : 0, static_cast<std::uint32_t>(before) << 24);
     }
 
     template <typename Packer>
     __device__ void operator()(const std::array<std::uint32_t, 4>& words, int end, Packer& packer) {
         const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words);
-        if (anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
+        if (!isLatin1<From> && anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
             return packer.pack(encodeSurrogates({frontLow, frontHigh}, {backLow, backHigh}, end, packer));
         }
         before_ = 0;
@@ -157,7 +159,7 @@ class GroupEncoder<char16_t, Text> {
         const std::uint32_t link = __shfl_sync(Warp::allLanes, linkOf(back.first, back.low), Warp::lane() - 1);
         const std::uint32_t before = Warp::lane() == 0 ? __funnelshift_l(before_, link, 8) : link;
         before_ = link;
-        const std::uint32_t afterEnd = isSecondSurrogate(text_.template at<char16_t>(end)) ? highBits : 0;
+        const std::uint32_t afterEnd = isSecondSurrogate(elementAt<From>(text_, end)) ? highBits : 0;
         const std::uint32_t next = __shfl_sync(Warp::allLanes, front.second, Warp::lane() + 1);
         const std::uint32_t behind = Warp::lane() == Warp::lanes - 1 ? __funnelshift_r(next, afterEnd, 8) : next;
 
@@ -358,11 +360,11 @@ template <typename From, Errors errors>
     GroupEncoder<From, typename Shape::Text> encodeGroup(tile);
 #pragma unroll 1
     for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
-        const int position = groupBegin + Warp::lane() * static_cast<int>(sizeof(std::uint32_t));
+        const int position = groupBegin + Warp::lane() * wordBytes<From>;
         std::array<std::uint32_t, Shape::rows> words;
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
-            words[row] = tile.template at<std::uint32_t>(position + row * Shape::rowBytes);
+            words[row] = wordAt<From>(tile, position + row * Shape::rowBytes);
         }
         packer.beginGroup(position);
         encodeGroup(words, groupBegin + Shape::groupBytes, packer);
@@ -376,14 +378,16 @@ template <typename From, Errors errors>
 /// (byte_planes.h), as many as the longest sequence in the group needs. A scan of four lengths per word gives the place
 /// of each element. The bytes are packed at the beginning of the part, where they never reach text that is still to be
 /// read. So a tile takes no more memory than its input, or half as much again for UTF-16, of which 2 bytes can become
-/// 3. The sums of the warps are scanned in the block and by look-back over the tiles. They give the place of each
-/// packed run in the output, to which it is copied in aligned vectors.
+/// 3, or twice as much for Latin-1. The sums of the warps are scanned in the block and by look-back over the tiles.
+/// They give the place of each packed run in the output, to which it is copied in aligned vectors.
 ///
 /// A part whose elements all take the same number of bytes takes a shorter path (encode_uniform.cuh).
 ///
-/// Work O(n), steps O(n / resident elements). Reads 4 bytes per element of UTF-32 or 2 per element of UTF-16, and
-/// writes 1 to 4. If one script prevails, DRAM bandwidth is the limit. In mixed text it is the instructions, most of
-/// them logic on planes.
+/// Elements of big-endian order are turned round as lanes load them. Latin-1 is widened to UTF-16 in the same place.
+///
+/// Work O(n), steps O(n / resident elements). Reads 4 bytes per element of UTF-32, 2 per element of UTF-16 or 1 per
+/// element of Latin-1, and writes 1 to 4. If one script prevails, DRAM bandwidth is the limit. In mixed text it is the
+/// instructions, most of them logic on planes.
 template <typename From, Errors errors, typename Chain, typename Text = TextInMemory>
 __global__ void __launch_bounds__(EncodeShape<From>::threads,
                                   blocksThatFit<Chain>(EncodeShape<From>::threads,
@@ -442,8 +446,9 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     if (result.illFormedAt != INT_MAX && warp * Shape::warpBytes + result.illFormedAt == shared.firstIllFormed) {
         const auto in = reinterpret_cast<const From*>(text.base + text.lead);
         const std::size_t index = tile.offsetOf(result.illFormedAt) / sizeof(From);
-        reportError(chain.result, index,
-                    [&] { return isSurrogate(in[index]) ? ErrorKind::Surrogate : ErrorKind::AboveLast; });
+        reportError(chain.result, index, [&] {
+            return isSurrogate(static_cast<char32_t>(in[index])) ? ErrorKind::Surrogate : ErrorKind::AboveLast;
+        });
         if constexpr (errors == Errors::Strict) {
             reportCount(chain.result, begin + result.bytesBeforeError);
         }
@@ -455,13 +460,14 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     copyRunByWarp(odata + begin, packed, result.bytes);
 }
 
-/// Encodes UTF-32 (From is char32_t) or UTF-16 (char16_t, native byte order) into UTF-8, and writes the number of bytes
-/// and the first error, as the index of an element, to `result` in device memory. Surrogates that are not of a pair in
-/// UTF-16 and numbers above U+10FFFF become U+FFFD, are dropped, or end the text. In strict mode `result->count` is the
-/// number of bytes before the first error, and later bytes of `out` are unspecified.
+/// Encodes UTF-32 (From is char32_t or BigEndian<char32_t>), UTF-16 (char16_t or BigEndian<char16_t>) or Latin-1
+/// (Latin1) into UTF-8, and writes the number of bytes and the first error, as the index of an element, to `result` in
+/// device memory. Surrogates that are not of a pair in UTF-16 and numbers above U+10FFFF become U+FFFD, are dropped, or
+/// end the text; all Latin-1 is well-formed. In strict mode `result->count` is the number of bytes before the first
+/// error, and later bytes of `out` are unspecified.
 ///
-/// `out` must have room for the bytes that come out, at most 4 per element of UTF-32 and 3 per element of UTF-16. In
-/// strict mode it must have room for that maximum. Everything else is as for Decode.
+/// `out` must have room for the bytes that come out, at most 4 per element of UTF-32, 3 per element of UTF-16 and 2 per
+/// element of Latin-1. In strict mode it must have room for that maximum. Everything else is as for Decode.
 struct Encode {
     Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
     TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
@@ -483,9 +489,11 @@ struct Encode {
         encode(TextInMemory(in, n), in, out, result, n, scratch, stream);
     }
 
-    /// Encodes n elements that are cut out of a larger text in UTF-16, anywhere, given what lies around them in device
-    /// memory. Of the four bytes of a pair, two come from each surrogate. Everything else is as for Decode.
-    template <std::same_as<char16_t> From>
+    /// Encodes n elements that are cut out of a larger text in UTF-16 of either order, anywhere, given what lies around
+    /// them in device memory. Of the four bytes of a pair, two come from each surrogate. Everything else is as for
+    /// Decode.
+    template <typename From>
+    requires isUtf16<From>
     void operator()(const From* in, const TextAround* around, std::uint8_t* out, Result* result, std::size_t n,
                     Scratch scratch, cudaStream_t stream) const {
         Arguments::requireArray("around", around, 1);

@@ -3,6 +3,7 @@
 #include <array>
 
 #include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/text_tile.cuh"
 #include "stream_compaction/utf8/uniform.h"
 
@@ -22,18 +23,17 @@ struct ElementRange {
 /// encodings they are also among those of three.
 template <typename From>
 [[nodiscard]] __device__ ElementRange elementsOf(int length) {
-    constexpr bool isUtf16 = sizeof(From) == sizeof(char16_t);
-    return length == 1   ? ElementRange{0, 0x80}
-           : length == 2 ? ElementRange{0x80, 0x800 - 0x80}
-           : length == 3 ? ElementRange{0x800, 0x10000 - 0x800}
-           : isUtf16     ? ElementRange{0xD800, 0x800}
-                         : ElementRange{0x10000, lastCodePoint + 1 - 0x10000};
+    return length == 1     ? ElementRange{0, 0x80}
+           : length == 2   ? ElementRange{0x80, 0x800 - 0x80}
+           : length == 3   ? ElementRange{0x800, 0x10000 - 0x800}
+           : isUtf16<From> ? ElementRange{0xD800, 0x800}
+                           : ElementRange{0x10000, lastCodePoint + 1 - 0x10000};
 }
 
 /// Bounds of a set of elements. In UTF-16, the lower and the upper halves of words have bounds of their own.
 template <typename From>
 class CommonElements {
-    static constexpr bool isInHalves = sizeof(From) == sizeof(char16_t);
+    static constexpr bool isInHalves = isUtf16<From>;
 
   public:
     __device__ void add(std::uint32_t word) {
@@ -73,34 +73,33 @@ struct UniformPart {
 template <typename From, typename Text>
 [[nodiscard]] __device__ UniformPart findUniform(const Text& text) {
     // A sample decides for most text. 4 comes before 3, because surrogates are also among the elements of three bytes.
-    const std::uint32_t sample = text.template at<From>(Warp::lane() * static_cast<int>(sizeof(From)));
+    using Element = Native<From>;
+    const std::uint32_t sample = elementAt<From>(text, Warp::lane() * static_cast<int>(sizeof(From)));
     const auto areAll = [&](int length) {
-        return __all_sync(Warp::allLanes, elementsOf<From>(length).has(sample)) != 0;
+        return __all_sync(Warp::allLanes, elementsOf<Element>(length).has(sample)) != 0;
     };
     const int length = areAll(1) ? 1 : areAll(2) ? 2 : areAll(4) ? 4 : areAll(3) ? 3 : 0;
     if (length == 0 || __all_sync(Warp::allLanes, text.isWhole()) == 0) {
         return {0, false};
     }
-    CommonElements<From> common;
+    CommonElements<Element> common;
 #pragma unroll
-    for (int at = 0; at < Text::bytes; at += Warp::lanes * static_cast<int>(sizeof(uint4))) {
-        const uint4 words = text.template at<uint4>(at + Warp::lane() * static_cast<int>(sizeof(uint4)));
-        common.add(words.x);
-        common.add(words.y);
-        common.add(words.z);
-        common.add(words.w);
+    for (int at = 0; at < Text::bytes; at += Warp::lanes * vectorBytes<From>) {
+        for (const std::uint32_t word : vectorAt<From>(text, at + Warp::lane() * vectorBytes<From>)) {
+            common.add(word);
+        }
     }
     const auto areIn = [&](const ElementRange& lower, const ElementRange& upper) {
         return __all_sync(Warp::allLanes, common.areIn(lower, upper)) != 0;
     };
-    if (sizeof(From) == sizeof(char16_t) && length == 4) {
+    if (isUtf16<From> && length == 4) {
         constexpr ElementRange first{0xD800, 0x400};
         constexpr ElementRange second{0xDC00, 0x400};
-        const bool isCut = areIn(second, first) && first.has(text.template at<char16_t>(-2)) &&
-                           second.has(text.template at<char16_t>(Text::bytes));
+        const bool isCut = areIn(second, first) && first.has(elementAt<From>(text, -2)) &&
+                           second.has(elementAt<From>(text, Text::bytes));
         return {isCut || areIn(first, second) ? 4 : 0, isCut};
     }
-    const ElementRange all = elementsOf<From>(length);
+    const ElementRange all = elementsOf<Element>(length);
     const bool isUniform = areIn(all, all) && __all_sync(Warp::allLanes, !common.hasSurrogates());
     return {isUniform ? length : 0, false};
 }
@@ -108,27 +107,27 @@ template <typename From, typename Text>
 /// The number of bytes that a uniform part takes in UTF-8.
 template <typename From, typename Text>
 [[nodiscard]] __device__ int bytesOf(const UniformPart& part) {
-    return Text::bytes / static_cast<int>(sizeof(From)) * bytesEach<From>(part.length);
+    return Text::bytes / static_cast<int>(sizeof(From)) * bytesEach<Native<From>>(part.length);
 }
 
 /// Encodes a uniform part to `packed`, aligned to 16 bytes, by its warp. The text may begin anywhere behind `packed`,
 /// if no byte of the output lies behind the element from which it comes.
 template <typename From, int length, typename Text>
 __device__ void encodeUniform(const Text& text, bool isCut, std::uint8_t* packed) {
-    using Vector = UniformVector<From, length>;
-    constexpr int width = sizeof(uint4);
+    using Vector = UniformVector<Native<From>, length>;
+    constexpr int width = vectorBytes<From>;
 #pragma unroll 1
     for (int vector = Warp::lane(); vector < Text::bytes / width; vector += Warp::lanes) {
-        const uint4 in = text.template at<uint4>(vector * width);
-        auto out = Vector({in.x, in.y, in.z, in.w}).encoded();
+        const auto in = vectorAt<From>(text, vector * width);
+        auto out = Vector(in).encoded();
         if (Vector::isOfPairs && isCut) {
             // Encode all pairs to which the vector's elements belong, and take the halves that are theirs.
-            const std::uint32_t before = text.template at<std::uint32_t>(vector * width - 4);
-            const std::uint32_t behind = text.template at<std::uint32_t>(vector * width + width);
-            const auto pairs = Vector({__funnelshift_r(before, in.x, 16), __funnelshift_r(in.x, in.y, 16),
-                                       __funnelshift_r(in.y, in.z, 16), __funnelshift_r(in.z, in.w, 16)})
+            const std::uint32_t before = wordAt<From>(text, vector * width - wordBytes<From>);
+            const std::uint32_t behind = wordAt<From>(text, vector * width + width);
+            const auto pairs = Vector({__funnelshift_r(before, in[0], 16), __funnelshift_r(in[0], in[1], 16),
+                                       __funnelshift_r(in[1], in[2], 16), __funnelshift_r(in[2], in[3], 16)})
                                    .encoded();
-            const std::uint32_t last = Vector({__funnelshift_r(in.w, behind, 16), 0, 0, 0}).encoded()[0];
+            const std::uint32_t last = Vector({__funnelshift_r(in[3], behind, 16), 0, 0, 0}).encoded()[0];
 #pragma unroll
             for (int i = 0; i < Vector::words; ++i) {
                 out[i] = __funnelshift_r(pairs[i], i + 1 < Vector::words ? pairs[i + 1] : last, 16);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/unit.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
@@ -39,7 +40,7 @@ inline constexpr std::uint32_t illFormedMark = 0x80;
 /// bytes, and byte 1 of the word does not count.
 template <typename To>
 [[nodiscard]] constexpr int sumOfSixBits(std::uint32_t word, int addend) {
-    constexpr bool hasFour = sizeof(To) == sizeof(char32_t);
+    constexpr bool hasFour = !isUtf16<To>;
 #ifdef __CUDA_ARCH__
     if (!std::is_constant_evaluated()) {
         constexpr int weights = 1 | 64 << 16;
@@ -62,7 +63,7 @@ struct PackedRule {
     /// mask: dot products add a byte, and shifts look at the lowest five bits.
     template <typename To>
     [[nodiscard]] constexpr std::uint32_t lastByte() const {
-        return bits & (sizeof(To) == sizeof(char16_t) ? 0x1F : 0xF);
+        return bits & (isUtf16<To> ? 0x1F : 0xF);
     }
     [[nodiscard]] constexpr int addend() const {
 #ifdef __CUDA_ARCH__
@@ -93,7 +94,7 @@ template <typename To>
     for (int k = 0; k < 4; ++k) {
         selector |= static_cast<std::uint32_t>(k < length ? last - k : (last - length + 1) | 8) << 4 * k;
     }
-    if constexpr (sizeof(To) == sizeof(char16_t)) {
+    if constexpr (isUtf16<To>) {
         // Leave out byte 1 of the word. Digit 1 is 0 then, as PackedRule::lastByte() wants it.
         selector = (selector & 0xFF0) << 4 | (selector & 0xF);
         marks = (marks & 0xFFFF00) << 8 | (marks & 0xFF);
@@ -148,7 +149,7 @@ struct alignas(2 * sizeof(std::uint32_t)) GatherEntry {
 template <typename To>
 [[nodiscard]] constexpr GatherEntry gatherEntry(std::uint32_t begins) {
     const int first = distanceToNext(begins, 0);
-    if constexpr (sizeof(To) == sizeof(char32_t)) {
+    if constexpr (!isUtf16<To>) {
         return {unitRule<To>(0, first).pack(), unitRule<To>(first, distanceToNext(begins, first)).pack()};
     }
     const bool isUnit = (begins & 1) != 0;
@@ -166,11 +167,11 @@ inline constexpr int gatherBits = 7;
 /// The lowest bit that selects. In UTF-32 bit 0 is always set. In UTF-16 it tells units from second surrogates, which
 /// begin where no unit does.
 template <typename To>
-inline constexpr int firstGatherBit = sizeof(To) == sizeof(char32_t) ? 1 : 0;
+inline constexpr int firstGatherBit = isUtf16<To> ? 0 : 1;
 
 /// The number of bytes before the first element among the eight.
 template <typename To>
-inline constexpr int bytesBefore = sizeof(To) == sizeof(char16_t) ? 1 : 0;
+inline constexpr int bytesBefore = isUtf16<To> ? 1 : 0;
 
 template <typename To>
 [[nodiscard]] constexpr std::array<GatherEntry, 1 << gatherBits> gatherTable() {
@@ -185,7 +186,7 @@ template <typename To>
 /// position is behind the last byte of the second element in UTF-32, and at that byte in UTF-16.
 template <typename To>
 constexpr void moveOn(const GatherEntry& entry, std::uint32_t& position, std::uint32_t& begins) {
-    if constexpr (sizeof(To) == sizeof(char16_t)) {
+    if constexpr (isUtf16<To>) {
         position = addByte(entry.second.bits, 0, position);
         begins >>= entry.second.lastByte<To>();
     } else {
@@ -206,14 +207,14 @@ template <typename To>
     return {sum(entry.first), sum(entry.second)};
 }
 
-/// U+FFFD in place of the sum of a marked unit, in as many bits as the element has.
+/// The substitute in place of the sum of a marked unit, in as many bits as the element has.
 template <typename To>
 [[nodiscard]] constexpr int replaceMarked(int sum) {
-    if constexpr (sizeof(To) == sizeof(char16_t)) {
+    if constexpr (isUtf16<To>) {
         // The sums of marked units are smaller than this number, those of others are not negative.
         return std::max(sum, int{replacementCharacter} - 0x10000);
     }
-    return sum >= 0 ? sum : int{replacementCharacter};
+    return sum >= 0 ? sum : int{substitute<To>};
 }
 
 /// The mark of the second of two surrogates.

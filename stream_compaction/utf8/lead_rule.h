@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
 /// Decodes one element from four bytes of text, by two dot products. The upper half of the first byte selects their
@@ -45,7 +46,7 @@ template <typename To>
     if (half < fourByteHalf) {
         return {0x014000, 4096 * 32 + twoContinuations, 0x01, 3};
     }
-    if (sizeof(To) == sizeof(char16_t)) {
+    if (isUtf16<To>) {
         return {0x014000, 4096 * 16 + twoContinuations + 16 * 0xD7C0, 0x01, 1};
     }
     return {0x01400000, 4096 * (64 * 16 + 128) + twoContinuations, 0x0140, 4};
@@ -60,7 +61,7 @@ template <typename To>
 template <typename To>
 [[nodiscard]] constexpr To elementOf(std::uint32_t window, const LeadRule& rule) {
     int sum = weightedSum(window, rule.weights, rule.addend) + 4096 * weightedSum(window, rule.highWeights, 0);
-    if constexpr (sizeof(To) == sizeof(char16_t)) {
+    if constexpr (isUtf16<To>) {
         // Selected without a branch, because neighbouring lanes differ.
         const int second = (sum & 0x3FF) | 0xDC00;
         sum = leadHalf(window) == fourByteHalf ? sum >> 4 : sum;

@@ -4,6 +4,7 @@
 #include <array>
 #include <iterator>
 
+#include "stream_compaction/primitives/run_copy.cuh"
 #include "stream_compaction/primitives/shared_address.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/utf8/bit_planes.h"
@@ -207,7 +208,9 @@ class TwoElementsReader {
     static constexpr int elementsAtOnce = 2;
 
     __device__ TwoElementsReader(const typename Shape::Tile& tile, const DecodeMemory<To, Shape>& memory, int position)
-        : text_(SharedAddress::of(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
+        : memory_(memory),
+          tile_(SharedAddress::of(tile.template pointerTo<std::byte>(0))),
+          text_(SharedAddress::of(tile.template pointerTo<std::byte>(position - bytesBefore<To>))),
           rules_(memory.gatherTable.address()) {
         const std::uint32_t begins = memory.beginsFrom(position);
         begins_ = Rules::offset(begins);
@@ -221,6 +224,10 @@ class TwoElementsReader {
         std::array<std::uint32_t, count> elements;
 #pragma unroll
         for (int i = 0; i < count; i += elementsAtOnce) {
+            // 16 elements of Latin-1 may come from more bytes than there are bits, four never do.
+            if (isLatin1<To> && i % 4 == 0) {
+                begins_ = Rules::offset(memory_.beginsFrom(static_cast<int>(text_ - tile_)));
+            }
             const auto sums = nextSums();
 #pragma unroll
             for (int k = 0; k < elementsAtOnce; ++k) {
@@ -252,6 +259,8 @@ class TwoElementsReader {
         return sums;
     }
 
+    const DecodeMemory<To, Shape>& memory_;
+    std::uint32_t tile_;            // address of the tile
     std::uint32_t text_;            // address of the next eight bytes
     std::uint32_t rules_;           // address of the table
     std::uint32_t begins_;          // where units begin from there on, as an offset in the table
@@ -259,7 +268,7 @@ class TwoElementsReader {
 };
 
 /// Reads text one element at a time. Skips ill-formed units, which are those whose length is not what their first byte
-/// says.
+/// says, and units that To cannot hold.
 template <typename To, typename Shape>
 class SkippingReader {
   public:
@@ -273,14 +282,14 @@ class SkippingReader {
         std::array<std::uint32_t, count> elements;
 #pragma unroll
         for (int i = 0; i < count; ++i) {
-            elements[i] = nextElement();
+            elements[i] = static_cast<std::uint32_t>(nextElement());
         }
         return elements;
     }
 
   private:
     __device__ To nextElement() {
-        while (const int length = illFormedLength()) {
+        while (const int length = skippedLength()) {
             position_ += length;
         }
         const std::uint32_t window = windowAt(tile_, position_);
@@ -289,13 +298,15 @@ class SkippingReader {
         return elementOf<To>(window, rule);
     }
 
-    /// The length of the unit at the position if it is ill-formed, else 0. A second surrogate is read from the second
+    /// The length of the unit at the position if it is skipped, else 0. A second surrogate is read from the second
     /// of four bytes. The next unit is three bytes behind that byte, as it is behind the first of three bytes.
-    [[nodiscard]] __device__ int illFormedLength() const {
+    [[nodiscard]] __device__ int skippedLength() const {
         const std::uint32_t begins = memory_.beginsFrom(position_);
-        const std::uint32_t half = leadHalf(windowAt(tile_, position_));
+        const std::uint32_t window = windowAt(tile_, position_);
+        const std::uint32_t half = leadHalf(window);
         const int length = __ffs(static_cast<int>(begins >> 1));
-        return length == unitLength(half, memory_.leadRules.of(half)) ? 0 : length;
+        const bool isHeld = !isLatin1<To> || byteOf(window, 0) < firstLeadAboveLatin1;
+        return isHeld && length == unitLength(half, memory_.leadRules.of(half)) ? 0 : length;
     }
 
     const typename Shape::Tile& tile_;
@@ -315,8 +326,7 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
         std::array<std::uint32_t, 4> words;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
-            words[i] = sizeof(To) == sizeof(char32_t) ? elements[i]
-                                                      : selectBytes(elements[2 * i], elements[2 * i + 1], 0x5410);
+            words[i] = wordOf<To>(elements, i);
         }
         // The compiler would split a plain store of 16 bytes into four.
         __stcg(reinterpret_cast<uint4*>(out), {words[0], words[1], words[2], words[3]});
@@ -363,6 +373,10 @@ __device__ void convertListed(const DecodeMemory<To, Shape>& memory, const typen
 /// Converts a tile that is all ASCII: one element per byte.
 template <typename Shape, typename To>
 __device__ void widenAscii(const typename Shape::Tile& tile, const TileOutput<To>& out) {
+    if constexpr (isLatin1<To>) {
+        copyRun(out.begin, tile.template pointerTo<std::byte>(0), tile.first(), out.elements);
+        return;
+    }
     constexpr int line = 128 / sizeof(To);
     const int misalignment = static_cast<int>(reinterpret_cast<std::uintptr_t>(out.begin) / sizeof(To) % line);
     const int first = (static_cast<int>(threadIdx.x) - misalignment) & (Shape::threads - 1);

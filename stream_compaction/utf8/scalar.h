@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/unit.h"
 
@@ -25,7 +26,9 @@ struct SerialUnit {
                              : SerialUnit{replacementCharacter, unit.length, errorIn(window)};
 }
 
-[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const char16_t> text, std::size_t i) {
+template <typename From>
+requires isUtf16<From>
+[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const From> text, std::size_t i) {
     const char16_t x = text[i];
     if (isFirstSurrogate(x) && i + 1 < text.size() && isSecondSurrogate(text[i + 1])) {
         return {codePointOfPair(x, text[i + 1]), 2, ErrorKind::None};
@@ -34,33 +37,39 @@ struct SerialUnit {
                           : SerialUnit{x, 1, ErrorKind::None};
 }
 
-[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const char32_t> text, std::size_t i) {
+template <typename From>
+requires isUtf32<From>
+[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const From> text, std::size_t i) {
     const char32_t x = text[i];
     return isScalarValue(x)
                ? SerialUnit{x, 1, ErrorKind::None}
                : SerialUnit{replacementCharacter, 1, isSurrogate(x) ? ErrorKind::Surrogate : ErrorKind::AboveLast};
 }
 
-/// The most elements that one element of the input can become.
-template <typename From, typename To>
-inline constexpr std::size_t mostElements = sizeof(To) > 1                     ? 1
-                                            : sizeof(From) == sizeof(char16_t) ? 3
-                                                                               : 4;
-
-/// Writes a code point as up to four elements, and returns their number.
-constexpr std::size_t put(char32_t codePoint, char32_t* out) {
-    out[0] = codePoint;
-    return 1;
+[[nodiscard]] constexpr SerialUnit unitFrom(std::span<const Latin1> text, std::size_t i) {
+    return {static_cast<char32_t>(text[i]), 1, ErrorKind::None};
 }
 
-constexpr std::size_t put(char32_t codePoint, char16_t* out) {
-    if (codePoint < 0x10000) {
-        out[0] = static_cast<char16_t>(codePoint);
-        return 1;
+/// The same for a conversion to elements of type To. A code point that Latin-1 lacks is an error.
+template <typename To, typename From>
+[[nodiscard]] constexpr SerialUnit unitFor(std::span<const From> text, std::size_t i) {
+    SerialUnit unit = unitFrom(text, i);
+    if (isLatin1<To> && unit.error == ErrorKind::None && unit.codePoint > lastOfLatin1) {
+        unit.error = ErrorKind::AboveLatin1;
     }
-    out[0] = static_cast<char16_t>(0xD7C0 + (codePoint >> 10));
-    out[1] = static_cast<char16_t>(0xDC00 + (codePoint & 0x3FF));
-    return 2;
+    return unit;
+}
+
+/// Writes a code point as up to four elements, and returns their number.
+template <typename To>
+constexpr std::size_t put(char32_t codePoint, To* out) {
+    if (isUtf16<To> && codePoint >= 0x10000) {
+        out[0] = static_cast<To>(0xD7C0 + (codePoint >> 10));
+        out[1] = static_cast<To>(0xDC00 + (codePoint & 0x3FF));
+        return 2;
+    }
+    out[0] = static_cast<To>(isLatin1<To> && codePoint > lastOfLatin1 ? substitute<To> : codePoint);
+    return 1;
 }
 
 constexpr std::size_t put(char32_t codePoint, std::uint8_t* out) {

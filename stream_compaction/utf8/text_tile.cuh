@@ -3,6 +3,7 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -10,6 +11,7 @@
 #include "stream_compaction/common.h"
 #include "stream_compaction/primitives/bulk_copy.cuh"
 #include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/unit.h"
 
 /// Tiles of text in shared memory, with some bytes of the text around them.
@@ -134,6 +136,41 @@ template <typename Text>
     const int word = position & ~3;
     return __funnelshift_r(text.template at<std::uint32_t>(word), text.template at<std::uint32_t>(word + 4),
                            position * 8);
+}
+
+/// The bytes of text that become a word of native elements, two of UTF-16 or one of UTF-32.
+template <typename From>
+inline constexpr int wordBytes = isLatin1<From> ? 2 : 4;
+/// The bytes of text that become a vector of four such words.
+template <typename From>
+inline constexpr int vectorBytes = 4 * wordBytes<From>;
+
+/// The element of type From at a position.
+template <typename From, typename Text>
+[[nodiscard]] __device__ Native<From> elementAt(const Text& text, int position) {
+    return static_cast<Native<From>>(text.template at<From>(position));
+}
+/// The native elements from a position on, which is aligned to `wordBytes`.
+template <typename From, typename Text>
+[[nodiscard]] __device__ std::uint32_t wordAt(const Text& text, int position) {
+    if constexpr (isLatin1<From>) {
+        return selectBytes(text.template at<std::uint16_t>(position), 0, 0x4140);
+    } else {
+        return nativeOrder<From>(text.template at<std::uint32_t>(position));
+    }
+}
+/// The same for a position that is aligned to `vectorBytes`.
+template <typename From, typename Text>
+[[nodiscard]] __device__ std::array<std::uint32_t, 4> vectorAt(const Text& text, int position) {
+    if constexpr (isLatin1<From>) {
+        const uint2 words = text.template at<uint2>(position);
+        return {selectBytes(words.x, 0, 0x4140), selectBytes(words.x, 0, 0x4342), selectBytes(words.y, 0, 0x4140),
+                selectBytes(words.y, 0, 0x4342)};
+    } else {
+        const uint4 words = text.template at<uint4>(position);
+        return {nativeOrder<From>(words.x), nativeOrder<From>(words.y), nativeOrder<From>(words.z),
+                nativeOrder<From>(words.w)};
+    }
 }
 
 /// A tile in shared memory. Before and behind it lie a few bytes of the text, or zeros where there is none. No global

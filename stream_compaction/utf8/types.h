@@ -27,6 +27,7 @@ enum class ErrorKind {
     Overlong,                ///< a longer sequence than the code point needs; C0 and C1 always are
     Surrogate,               ///< a code point from U+D800 to U+DFFF; in UTF-16, a surrogate without its other half
     AboveLast,               ///< a code point above U+10FFFF, or a byte F5 to FF, which could only begin one
+    AboveLatin1,             ///< a code point above U+00FF, in a conversion to Latin-1
 };
 
 /// The outcome of a conversion or a validation.
@@ -67,6 +68,8 @@ struct Result {
             return "a surrogate";
         case ErrorKind::AboveLast:
             return "a code point above U+10FFFF";
+        case ErrorKind::AboveLatin1:
+            return "a code point above U+00FF";
     }
     return "no error";
 }

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/unit.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
@@ -76,7 +77,7 @@ template <int length>
 template <typename To, int length>
 class UniformRun {
   public:
-    static constexpr bool isOfPairs = sizeof(To) == sizeof(char16_t) && length == 4;
+    static constexpr bool isOfPairs = isUtf16<To> && length == 4;
     static constexpr int elements = isOfPairs ? 2 : 1;  ///< per sequence
     static constexpr int words = elementsPerVector<To> / elements * length / 4;
 
@@ -138,7 +139,7 @@ class UniformRun {
     [[nodiscard]] constexpr std::uint32_t word() const {
         if constexpr (isOfPairs) {
             return pair<i>();
-        } else if constexpr (sizeof(To) == sizeof(char16_t)) {
+        } else if constexpr (isUtf16<To>) {
             return codePoint<2 * i>() + (codePoint<2 * i + 1>() << 16);
         } else {
             return codePoint<i>();
@@ -154,7 +155,7 @@ class UniformRun {
 /// sequence.
 template <typename From>
 [[nodiscard]] constexpr int bytesEach(int length) {
-    return sizeof(From) == sizeof(char16_t) && length == 4 ? 2 : length;
+    return isUtf16<From> && length == 4 ? 2 : length;
 }
 
 /// 16 bytes of elements that all become sequences of `length` bytes. Surrogates come in whole pairs, each of which
@@ -163,7 +164,7 @@ template <typename From, int length>
 class UniformVector {
   public:
     static constexpr int elements = elementsPerVector<From>;
-    static constexpr bool isOfPairs = sizeof(From) == sizeof(char16_t) && length == 4;
+    static constexpr bool isOfPairs = isUtf16<From> && length == 4;
     static constexpr int words = elements * bytesEach<From>(length) / 4;  ///< of UTF-8
 
     explicit constexpr UniformVector(const std::array<std::uint32_t, 4>& in) : in_(in) {}
@@ -201,7 +202,7 @@ class UniformVector {
   private:
     /// Elements 2 i and 2 i + 1, in 16 bits each.
     [[nodiscard]] constexpr std::uint32_t halves(int i) const {
-        return sizeof(From) == sizeof(char16_t) ? in_[i] : selectBytes(in_[2 * i], in_[2 * i + 1], 0x5410);
+        return isUtf16<From> ? in_[i] : selectBytes(in_[2 * i], in_[2 * i + 1], 0x5410);
     }
     /// In the lower byte of each half, the bits from bit 6 on, under the mask; in its upper byte, the six bits below.
     [[nodiscard]] static constexpr std::uint32_t sixBits(std::uint32_t halves, std::uint32_t mask) {

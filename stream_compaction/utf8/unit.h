@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/types.h"
 #include "stream_compaction/utf8/word_bytes.h"
 
@@ -23,11 +24,16 @@ namespace StreamCompaction::Utf8 {
 inline constexpr char32_t replacementCharacter = 0xFFFD;
 inline constexpr char32_t lastCodePoint = 0x10FFFF;
 inline constexpr char32_t byteOrderMark = 0xFEFF;
+inline constexpr std::uint32_t firstLeadAboveLatin1 = 0xC4;
 
 /// Whether a window begins with a byte order mark.
 [[nodiscard]] constexpr bool beginsWithMark(std::uint32_t window) { return (window & 0xFFFFFF) == 0xBFBBEF; }
 
 [[nodiscard]] constexpr bool isContinuation(std::uint32_t byte) { return (byte & 0xC0) == 0x80; }
+
+/// What takes the place of units that cannot be converted to elements of type To.
+template <typename To>
+inline constexpr char32_t substitute = isLatin1<To> ? U'?' : replacementCharacter;
 
 struct Unit {
     int length;
@@ -92,6 +98,12 @@ struct Unit {
         return ErrorKind::Truncated;
     }
     return lead == 0xED ? ErrorKind::Surrogate : lead == 0xF4 ? ErrorKind::AboveLast : ErrorKind::Overlong;
+}
+
+/// Why a conversion to elements of type To cannot convert the unit at the beginning of a window.
+template <typename To>
+[[nodiscard]] constexpr ErrorKind errorFor(std::uint32_t window) {
+    return isLatin1<To> && unitAt(window).isWellFormed ? ErrorKind::AboveLatin1 : errorIn(window);
 }
 
 /// The window at byte `at` of a text.

@@ -60,7 +60,11 @@ class UnitFinder {
         if (Warp::lane() == Warp::lanes - 1) {
             behind = tile_.template at<std::uint32_t>(group + Shape::groupBytes);
         }
-        const UnitMasks units = findUnits(bitPlanes(words, order_), behind);
+        const BitPlanes planes = bitPlanes(words, order_);
+        UnitMasks units = findUnits(planes, behind);
+        if constexpr (isLatin1<To>) {
+            units.wellFormed &= ~leadsAboveLatin1(planes);
+        }
 
         // A unit that reaches into a lane's group comes from the lane before. Into the first lane's group it comes from
         // the row before.
@@ -72,7 +76,7 @@ class UnitFinder {
         const std::uint32_t begins = units.starts(inside);
         const std::uint32_t starts = begins & text;
         std::uint32_t emits = errors == Errors::Skip ? starts & units.wellFormed : starts;
-        if constexpr (sizeof(To) == sizeof(char16_t)) {
+        if constexpr (isUtf16<To>) {
             // The second surrogate of a pair comes from the second byte of four. A text that is cut may have only one
             // of the two.
             const std::uint32_t seconds = units.fourth << 1 | inside >> 2;
@@ -82,7 +86,11 @@ class UnitFinder {
         // The mark is in one of the first groups, which are in row 0. The compiler knows the row.
         if (row == 0 && bom_ == Bom::Drop && tile_.isFirst() && group == (tile_.first() & -Shape::groupBytes) &&
             beginsWithMark(windowAt(tile_, tile_.first()))) {
-            emits &= ~(1u << tile_.first() % Shape::groupBytes);
+            const std::uint32_t mark = 1u << tile_.first() % Shape::groupBytes;
+            emits &= ~mark;
+            if constexpr (isLatin1<To>) {
+                units.wellFormed |= mark;
+            }
         }
         return {emits, starts & ~units.wellFormed, begins};
     }
@@ -93,9 +101,7 @@ class UnitFinder {
     [[nodiscard]] __device__ bool isAscii() const { return isAscii_; }
     /// After the last row: whether a surrogate comes from this lane's groups, or from the byte just before its
     /// inside().
-    [[nodiscard]] __device__ bool hasPairs() const {
-        return sizeof(To) == sizeof(char16_t) && (pairs_ | inside_ >> 2) != 0;
-    }
+    [[nodiscard]] __device__ bool hasPairs() const { return isUtf16<To> && (pairs_ | inside_ >> 2) != 0; }
 
   private:
     /// The bytes of the group that are text.

@@ -37,7 +37,7 @@ template <typename To, typename From>
     expected.result = convertByCpu(text, expected.elements, errors, bom);
     expected.elements.resize(expected.result.count);
     for (std::size_t i = 0; i < text.size();) {
-        const SerialUnit unit = unitFrom(std::span(text), i);
+        const SerialUnit unit = unitFor<To>(std::span(text), i);
         if (unit.error != ErrorKind::None && errors == Errors::Strict) {
             break;
         }
@@ -179,7 +179,7 @@ class DistributedUtf8Test : public RanksTest {
         expectTold(counts, countsOf(expected.origins, parts), result, expected.result);
     }
 
-    /// Decodes to both encodings and validates, in all modes.
+    /// Decodes to all encodings and validates, in all modes.
     void expectAllDecoded(const Bytes& text, const Counts& parts, std::size_t misalignment = 0) {
         SCOPED_TRACE("parts " + testing::PrintToString(parts) + ", misaligned by " + std::to_string(misalignment));
         for (const Errors errors : allErrors) {
@@ -187,6 +187,10 @@ class DistributedUtf8Test : public RanksTest {
                 expectConverted<char32_t>(Distributed::DecodeUtf8{errors}, text, parts, misalignment));
             ASSERT_NO_FATAL_FAILURE(
                 expectConverted<char16_t>(Distributed::DecodeUtf8{errors}, text, parts, misalignment));
+            ASSERT_NO_FATAL_FAILURE(
+                expectConverted<BigEndian<char16_t>>(Distributed::DecodeUtf8{errors}, text, parts, misalignment));
+            ASSERT_NO_FATAL_FAILURE(
+                expectConverted<Latin1>(Distributed::DecodeUtf8{errors}, text, parts, misalignment));
             ASSERT_NO_FATAL_FAILURE(expectValidated<char16_t>(errors, text, parts, misalignment));
         }
         ASSERT_NO_FATAL_FAILURE(expectValidated<char32_t>(Errors::Replace, text, parts, misalignment));
@@ -261,7 +265,10 @@ TEST_P(DistributedUtf8Test, EncodingOfShortTextsWithEveryCut) {
     std::size_t turn = 0;
     for (const auto& text : texts) {
         for (const Counts& parts : everyCut(text.size(), size())) {
-            ASSERT_NO_FATAL_FAILURE(expectAllEncoded(text, parts, misalignments[turn++ % std::size(misalignments)]));
+            const std::size_t misalignment = misalignments[turn++ % std::size(misalignments)];
+            const std::vector<BigEndian<char16_t>> inBigEndian(text.begin(), text.end());
+            ASSERT_NO_FATAL_FAILURE(expectAllEncoded(text, parts, misalignment));
+            ASSERT_NO_FATAL_FAILURE(expectAllEncoded(inBigEndian, parts, misalignment));
         }
     }
 }
@@ -276,6 +283,7 @@ TEST_P(DistributedUtf8Test, RandomTexts) {
         }
         const auto seed = static_cast<unsigned>(parts.back());
         ASSERT_NO_FATAL_FAILURE(expectAllEncoded(randomElements<char32_t>(sum(parts), seed, 1), parts));
+        ASSERT_NO_FATAL_FAILURE(expectAllEncoded(randomElements<Latin1>(sum(parts), seed, 50), parts));
     }
 }
 

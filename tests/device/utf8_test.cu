@@ -92,11 +92,15 @@ void expectValidated(const Bytes& text, std::size_t misalignment) {
     }
 }
 
-/// Conversions to all encodings, in all modes.
+template <typename... To>
+void expectDecoded(const Bytes& text, Errors errors, std::size_t misalignment, Bom bom = Bom::Keep) {
+    (expectConverted(Decode{errors, bom}, text, decodedByCpu<To>(text, errors, bom), misalignment), ...);
+}
+
+/// Conversions to all encodings of little-endian order, in all modes.
 void expectAllAsOnTheCpu(const Bytes& text, std::size_t misalignment = 0) {
     for (const Errors errors : allErrors) {
-        expectConverted(Decode{errors}, text, decodedByCpu<char32_t>(text, errors), misalignment);
-        expectConverted(Decode{errors}, text, decodedByCpu<char16_t>(text, errors), misalignment);
+        expectDecoded<char32_t, char16_t, Latin1>(text, errors, misalignment);
         expectConverted(TextbookDecode<SharedMem::Scan>{.errors = errors}, text, decodedByCpu<char32_t>(text, errors),
                         misalignment);
         if (testing::Test::HasFatalFailure()) {
@@ -384,10 +388,7 @@ TEST_F(Utf8Test, MarkAtTheBeginning) {
             text.insert(text.end(), rest.begin(), rest.end());
             for (const std::size_t misalignment : {0, 13, 15, 31, 32, 33, 64, 100, 127}) {
                 for (const Errors errors : allErrors) {
-                    expectConverted(Decode{errors, Bom::Drop}, text, decodedByCpu<char32_t>(text, errors, Bom::Drop),
-                                    misalignment);
-                    expectConverted(Decode{errors, Bom::Drop}, text, decodedByCpu<char16_t>(text, errors, Bom::Drop),
-                                    misalignment);
+                    expectDecoded<char32_t, char16_t, Latin1>(text, errors, misalignment, Bom::Drop);
                 }
             }
         }
@@ -399,6 +400,20 @@ void expectEncoded(const std::vector<From>& text, std::size_t misalignment) {
     for (const Errors errors : allErrors) {
         ASSERT_NO_FATAL_FAILURE(expectConverted(Encode{errors}, text, encodedByCpu(text, errors), misalignment));
     }
+}
+
+/// Text of any bytes.
+[[nodiscard]] std::vector<Latin1> randomLatin1(std::size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Latin1> text(n);
+    std::ranges::generate(text, [&] { return Latin1(random()); });
+    return text;
+}
+
+/// The same text in the order of bytes that a BigEndian has.
+template <typename T>
+[[nodiscard]] std::vector<BigEndian<T>> bigEndian(const std::vector<T>& text) {
+    return {text.begin(), text.end()};
 }
 
 TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
@@ -425,6 +440,9 @@ TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
         }
         ASSERT_NO_FATAL_FAILURE(expectEncoded(text, n % 5));
         ASSERT_NO_FATAL_FAILURE(expectEncoded(text16, n % 9));
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(bigEndian(text), n % 5));
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(bigEndian(text16), n % 9));
+        ASSERT_NO_FATAL_FAILURE(expectEncoded(randomLatin1(n, static_cast<unsigned>(n)), n % 17));
     }
 }
 
@@ -440,6 +458,7 @@ TEST_F(Utf8Test, SurrogatesAcrossEveryBorder) {
                     text.insert(text.end(), sequence.begin(), sequence.end());
                     for (std::size_t behind = 0; behind < (quick() ? 2 : 20); ++behind) {
                         ASSERT_NO_FATAL_FAILURE(expectEncoded(text, lead));
+                        ASSERT_NO_FATAL_FAILURE(expectEncoded(bigEndian(text), lead));
                         text.push_back(u'z');
                     }
                 }
@@ -455,19 +474,21 @@ TEST_F(Utf8Test, ElementsOfOneLength) {
     for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
         const std::size_t n = EncodeShape<char32_t>::bytes / sizeof(char32_t) * (quick() ? 2 : 4) + 700;
         const Bytes plain = textOfOneLength(first, n * encodeCodePoint(first).length, 21);
-        const auto expectBoth = [](const Bytes& text, std::size_t shift) {
+        const auto expectAll = [](const Bytes& text, std::size_t shift) {
             expectEncoded(decodedByCpu<char32_t>(text, Errors::Replace).elements, shift);
             expectEncoded(decodedByCpu<char16_t>(text, Errors::Replace).elements, shift);
+            expectEncoded(decodedByCpu<BigEndian<char32_t>>(text, Errors::Replace).elements, shift);
+            expectEncoded(decodedByCpu<BigEndian<char16_t>>(text, Errors::Replace).elements, shift);
         };
         for (std::size_t shift = 0; shift < 8; shift += quick() ? 3 : 1) {
             Bytes text(shift % 3, 'a');
             text.insert(text.end(), plain.begin(), plain.end());
-            ASSERT_NO_FATAL_FAILURE(expectBoth(text, 9 * shift));
+            ASSERT_NO_FATAL_FAILURE(expectAll(text, 9 * shift));
             const std::vector<Bytes> others{{'a'}, {0xD0, 0x90}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}};
             for (const Bytes& other : others) {
                 Bytes changed = text;
                 insertSequence(changed, random() % changed.size(), other);
-                ASSERT_NO_FATAL_FAILURE(expectBoth(changed, 9 * shift));
+                ASSERT_NO_FATAL_FAILURE(expectAll(changed, 9 * shift));
             }
             auto utf16 = decodedByCpu<char16_t>(text, Errors::Replace).elements;
             utf16[random() % utf16.size()] = static_cast<char16_t>(0xD800 + random() % 0x800);
@@ -475,6 +496,25 @@ TEST_F(Utf8Test, ElementsOfOneLength) {
             auto utf32 = decodedByCpu<char32_t>(text, Errors::Replace).elements;
             utf32[random() % utf32.size()] = random() % 2 == 0 ? 0xDABC : 0x110000;
             ASSERT_NO_FATAL_FAILURE(expectEncoded(utf32, 9 * shift));
+        }
+    }
+}
+
+// Parts of tiles of Latin-1 in which all characters take one byte or all take two, and parts with one exception. The
+// longest output, and rows, groups and parts of characters of two bytes.
+TEST_F(Utf8Test, Latin1OfOneLength) {
+    constexpr std::size_t part = EncodeShape<Latin1>::Text::bytes;
+    for (const unsigned first : {0x00U, 0x80U}) {
+        for (std::size_t lead = 0; lead < 16; lead += quick() ? 5 : 1) {
+            std::vector<Latin1> text = randomLatin1(EncodeShape<Latin1>::bytes + 3 * part + lead, 27);
+            std::ranges::transform(text, text.begin(),
+                                   [=](Latin1 x) { return Latin1(first + static_cast<unsigned>(x) % 0x80); });
+            ASSERT_NO_FATAL_FAILURE(expectEncoded(text, 9 * lead));
+            for (const std::size_t at : {std::size_t{0}, 3 * part + 255 - 9 * lead, text.size() - 1}) {
+                std::vector<Latin1> changed = text;
+                changed[at] = Latin1(first ^ 0x80);
+                ASSERT_NO_FATAL_FAILURE(expectEncoded(changed, 9 * lead)) << at;
+            }
         }
     }
 }
@@ -497,6 +537,7 @@ TEST_F(Utf8Test, HalfAPairAtTheBorderOfParts) {
                     std::vector<char16_t> changed = text;
                     changed[at] = other;
                     ASSERT_NO_FATAL_FAILURE(expectEncoded(changed, lead)) << at;
+                    ASSERT_NO_FATAL_FAILURE(expectEncoded(bigEndian(changed), lead)) << at;
                 }
             }
         }
@@ -529,6 +570,62 @@ TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
     const auto utf16 = decodedByCpu<char16_t>(encoded.elements, Errors::Strict);
     expectConverted(Encode{Errors::Strict}, utf16.elements, encoded);
     expectConverted(Decode{Errors::Strict}, encoded.elements, utf16);
+    const auto bigEndian32 = decodedByCpu<BigEndian<char32_t>>(encoded.elements, Errors::Strict);
+    const auto bigEndian16 = decodedByCpu<BigEndian<char16_t>>(encoded.elements, Errors::Strict);
+    expectConverted(Encode{Errors::Strict}, bigEndian32.elements, encoded);
+    expectConverted(Encode{Errors::Strict}, bigEndian16.elements, encoded);
+    for (const Errors errors : allErrors) {
+        expectDecoded<BigEndian<char32_t>, BigEndian<char16_t>, Latin1>(encoded.elements, errors, 0);
+    }
+}
+
+// Characters of Latin-1, of which some take two bytes, with others and with errors among them, in few and in many
+// tiles.
+TEST_F(Utf8Test, TextOfLatin1) {
+    for (const std::size_t n : {std::size_t{100'000}, fewBytes + 3 * tileOfMany}) {
+        if (quick() && n > fewBytes) {
+            continue;
+        }
+        for (const unsigned every : {0U, 3U, 40U, 5000U}) {
+            Bytes text = encodedByCpu(randomLatin1(n / 3 * 2, every), Errors::Replace).elements;
+            const Bytes others[] = {{0xC4, 0x80}, {0xE4, 0xB8, 0xAD}, {0xF0, 0x9F, 0x98, 0x80}, {0xFF}, {0xC3}};
+            for (std::size_t at = 1, i = 0; every > 0 && at < text.size(); at += every, ++i) {
+                const Bytes& other = others[i % std::size(others)];
+                std::copy_n(other.begin(), std::min(other.size(), text.size() - at), text.begin() + at);
+            }
+            for (const Errors errors : allErrors) {
+                ASSERT_NO_FATAL_FAILURE(expectDecoded<Latin1>(text, errors, every % 19));
+            }
+        }
+    }
+}
+
+// What the byte order has to do with: stores of whole vectors and of single elements, of all kinds of text.
+TEST_F(Utf8Test, BigEndianText) {
+    const auto expectBoth = [](const Bytes& text, std::size_t misalignment) {
+        for (const Errors errors : allErrors) {
+            expectDecoded<BigEndian<char32_t>, BigEndian<char16_t>>(text, errors, misalignment);
+        }
+    };
+    for (const std::size_t n : smallSizes()) {
+        if (n < 200 || n % 97 == 0 || n > 4080) {
+            ASSERT_NO_FATAL_FAILURE(expectBoth(randomText(n, n, n % 3 * 5), n % 19));
+            ASSERT_NO_FATAL_FAILURE(expectBoth(Bytes(n, 'a'), n % 19));
+        }
+    }
+    for (const char32_t first : firstOfOneLength) {
+        for (const std::size_t n : {2 * tileOfFew + 2000, fewBytes + 3 * tileOfMany}) {
+            if (quick() && n > fewBytes) {
+                continue;
+            }
+            const Bytes plain = textOfOneLength(first, n, 25);
+            for (std::size_t shift = 0; shift < 4; ++shift) {
+                Bytes text(shift, 'a');
+                text.insert(text.end(), plain.begin(), plain.end());
+                ASSERT_NO_FATAL_FAILURE(expectBoth(text, 5 * shift));
+            }
+        }
+    }
 }
 
 /// Four bytes, and a line feed, which ends any open unit.
