@@ -14,12 +14,15 @@
 #include <deque>
 #include <filesystem>
 #include <functional>
+#include <iterator>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <ranges>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <variant>
@@ -37,10 +40,39 @@ using Simulator::Guard;
 using Simulator::Join;
 using Simulator::Joint;
 using HostWork = std::function<void()>;
-using Work = std::variant<Grid, HostWork, Join>;
 
+/// The condition of a loop in a graph. Its address is its handle.
+struct Condition : std::enable_shared_from_this<Condition> {
+    unsigned value = 0;
+    unsigned initial = 0;
+    bool assignsInitial = false;  ///< when a graph is launched
+    bool isInstantiated = false;
+};
+/// Runs a graph as long as its condition is not 0.
+struct Loop {
+    std::shared_ptr<Condition> condition;
+    std::shared_ptr<SimulatedGraph> body;
+};
+using Work = std::variant<Grid, HostWork, Join, Loop>;
+
+struct SimulatedNode {
+    std::size_t index;  ///< among the nodes of its graph
+    Work work;
+    std::vector<std::size_t> dependencies;  ///< the indices of nodes that must be done first
+    cudaGraph_t body = nullptr;             ///< of a loop
+};
 struct SimulatedGraph {
-    std::vector<Work> works;
+    std::deque<SimulatedNode> nodes;  // a deque, because users hold pointers to nodes
+    std::vector<std::shared_ptr<Condition>> conditions;
+
+    SimulatedNode& add(Work work, std::vector<std::size_t> dependencies) {
+        return nodes.emplace_back(nodes.size(), std::move(work), std::move(dependencies));
+    }
+};
+/// What a stream puts into a graph.
+struct Capture {
+    SimulatedGraph* graph = nullptr;        ///< nullptr unless the stream captures
+    std::vector<std::size_t> dependencies;  ///< of the next node
 };
 /// Work in a stream.
 struct Queued {
@@ -53,7 +85,7 @@ struct SimulatedStream {
     bool isLegacy = false;
     bool isBlocking = false;  ///< it and the legacy stream of its device wait for each other
     std::deque<Queued> queue;
-    std::unique_ptr<SimulatedGraph> capture;
+    Capture capture;
 };
 struct SimulatedEvent {
     int device = 0;
@@ -142,6 +174,23 @@ SimulatedStream* chooseAble(SimulatedStream& wanted) {
     return able.empty() ? nullptr : able[Simulator::draw(able.size())];
 }
 
+/// The nodes of a graph in an order that their dependencies allow: as they were added, or drawn from the seed.
+std::vector<const SimulatedNode*> inOrder(const SimulatedGraph& graph) {
+    std::vector<const SimulatedNode*> order;
+    std::vector<bool> isDone(graph.nodes.size());
+    while (order.size() < graph.nodes.size()) {
+        std::vector<const SimulatedNode*> able;
+        for (const SimulatedNode& node : graph.nodes) {
+            if (!isDone[node.index] && std::ranges::all_of(node.dependencies, [&](auto i) { return isDone[i]; })) {
+                able.push_back(&node);
+            }
+        }
+        order.push_back(able[Simulator::draw(able.size())]);
+        isDone[order.back()->index] = true;
+    }
+    return order;
+}
+
 /// Does the first work of a stream, or a part of it.
 void goOn(SimulatedStream& stream) {
     auto& queue = stream.queue;
@@ -156,6 +205,15 @@ void goOn(SimulatedStream& stream) {
     } else if (const std::shared_ptr<Joint> joint = queue.front().joint) {
         if (joint->goOn()) {
             queue.pop_front();
+        }
+    } else if (const Loop* const loop = std::get_if<Loop>(&queue.front().work)) {
+        if (loop->condition->value == 0) {
+            queue.pop_front();
+        } else {  // the loop stays in the queue, behind its body
+            const unsigned long long ticket = queue.front().ticket;
+            for (const SimulatedNode* const node : inOrder(*loop->body) | std::views::reverse) {
+                queue.push_front({ticket, node->work, nullptr});
+            }
         }
     } else {
         const auto work = std::get<HostWork>(std::move(queue.front().work));
@@ -247,8 +305,8 @@ bool isOrdered(const SimulatedStream& to, const SimulatedStream& other) {
 }
 
 void enqueue(SimulatedStream& to, Work work) {
-    if (to.capture) {
-        to.capture->works.push_back(std::move(work));
+    if (to.capture.graph != nullptr) {
+        to.capture.dependencies = {to.capture.graph->add(std::move(work), to.capture.dependencies).index};
         return;
     }
     std::vector<SimulatedStream*> earlier;
@@ -265,6 +323,42 @@ void enqueue(SimulatedStream& to, Work work) {
 void enqueue(cudaStream_t stream, Work work) {
     const Guard guard;
     enqueue(at(stream), std::move(work));
+}
+
+/// The indices of nodes of the graph; none if a node belongs to another one.
+std::optional<std::vector<std::size_t>> indicesOf(const SimulatedGraph* graph, std::span<const cudaGraphNode_t> nodes) {
+    std::vector<std::size_t> indices;
+    for (const SimulatedNode* const node : nodes) {
+        if (node->index >= graph->nodes.size() || &graph->nodes[node->index] != node) {
+            return std::nullopt;
+        }
+        indices.push_back(node->index);
+    }
+    return indices;
+}
+
+/// A copy that does not change if the graph does. It has the conditions of the bodies, too.
+SimulatedGraph instantiated(const SimulatedGraph& graph) {
+    SimulatedGraph copy = graph;
+    for (SimulatedNode& node : copy.nodes) {
+        if (auto* const loop = std::get_if<Loop>(&node.work)) {
+            loop->body = std::make_shared<SimulatedGraph>(instantiated(*loop->body));
+            std::ranges::copy(loop->body->conditions, std::back_inserter(copy.conditions));
+        }
+    }
+    return copy;
+}
+/// Whether work in a loop waits for other streams, which CUDA does not allow.
+bool hasWaitInLoop(const SimulatedGraph& graph, bool isBody = false) {
+    return std::ranges::any_of(graph.nodes, [isBody](const SimulatedNode& node) {
+        const auto* const loop = std::get_if<Loop>(&node.work);
+        return loop != nullptr ? hasWaitInLoop(*loop->body, true) : isBody && std::holds_alternative<Join>(node.work);
+    });
+}
+void markInstantiated(const SimulatedGraph& graph, bool isInstantiated) {
+    for (const auto& condition : graph.conditions) {
+        condition->isInstantiated = isInstantiated;
+    }
 }
 
 cudaError_t allocateIn(void** memory, std::size_t bytes) {
@@ -535,6 +629,8 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorNotReady";
         case cudaErrorPeerAccessAlreadyEnabled:
             return "cudaErrorPeerAccessAlreadyEnabled";
+        case cudaErrorNotSupported:
+            return "cudaErrorNotSupported";
     }
     return "an unknown error";
 }
@@ -558,17 +654,18 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "device not ready";
         case cudaErrorPeerAccessAlreadyEnabled:
             return "peer access is already enabled";
+        case cudaErrorNotSupported:
+            return "operation not supported";
     }
     return "an unknown error";
 }
 
-constexpr int simulatedVersion = 13000;
 cudaError_t cudaDriverGetVersion(int* version) {
-    *version = simulatedVersion;
+    *version = CUDART_VERSION;
     return cudaSuccess;
 }
 cudaError_t cudaRuntimeGetVersion(int* version) {
-    *version = simulatedVersion;
+    *version = CUDART_VERSION;
     return cudaSuccess;
 }
 cudaError_t cudaGetDeviceCount(int* count) {
@@ -759,24 +856,91 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
     const Guard guard;
-    at(stream).capture = std::make_unique<SimulatedGraph>();
+    cudaGraph_t graph = nullptr;
+    cudaGraphCreate(&graph, 0);
+    return cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, mode);
+}
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData*, std::size_t numDependencies,
+                                          cudaStreamCaptureMode) {
+    const Guard guard;
+    const auto indices = indicesOf(graph, {dependencies, numDependencies});
+    if (!indices) {
+        return failed(cudaErrorInvalidValue);
+    }
+    at(stream).capture = {graph, *indices};
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
     const Guard guard;
-    *graph = at(stream).capture.release();
+    *graph = std::exchange(at(stream).capture, {}).graph;
+    return cudaSuccess;
+}
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned) {
+    *graph = std::make_unique<SimulatedGraph>().release();
+    return cudaSuccess;
+}
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* numNodes) {
+    if (nodes != nullptr) {
+        *numNodes = std::min(*numNodes, graph->nodes.size());
+        std::ranges::transform(graph->nodes | std::views::take(*numNodes), nodes, [](auto& node) { return &node; });
+    } else {
+        *numNodes = graph->nodes.size();
+    }
+    return cudaSuccess;
+}
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned defaultLaunchValue, unsigned flags) {
+    const auto condition = std::make_shared<Condition>();
+    condition->initial = defaultLaunchValue;
+    condition->assignsInitial = flags == cudaGraphCondAssignDefault;
+    graph->conditions.push_back(condition);
+    *handle = reinterpret_cast<std::uintptr_t>(condition.get());
+    return cudaSuccess;
+}
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value) {
+    reinterpret_cast<Condition*>(handle)->value = value;
+}
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                             const cudaGraphEdgeData*, std::size_t numDependencies, cudaGraphNodeParams* params) {
+    cudaConditionalNodeParams& loop = params->conditional;
+    if (params->type != cudaGraphNodeTypeConditional || loop.type != cudaGraphCondTypeWhile) {
+        return failed(cudaErrorNotSupported);
+    }
+    const auto indices = indicesOf(graph, {dependencies, numDependencies});
+    if (!indices || loop.handle == 0 || loop.size != 1) {
+        return failed(cudaErrorInvalidValue);
+    }
+    const auto condition = reinterpret_cast<Condition*>(loop.handle)->shared_from_this();
+    const auto body = std::make_shared<SimulatedGraph>();
+    *node = &graph->add(Loop{condition, body}, *indices);
+    (*node)->body = body.get();
+    loop.phGraph_out = &(*node)->body;
     return cudaSuccess;
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long) {
-    *executable = std::make_unique<SimulatedGraph>(*graph).release();
+    SimulatedGraph copy = instantiated(*graph);
+    if (hasWaitInLoop(copy) || std::ranges::any_of(copy.conditions, &Condition::isInstantiated)) {
+        return failed(cudaErrorInvalidValue);
+    }
+    markInstantiated(copy, true);
+    *executable = std::make_unique<SimulatedGraph>(std::move(copy)).release();
     return cudaSuccess;
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream) {
     const Guard guard;
-    for (const Work& work : graph->works) {
-        enqueue(stream, work);
+    if (!graph->conditions.empty()) {
+        enqueue(stream, [conditions = graph->conditions] {
+            for (const auto& condition : conditions) {
+                const auto undefined = static_cast<unsigned>(Simulator::draw(2));
+                condition->value = condition->assignsInitial ? condition->initial : undefined;
+            }
+        });
+    }
+    for (const SimulatedNode* const node : inOrder(*graph)) {
+        enqueue(stream, node->work);
     }
     return cudaSuccess;
 }
@@ -784,7 +948,13 @@ cudaError_t cudaGraphDestroy(cudaGraph_t graph) {
     const std::unique_ptr<SimulatedGraph> owned(graph);
     return cudaSuccess;
 }
-cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) { return cudaGraphDestroy(graph); }
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph) {
+    if (graph == nullptr) {
+        return failed(cudaErrorInvalidValue);
+    }
+    markInstantiated(*graph, false);
+    return cudaGraphDestroy(graph);
+}
 
 cudaError_t cudaEventCreate(cudaEvent_t* event) { return cudaEventCreateWithFlags(event, cudaEventDefault); }
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned) {

@@ -1,149 +1,150 @@
-// The inner loop of a path tracer without its physics. Rays bounce, some are absorbed, and the array is compacted after
-// every bounce so that the threads of a warp stay busy. The loop never waits for the host: only the device knows the
-// number of rays, and the next bounce and the next compaction read it there.
-//
-// The price: every launch has threads for the initial number of rays. Threads beyond the last ray return at once. The
-// compaction reads the elements behind the last ray and drops them.
-#include <cuda_runtime.h>
+// A path tracer whose rays are compacted and sorted by material after every bounce, so that the threads of a warp stay
+// busy and do the same:
+//   ray_compaction --width 640 --height 480 --samples 64 image.png
+// It renders the image in two ways (frames.cuh): one waits for the host in every bounce, the other is a CUDA graph with
+// a loop, which never does. It checks that both images are the same, bit for bit, and prints how long a frame takes.
+#include <png.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
-#include <exception>
+#include <cstring>
+#include <iostream>
+#include <stdexcept>
+#include <string>
 #include <vector>
 
-#include "stream_compaction/common.cuh"
-#include "stream_compaction/device_buffer.h"
-#include "stream_compaction/single_pass.cuh"
+#include "frames.cuh"
+#include "stream_compaction/timer.h"
 
 namespace {
 
-using StreamCompaction::DeviceBuffer;
-using StreamCompaction::Common::checkCUDAError;
+using namespace RayCompaction;
 
-constexpr std::size_t rayCount = std::size_t{1} << 20;
-constexpr int bounces = 8;
-constexpr int threads = 256;
+#ifdef STREAM_COMPACTION_SIMULATED
+constexpr int trials = 0;  // the simulator has no notion of time
+#else
+constexpr int trials = 5;
+#endif
 
-struct Ray {
-    float origin[3];
-    float direction[3];
-    float throughput[3];
-    std::uint32_t pixel;
-    std::uint32_t depth;
-    std::uint32_t isAlive;
+struct Request {
+    Camera camera{256, 256};
+    std::uint32_t samples = 16;
+    std::string file;
 };
 
-/// Whether a ray survives a bounce. A real path tracer would intersect the scene.
-__host__ __device__ bool survives(std::uint32_t pixel, std::uint32_t depth) {
-    std::uint32_t hash = (pixel * 0x9E3779B9u) ^ (depth * 0x85EBCA6Bu);
-    hash = (hash ^ (hash >> 16)) * 0x7FEB352Du;
-    hash = (hash ^ (hash >> 15)) * 0x846CA68Bu;
-    return (hash >> 16) % 10 < 7;
-}
-
-__global__ void kernGenerate(Ray* rays, std::size_t* count) {
-    const std::size_t i = StreamCompaction::Common::globalThreadIndex();
-    if (i == 0) {
-        *count = rayCount;
-    }
-    if (i < rayCount) {
-        rays[i] = {{0, 0, 0}, {0, 0, 1}, {1, 1, 1}, static_cast<std::uint32_t>(i), 0, 1};
-    }
-}
-
-__global__ void kernBounce(Ray* rays, const std::size_t* count) {
-    const std::size_t i = StreamCompaction::Common::globalThreadIndex();
-    if (i < *count) {
-        Ray& ray = rays[i];
-        ray.isAlive = survives(ray.pixel, ray.depth) ? 1 : 0;
-        ray.depth += 1;
-        for (float& channel : ray.throughput) {
-            channel *= 0.8f;
-        }
-    }
-}
-
-/// Keeps the elements that hold a ray which survives.
-struct IsAlive {
-    const std::size_t* count;
-    __device__ bool operator()(const Ray& ray, std::size_t i) const { return i < *count && ray.isAlive != 0; }
+/// The light of each pixel, and how long a frame took.
+struct Rendering {
+    std::vector<Vec3> film;
+    std::vector<float> millisecondsPerFrame;  ///< one per trial
 };
 
-/// Traces all bounces. counts[b] is the number of rays after b bounces. Returns the buffer with the remaining rays.
-[[nodiscard]] const DeviceBuffer<Ray>& trace(DeviceBuffer<Ray> (&rays)[2], std::size_t* counts,
-                                             StreamCompaction::Scratch scratch, cudaStream_t stream) {
-    const StreamCompaction::SinglePass::Compact compact;
-    const unsigned blocks = StreamCompaction::Common::blocksFor(rayCount, threads);
-    kernGenerate<<<blocks, threads, 0, stream>>>(rays[0].data(), counts);
-    checkCUDAError("kernGenerate");
-    for (int bounce = 0; bounce < bounces; ++bounce) {
-        DeviceBuffer<Ray>& from = rays[bounce % 2];
-        DeviceBuffer<Ray>& to = rays[1 - bounce % 2];
-        kernBounce<<<blocks, threads, 0, stream>>>(from.data(), counts + bounce);
-        checkCUDAError("kernBounce");
-        compact(from.data(), to.data(), counts + bounce + 1, rayCount,
-                StreamCompaction::WithIndex{IsAlive{counts + bounce}}, scratch, stream);
+/// Renders the image once to get it, and once more for each trial.
+template <typename Frames>
+[[nodiscard]] Rendering render(const Request& request) {
+    PathTracer tracer(request.camera);
+    Frames frames(tracer);
+    const CudaStream stream;
+    const auto renderAll = [&] {
+        for (std::uint32_t sample = 0; sample < request.samples; ++sample) {
+            frames.render(stream);
+        }
+        stream.synchronize();
+    };
+
+    Rendering rendering{std::vector<Vec3>(tracer.pixels()), {}};
+    tracer.clear(stream);
+    renderAll();
+    tracer.film().copyTo(rendering.film);
+
+    StreamCompaction::Common::PerformanceTimer timer;
+    for (int trial = 0; trial < trials; ++trial) {
+        timer.timeCpu(renderAll);
+        rendering.millisecondsPerFrame.push_back(timer.getCpuElapsedTimeForPreviousOperation() /
+                                                 static_cast<float>(request.samples));
     }
-    return rays[bounces % 2];
+    return rendering;
 }
 
-/// The pixels whose rays survive `afterBounces` bounces, in order.
-[[nodiscard]] std::vector<std::uint32_t> survivors(int afterBounces) {
-    std::vector<std::uint32_t> pixels;
-    for (std::uint32_t pixel = 0; pixel < rayCount; ++pixel) {
-        bool isAlive = true;
-        for (int depth = 0; depth < afterBounces && isAlive; ++depth) {
-            isAlive = survives(pixel, depth);
-        }
-        if (isAlive) {
-            pixels.push_back(pixel);
-        }
-    }
-    return pixels;
+void printTime(const char* name, std::vector<float> milliseconds) {
+    std::ranges::sort(milliseconds);
+    const float median = milliseconds[milliseconds.size() / 2];
+    std::printf("%-20s %12.3f %12.3f %12.3f %18.0f\n", name, median, milliseconds.front(), milliseconds.back(),
+                1000 / median);
 }
 
-[[nodiscard]] bool run() {
-    DeviceBuffer<Ray> rays[2] = {DeviceBuffer<Ray>(rayCount), DeviceBuffer<Ray>(rayCount)};
-    DeviceBuffer<std::size_t> counts(bounces + 1);
-    DeviceBuffer<std::byte> scratch(StreamCompaction::SinglePass::Compact{}.scratchBytes(
-        StreamCompaction::noArray<Ray>, StreamCompaction::noArray<Ray>, StreamCompaction::noArray<std::size_t>,
-        rayCount));
-    const DeviceBuffer<Ray>& left = trace(rays, counts.data(), scratch.bytes(), cudaStreamLegacy);
+[[nodiscard]] bool isSame(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
+    return std::memcmp(a.data(), b.data(), a.size() * sizeof(Vec3)) == 0;
+}
 
-    // The first synchronisation with the host.
-    std::vector<std::size_t> raysAfter(bounces + 1);
-    counts.copyTo(raysAfter);
-    std::vector<Ray> lastRays(raysAfter.back());
-    left.copyTo(lastRays);
+/// The mean light of a channel, as a byte of the image.
+[[nodiscard]] png_byte encoded(float sum, std::uint32_t samples) {
+    const float mean = std::clamp(sum / static_cast<float>(samples), 0.0f, 1.0f);
+    return static_cast<png_byte>(std::lround(255 * std::pow(mean, 1 / 2.2f)));
+}
 
-    for (int bounce = 0; bounce <= bounces; ++bounce) {
-        std::printf("after %d bounces: %zu rays\n", bounce, raysAfter[bounce]);
-        if (raysAfter[bounce] != survivors(bounce).size()) {
-            std::printf("expected %zu\n", survivors(bounce).size());
-            return false;
+void writePng(const Request& request, const std::vector<Vec3>& film) {
+    std::vector<png_byte> bytes;
+    for (const Vec3& light : film) {
+        for (const float channel : {light.x, light.y, light.z}) {
+            bytes.push_back(encoded(channel, request.samples));
         }
     }
-    const std::vector<std::uint32_t> expected = survivors(bounces);
-    for (std::size_t i = 0; i < lastRays.size(); ++i) {
-        if (lastRays[i].pixel != expected[i] || lastRays[i].depth != bounces) {
-            std::printf("ray %zu: pixel %u, expected %u\n", i, lastRays[i].pixel, expected[i]);
-            return false;
-        }
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    image.width = request.camera.width;
+    image.height = request.camera.height;
+    image.format = PNG_FORMAT_RGB;
+    if (png_image_write_to_file(&image, request.file.c_str(), 0, bytes.data(), 0, nullptr) == 0) {
+        throw std::runtime_error(request.file + ": " + image.message);
     }
-    return true;
+}
+
+/// Returns whether both images are the same.
+[[nodiscard]] bool run(const Request& request) {
+    const Rendering byHost = render<HostLoop>(request);
+    const Rendering byGraph = render<FrameGraph>(request);
+
+    std::printf("%u x %u pixels, %u frames of a sample per pixel, at most %u bounces\n", request.camera.width,
+                request.camera.height, request.samples, mostBounces);
+    if (trials > 0) {
+        std::printf("%-20s %12s %12s %12s %18s\n", "", "ms per frame", "least", "most", "frames per second");
+        printTime("loop of the host", byHost.millisecondsPerFrame);
+        printTime("loop in a graph", byGraph.millisecondsPerFrame);
+    }
+    const bool areSame = isSame(byHost.film, byGraph.film);
+    std::printf("the images are %s\n", areSame ? "the same, bit for bit" : "DIFFERENT");
+    if (!request.file.empty()) {
+        writePng(request, byGraph.film);
+    }
+    return areSame;
 }
 
 }  // namespace
 
-int main() {
+int main(int argc, char* argv[]) {
+    Request request;
+    CLI::App app("Renders a scene by path tracing, and measures two ways to loop over the bounces.", "ray_compaction");
+    app.add_option("--width", request.camera.width, "Pixels per row [256]")->check(CLI::Range(1, 2048));
+    app.add_option("--height", request.camera.height, "Rows of pixels [256]")->check(CLI::Range(1, 2048));
+    app.add_option("--samples", request.samples, "Paths per pixel [16]")->check(CLI::Range(1, 65536));
+    app.add_option("FILE", request.file, "Image to write, as PNG");
+    constexpr int usage = 2;
+    try {
+        app.parse(argc, argv);
+    } catch (const CLI::ParseError& error) {
+        return app.exit(error) == 0 ? 0 : usage;
+    }
     if (const auto reason = StreamCompaction::Common::cudaUnavailableReason()) {
         std::printf("skipped: %s\n", reason->c_str());
         return 0;
     }
     try {
-        return run() ? 0 : 1;
+        return run(request) ? 0 : 1;
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "error: %s\n", error.what());
+        std::cerr << "ray_compaction: " << error.what() << '\n';
         return 1;
     }
 }

@@ -95,6 +95,9 @@ inline void* __cvta_shared_to_generic(std::size_t address) { return Simulator::s
 inline void cudaGridDependencySynchronize() { Simulator::waitForEarlierGrid(); }
 inline void cudaTriggerProgrammaticLaunchCompletion() { Simulator::letLaterGridBegin(); }
 
+// Loops in graphs.
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value);
+
 // Atomic operations. They act on memory itself and bypass writes of the block that are not visible yet.
 
 namespace Simulator {

@@ -9,6 +9,7 @@
 #include <tuple>
 #include <utility>
 
+#define CUDART_VERSION 13000
 #define __host__
 #define __device__
 #define __global__
@@ -61,6 +62,7 @@ enum cudaError_t {
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
     cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorNotSupported = 801,
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -106,6 +108,8 @@ using cudaStream_t = struct SimulatedStream*;
 using cudaEvent_t = struct SimulatedEvent*;
 using cudaGraph_t = struct SimulatedGraph*;
 using cudaGraphExec_t = struct SimulatedGraph*;
+using cudaGraphNode_t = struct SimulatedNode*;
+using cudaGraphConditionalHandle = unsigned long long;
 inline constexpr cudaStream_t cudaStreamLegacy = nullptr;
 enum { cudaStreamDefault = 0, cudaStreamNonBlocking = 1 };
 enum { cudaEventDefault = 0, cudaEventDisableTiming = 2 };
@@ -114,6 +118,25 @@ enum cudaStreamCaptureMode {
     cudaStreamCaptureModeThreadLocal,
     cudaStreamCaptureModeRelaxed,
 };
+enum { cudaGraphCondAssignDefault = 1 };
+enum cudaGraphConditionalNodeType { cudaGraphCondTypeIf, cudaGraphCondTypeWhile, cudaGraphCondTypeSwitch };
+struct cudaConditionalNodeParams {
+    cudaGraphConditionalHandle handle;
+    cudaGraphConditionalNodeType type;
+    unsigned size;
+    cudaGraph_t* phGraph_out;
+};
+enum cudaGraphNodeType { cudaGraphNodeTypeConditional = 13 };
+struct cudaGraphNodeParams {
+    cudaGraphNodeType type;
+    int reserved0[3];
+    union {
+        long long reserved1[29];
+        cudaConditionalNodeParams conditional;
+    };
+    long long reserved2;
+};
+struct cudaGraphEdgeData;
 
 cudaError_t cudaGetLastError();
 const char* cudaGetErrorName(cudaError_t error);
@@ -148,7 +171,17 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode);
+cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                                          const cudaGraphEdgeData* dependencyData, std::size_t numDependencies,
+                                          cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph);
+cudaError_t cudaGraphCreate(cudaGraph_t* graph, unsigned flags);
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* numNodes);
+cudaError_t cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle* handle, cudaGraph_t graph,
+                                             unsigned defaultLaunchValue = 0, unsigned flags = 0);
+cudaError_t cudaGraphAddNode(cudaGraphNode_t* node, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                             const cudaGraphEdgeData* dependencyData, std::size_t numDependencies,
+                             cudaGraphNodeParams* params);
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* executable, cudaGraph_t graph, unsigned long long flags = 0);
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);

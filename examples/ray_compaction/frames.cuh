@@ -1,0 +1,134 @@
+#pragma once
+
+// Two ways to render a frame, that is one sample per pixel. They differ in who knows how many rays are alive.
+
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+#include "path_tracer.cuh"
+#include "stream_compaction/cuda_stream.h"
+#include "stream_compaction/pinned_array.h"
+
+namespace RayCompaction {
+
+using StreamCompaction::CountInDeviceMemory;
+using StreamCompaction::CudaStream;
+using StreamCompaction::PinnedArray;
+
+/// The host knows: it reads the number of rays in each bounce, and launches as many threads. Before that it waits for
+/// the device, and then the device waits for it.
+class HostLoop {
+  public:
+    explicit HostLoop(PathTracer& tracer) : tracer_(tracer) {}
+
+    void render(const CudaStream& stream) {
+        tracer_.generate(stream);
+        tracer_.traceAndCompact(tracer_.pixels(), stream);
+        while (const std::size_t rays = raysLeft(stream)) {
+            tracer_.sortAndScatter(rays, stream);
+            tracer_.traceAndCompact(rays, stream);
+        }
+    }
+
+  private:
+    /// Waits for the device.
+    [[nodiscard]] std::size_t raysLeft(const CudaStream& stream) {
+        std::size_t& rays = rays_.elements().front();
+        checkCUDAError(cudaMemcpyAsync(&rays, tracer_.left(), sizeof(rays), cudaMemcpyDeviceToHost, stream),
+                       "cudaMemcpyAsync");
+        stream.synchronize();
+        return rays;
+    }
+
+    PathTracer& tracer_;
+    PinnedArray<std::size_t> rays_{1};
+};
+
+/// Lets the loop of a graph go on as long as there are rays.
+__global__ void kernContinue(cudaGraphConditionalHandle hasRays, const std::size_t* alive) {
+    cudaGraphSetConditional(hasRays, *alive > 0 ? 1 : 0);
+}
+
+/// The device knows: the whole frame is one CUDA graph.
+///
+///     generate -> while (hasRays) { trace -> compact -> sort -> scatter -> continue }
+///
+/// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed, so
+/// each launch has threads for all pixels. Those without a ray return at once.
+class FrameGraph {
+  public:
+    /// Builds the graph. It works on the arrays of the path tracer, which has to live as long.
+    explicit FrameGraph(PathTracer& tracer) {
+        const CudaStream stream;
+        cudaGraph_t graph = nullptr;
+        checkCUDAError(cudaGraphCreate(&graph, 0), "cudaGraphCreate");
+        graph_.reset(graph);
+
+        capture(graph, stream, [&] { tracer.generate(stream); });
+
+        // Each launch of the graph sets the condition to 1, so the first bounce always runs.
+        cudaGraphConditionalHandle hasRays = 0;
+        checkCUDAError(cudaGraphConditionalHandleCreate(&hasRays, graph, 1, cudaGraphCondAssignDefault),
+                       "cudaGraphConditionalHandleCreate");
+        const CountInDeviceMemory alive{tracer.alive(), tracer.pixels()};
+        const CountInDeviceMemory left{tracer.left(), tracer.pixels()};
+        capture(addLoop(graph, hasRays), stream, [&] {
+            tracer.traceAndCompact(alive, stream);
+            tracer.sortAndScatter(left, stream);
+            kernContinue<<<1, 1, 0, stream>>>(hasRays, alive.value);
+            checkCUDAError("kernContinue");
+        });
+
+        cudaGraphExec_t executable = nullptr;
+        checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+        executable_.reset(executable);
+    }
+
+    void render(const CudaStream& stream) {
+        checkCUDAError(cudaGraphLaunch(executable_.get(), stream), "cudaGraphLaunch");
+    }
+
+  private:
+    /// Adds the work that enqueue() puts into the stream to a graph that has none yet.
+    template <typename Enqueue>
+    static void capture(cudaGraph_t graph, cudaStream_t stream, const Enqueue& enqueue) {
+        checkCUDAError(
+            cudaStreamBeginCaptureToGraph(stream, graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal),
+            "cudaStreamBeginCaptureToGraph");
+        enqueue();
+        checkCUDAError(cudaStreamEndCapture(stream, &graph), "cudaStreamEndCapture");
+    }
+
+    /// Adds a loop behind all nodes of the graph, and returns the graph of its body.
+    [[nodiscard]] static cudaGraph_t addLoop(cudaGraph_t graph, cudaGraphConditionalHandle condition) {
+        std::size_t count = 0;
+        checkCUDAError(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+        std::vector<cudaGraphNode_t> earlier(count);
+        checkCUDAError(cudaGraphGetNodes(graph, earlier.data(), &count), "cudaGraphGetNodes");
+
+        cudaGraphNodeParams params{};
+        params.type = cudaGraphNodeTypeConditional;
+        params.conditional.handle = condition;
+        params.conditional.type = cudaGraphCondTypeWhile;
+        params.conditional.size = 1;
+        cudaGraphNode_t loop = nullptr;
+#if CUDART_VERSION >= 13000
+        checkCUDAError(cudaGraphAddNode(&loop, graph, earlier.data(), nullptr, count, &params), "cudaGraphAddNode");
+#else
+        checkCUDAError(cudaGraphAddNode(&loop, graph, earlier.data(), count, &params), "cudaGraphAddNode");
+#endif
+        return params.conditional.phGraph_out[0];
+    }
+
+    struct Destroy {
+        void operator()(cudaGraph_t graph) const { cudaGraphDestroy(graph); }
+    };
+    struct DestroyExecutable {
+        void operator()(cudaGraphExec_t executable) const { cudaGraphExecDestroy(executable); }
+    };
+    std::unique_ptr<std::remove_pointer_t<cudaGraph_t>, Destroy> graph_;
+    std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, DestroyExecutable> executable_;
+};
+
+}  // namespace RayCompaction
