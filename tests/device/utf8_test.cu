@@ -167,15 +167,31 @@ TEST_F(Utf8Test, TruncatedAtEveryOffset) {
     }
 }
 
+/// Text of any bytes.
+[[nodiscard]] std::vector<Latin1> randomLatin1(std::size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Latin1> text(n);
+    std::ranges::generate(text, [&] { return Latin1(random()); });
+    return text;
+}
+
+/// Decodes and encodes.
+template <typename T>
+void expectByTickets(const Bytes& text) {
+    const auto decoded = decodedByCpu<T>(text, Errors::Replace);
+    expectConverted(Decode{.order = TileOrder::Ticket}, text, decoded, 5);
+    expectConverted(Encode{.order = TileOrder::Ticket}, decoded.elements,
+                    encodedByCpu(decoded.elements, Errors::Replace), 5);
+}
+
 // The same result with tiles in the order of tickets.
 TEST_F(Utf8Test, ByTickets) {
     const Bytes text = randomText(fewBytes + 3 * tileOfMany, 11, 1);
-    const Decode decode{.order = TileOrder::Ticket};
-    expectConverted(decode, text, decodedByCpu<char32_t>(text, Errors::Replace), 5);
-    const auto utf16 = decodedByCpu<char16_t>(text, Errors::Replace);
-    expectConverted(decode, text, utf16, 5);
-    expectConverted(Encode{.order = TileOrder::Ticket}, utf16.elements, encodedByCpu(utf16.elements, Errors::Replace),
-                    5);
+    const Bytes latin1 = encodedByCpu(randomLatin1(text.size() / 3 * 2, 11), Errors::Replace).elements;
+    expectByTickets<char32_t>(text);
+    expectByTickets<char16_t>(text);
+    expectByTickets<BigEndian<char16_t>>(text);
+    expectByTickets<Latin1>(latin1);
 }
 
 TEST_F(Utf8Test, MegabytesOfOneByte) {
@@ -400,14 +416,6 @@ void expectEncoded(const std::vector<From>& text, std::size_t misalignment) {
     for (const Errors errors : allErrors) {
         ASSERT_NO_FATAL_FAILURE(expectConverted(Encode{errors}, text, encodedByCpu(text, errors), misalignment));
     }
-}
-
-/// Text of any bytes.
-[[nodiscard]] std::vector<Latin1> randomLatin1(std::size_t n, unsigned seed) {
-    std::mt19937 random(seed);
-    std::vector<Latin1> text(n);
-    std::ranges::generate(text, [&] { return Latin1(random()); });
-    return text;
 }
 
 /// The same text in the order of bytes that a BigEndian has.
