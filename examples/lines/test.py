@@ -73,7 +73,8 @@ def main():
         if "no GPU" in (message := run(file).stderr.decode()):
             print(f"skipped: {message}")
             return
-        for text in (b"", b"\n", b"\r\n", b"\r", b"a", b"a\n", b"a\r\n", b"a\r\r\n", b"\n\n", b"\r\n\n", b"\na", b"a\n\r"):
+        for text in (b"", b"\n", b"\r\n", b"\r", b"a", b"a\n", b"a\r\n", b"a\r\r\n", b"\n\n", b"\r\n\n", b"\na",
+                     b"a\n\r"):
             check(file, text, repr(text))
         for size in (31, 32, 33, 255, 256, 257, 4095, 4096, 4097, 65_537):
             check(file, b"\n" * size, f"{size} line feeds")
