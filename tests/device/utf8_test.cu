@@ -726,18 +726,26 @@ TEST_F(Utf8Test, EverySequenceOfFourBytes) {
     expectEverySequenceOfFourBytes<true>();
 }
 
-TEST_F(Utf8Test, InAGraph) {
-    const Bytes text = randomText(300'000, 9, 5);
-    const auto expected = decodedByCpu<char32_t>(text, Errors::Replace);
-    const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
-    GuardedArray<char32_t> out(expected.elements.size());
+/// Converts from a graph that runs three times.
+template <typename To, typename From, typename Op>
+void expectReplayed(const Op& op, const std::vector<From>& text, const Converted<To>& expected) {
+    const DeviceBuffer<From> in{std::span<const From>(text)};
+    GuardedArray<To> out(expected.elements.size());
     DeviceBuffer<Result> result(1);
-    auto scratch = usedScratch(Decode{}.scratchBytes(in.data(), out.data(), result.data(), text.size()));
+    auto scratch = usedScratch(op.scratchBytes(in.data(), out.data(), result.data(), text.size()));
     replay(3, [&](cudaStream_t stream) {
         out.poison(expected.elements.size(), stream);
-        Decode{}(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
+        op(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
     });
     EXPECT_TRUE(out.read(expected.elements.size()) == expected.elements);
+}
+
+TEST_F(Utf8Test, InAGraph) {
+    const Bytes text = randomText(300'000, 9, 5);
+    expectReplayed(Decode{}, text, decodedByCpu<char32_t>(text, Errors::Replace));
+    const auto latin1 = decodedByCpu<Latin1>(text, Errors::Replace);
+    expectReplayed(Decode{}, text, latin1);
+    expectReplayed(Encode{}, latin1.elements, encodedByCpu(latin1.elements, Errors::Replace));
 }
 
 TEST_F(Utf8Test, CourseLayerAndChunks) {
