@@ -128,7 +128,8 @@ def main():
         offset = strict_error_offset(ill_formed, "utf-8")
         done = run("--errors", "strict", "-", "-", text=ill_formed)
         expect(done.returncode == 1, "exit status of a strict error")
-        expect(f"standard input cannot be converted at byte {offset}:" in done.stderr.decode(), "place of a strict error")
+        message = f"standard input cannot be converted at byte {offset}:"
+        expect(message in done.stderr.decode(), "place of a strict error")
         expect(done.stdout == ill_formed[:offset].decode().encode("utf-32"), "output before a strict error")
 
         # Text that ends inside an element, in UTF-16 also right after the first of two surrogates.

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <climits>
-#include <concepts>
 
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/row_counts.cuh"

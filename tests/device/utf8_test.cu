@@ -167,15 +167,31 @@ TEST_F(Utf8Test, TruncatedAtEveryOffset) {
     }
 }
 
+/// Text of any bytes.
+[[nodiscard]] std::vector<Latin1> randomLatin1(std::size_t n, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Latin1> text(n);
+    std::ranges::generate(text, [&] { return Latin1(random()); });
+    return text;
+}
+
+/// Decodes and encodes.
+template <typename T>
+void expectByTickets(const Bytes& text) {
+    const auto decoded = decodedByCpu<T>(text, Errors::Replace);
+    expectConverted(Decode{.order = TileOrder::Ticket}, text, decoded, 5);
+    expectConverted(Encode{.order = TileOrder::Ticket}, decoded.elements,
+                    encodedByCpu(decoded.elements, Errors::Replace), 5);
+}
+
 // The same result with tiles in the order of tickets.
 TEST_F(Utf8Test, ByTickets) {
     const Bytes text = randomText(fewBytes + 3 * tileOfMany, 11, 1);
-    const Decode decode{.order = TileOrder::Ticket};
-    expectConverted(decode, text, decodedByCpu<char32_t>(text, Errors::Replace), 5);
-    const auto utf16 = decodedByCpu<char16_t>(text, Errors::Replace);
-    expectConverted(decode, text, utf16, 5);
-    expectConverted(Encode{.order = TileOrder::Ticket}, utf16.elements, encodedByCpu(utf16.elements, Errors::Replace),
-                    5);
+    const Bytes latin1 = encodedByCpu(randomLatin1(text.size() / 3 * 2, 11), Errors::Replace).elements;
+    expectByTickets<char32_t>(text);
+    expectByTickets<char16_t>(text);
+    expectByTickets<BigEndian<char16_t>>(text);
+    expectByTickets<Latin1>(latin1);
 }
 
 TEST_F(Utf8Test, MegabytesOfOneByte) {
@@ -400,14 +416,6 @@ void expectEncoded(const std::vector<From>& text, std::size_t misalignment) {
     for (const Errors errors : allErrors) {
         ASSERT_NO_FATAL_FAILURE(expectConverted(Encode{errors}, text, encodedByCpu(text, errors), misalignment));
     }
-}
-
-/// Text of any bytes.
-[[nodiscard]] std::vector<Latin1> randomLatin1(std::size_t n, unsigned seed) {
-    std::mt19937 random(seed);
-    std::vector<Latin1> text(n);
-    std::ranges::generate(text, [&] { return Latin1(random()); });
-    return text;
 }
 
 /// The same text in the order of bytes that a BigEndian has.
@@ -718,18 +726,26 @@ TEST_F(Utf8Test, EverySequenceOfFourBytes) {
     expectEverySequenceOfFourBytes<true>();
 }
 
-TEST_F(Utf8Test, InAGraph) {
-    const Bytes text = randomText(300'000, 9, 5);
-    const auto expected = decodedByCpu<char32_t>(text, Errors::Replace);
-    const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
-    GuardedArray<char32_t> out(expected.elements.size());
+/// Converts from a graph that runs three times.
+template <typename To, typename From, typename Op>
+void expectReplayed(const Op& op, const std::vector<From>& text, const Converted<To>& expected) {
+    const DeviceBuffer<From> in{std::span<const From>(text)};
+    GuardedArray<To> out(expected.elements.size());
     DeviceBuffer<Result> result(1);
-    auto scratch = usedScratch(Decode{}.scratchBytes(in.data(), out.data(), result.data(), text.size()));
+    auto scratch = usedScratch(op.scratchBytes(in.data(), out.data(), result.data(), text.size()));
     replay(3, [&](cudaStream_t stream) {
         out.poison(expected.elements.size(), stream);
-        Decode{}(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
+        op(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), stream);
     });
     EXPECT_TRUE(out.read(expected.elements.size()) == expected.elements);
+}
+
+TEST_F(Utf8Test, InAGraph) {
+    const Bytes text = randomText(300'000, 9, 5);
+    expectReplayed(Decode{}, text, decodedByCpu<char32_t>(text, Errors::Replace));
+    const auto latin1 = decodedByCpu<Latin1>(text, Errors::Replace);
+    expectReplayed(Decode{}, text, latin1);
+    expectReplayed(Encode{}, latin1.elements, encodedByCpu(latin1.elements, Errors::Replace));
 }
 
 TEST_F(Utf8Test, CourseLayerAndChunks) {
