@@ -32,13 +32,13 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 ///
 /// Work O(n + blocks^2 / 32), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
 /// size: launch, load, barrier, store.
-template <typename Shape, typename Source, typename T, typename Op, typename Initial>
+template <typename Shape, typename Source, typename Out, typename T, typename Op, typename Initial>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
-    kernScanResident(std::size_t n, T* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive,
+    kernScanResident(std::size_t n, Out* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive,
                      Op op) {
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     const int tile = static_cast<int>(blockIdx.x);
-    const TileOf<T> out = Shape::tileOf(odata, tile, n);
+    const TileOf<Out> out = Shape::tileOf(odata, tile, n);
 
     // Load, and add up each vector.
     const RegisterTile<Source, Shape> in(source, tile, n);
@@ -49,8 +49,8 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
 
     // Scan the tile: rows within the warp, warps within the block, blocks within the grid.
-    const T warpTotal = TileScan::sumOfRows(sums, op);
-    TileScan::scan(sums, op);
+    const T warpTotal = TileScan::beginScan(sums, op);
+    TileScan::finishScan(sums, op);
     const auto place = Block::scanWarps<Shape::warps>(warpTotal, warpTotals.data(), op);
     T before = place.before;
     if (gridDim.x > 1) {
@@ -76,11 +76,11 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// the look-back: a multiprocessor has room for six tiles of 32 KiB.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per int. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename T, typename Op, typename Initial>
+template <typename Shape, typename Source, typename Out, typename T, typename Op, typename Initial>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
                                                           24 + Shape::rows * sizeof(T) / 4))
-    kernScanLookBack(std::size_t n, T* odata, ReproducibleChain<T> chain, Source source, Initial initial,
+    kernScanLookBack(std::size_t n, Out* odata, ReproducibleChain<T> chain, Source source, Initial initial,
                      bool inclusive, bool reproducible, TileOrder order, Op op) {
     using Loader = SourceLoader<Source, Shape>;
     __shared__ typename Loader::Storage storage;
@@ -99,13 +99,13 @@ __global__ void __launch_bounds__(Shape::threads,
     for (int row = 0; row < Shape::rows; ++row) {
         sums[row] = TileScan::sumOf<T>(loader.row(row), op);
     }
-    const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
+    const auto place = Block::scanWarps<Shape::warps>(TileScan::beginScan(sums, op), warpTotals.data(), op);
     if (Warp::index() == 0) {
         chain.publish(tile, place.all);
     }
 
     // Scan the rows. Then the first warp finds the sum of all tiles before this one.
-    TileScan::scan(sums, op);
+    TileScan::finishScan(sums, op);
     if (Warp::index() == 0) {
         const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
         if (threadIdx.x == 0) {
@@ -142,13 +142,7 @@ struct Scan {
     template <typename In, typename T, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t n,
                                            const Functions&... /*functions*/) const {
-        using Element = Stored<SourceOf<In>>;
-        Arguments::requireSize<T, Element>(n);
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
-        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, T>);
-        return n == 0 ? 0
-                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
-                                 scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
+        return scratchBytesForSums<T, SourceOf<In>, T>(n);
     }
 
     template <typename In, typename T>
@@ -164,23 +158,59 @@ struct Scan {
     template <typename In, typename T, OperatorOn<T> Op>
     void operator()(const In& in, T* out, std::size_t n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        scanFrom(in, out, n, op, initial, scratch, stream);
+        scanSource(sourceOf(in), out, n, op, initial, scratch, stream);
     }
 
     template <typename In, typename T, OperatorOn<T> Op>
     void operator()(const In& in, T* out, std::size_t n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
         Arguments::requireArray("initial", initial.value, 1);
-        scanFrom(in, out, n, op, initial, scratch, stream);
+        scanSource(sourceOf(in), out, n, op, initial, scratch, stream);
+    }
+
+    /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
+    /// of sums what is written (primitives/tile_scan.cuh).
+    template <typename Source, typename Out, typename Op, typename Initial>
+    void scanSource(const Source& source, Out* out, std::size_t n, Op op, Initial initial, Scratch scratch,
+                    cudaStream_t stream) const {
+        using Element = Stored<Source>;
+        static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<Out>);
+        static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
+        requireSource<true>(source, out, n);
+        ScratchArena arena(scratch, scratchBytesForSums<SumOf<Initial>, Source, Out>(n));
+        if (n == 0) {
+            return;
+        }
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, Out>);
+        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
+            return scanResident(block, source, out, n, op, initial, arena, stream);
+        });
+        if (!isDone) {
+            withScanBlock<Out>(vectors,
+                               [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
+        }
+    }
+
+    /// The bytes of scratch that this needs for sums of type T.
+    template <typename T, typename Source, typename Out>
+    [[nodiscard]] static std::size_t scratchBytesForSums(std::size_t n) {
+        using Element = Stored<Source>;
+        Arguments::requireSize<Out, Element>(n);
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, Out>);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, Out>);
+        return n == 0 ? 0
+                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
+                                 scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
     /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
     /// registers.
-    template <typename Block, typename Source, typename T, typename Op, typename Initial>
-    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, std::size_t n, Op op, Initial initial,
+    template <typename Block, typename Source, typename Out, typename Op, typename Initial>
+    [[nodiscard]] bool scanResident(Block, const Source& source, Out* out, std::size_t n, Op op, Initial initial,
                                     ScratchArena arena, cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanResident<Tile, Source, T, Op, Initial>;
+        using T = SumOf<Initial>;
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, Out>>;
+        constexpr auto kernel = kernScanResident<Tile, Source, Out, T, Op, Initial>;
         const std::size_t blocks = Common::divideRoundUp(n, Tile::elements);
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
             return false;
@@ -191,11 +221,12 @@ struct Scan {
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename T, typename Op, typename Initial>
-    void scanByLookBack(Block, const Source& source, T* out, std::size_t n, Op op, Initial initial, ScratchArena arena,
-                        cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op, Initial>;
+    template <typename Block, typename Source, typename Out, typename Op, typename Initial>
+    void scanByLookBack(Block, const Source& source, Out* out, std::size_t n, Op op, Initial initial,
+                        ScratchArena arena, cudaStream_t stream) const {
+        using T = SumOf<Initial>;
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, Out>>;
+        constexpr auto kernel = kernScanLookBack<Tile, Source, Out, T, Op, Initial>;
         const std::size_t tiles = Common::divideRoundUp(n, Tile::elements);
         const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
         clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
@@ -204,27 +235,8 @@ struct Scan {
     }
 
   private:
-    template <typename In, typename T, typename Op, typename Initial>
-    void scanFrom(const In& in, T* out, std::size_t n, Op op, Initial initial, Scratch scratch,
-                  cudaStream_t stream) const {
-        using Element = Stored<SourceOf<In>>;
-        static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<T>);
-        static_assert(sizeof(Element) <= 16 && sizeof(T) <= 16, "elements of up to 16 bytes");
-        const SourceOf<In> source = sourceOf(in);
-        requireSource<true>(source, out, n);
-        ScratchArena arena(scratch, scratchBytes(in, out, n));
-        if (n == 0) {
-            return;
-        }
-        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, T>);
-        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
-            return scanResident(block, source, out, n, op, initial, arena, stream);
-        });
-        if (!isDone) {
-            withScanBlock<T>(vectors,
-                             [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
-        }
-    }
+    template <typename Initial>
+    using SumOf = std::remove_cvref_t<decltype(valueOf(std::declval<const Initial&>()))>;
 };
 
 }  // namespace StreamCompaction::SinglePass
