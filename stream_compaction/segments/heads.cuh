@@ -10,22 +10,34 @@
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
-/// Heads, the first elements of segments.
-namespace StreamCompaction::Segments {
+namespace StreamCompaction {
 
-/// Segments that are given by the indices of their first elements, in ascending order. Equal neighbours stand for empty
-/// segments. An index of n or more is the beginning of an empty segment at the end.
+/// Segments of an array of n elements, by offsets; see `segmentsAt`.
 template <typename Offset>
 struct SegmentsAt {
     const Offset* begins;  ///< in device memory
-    std::size_t count;
+    std::size_t count;     ///< of offsets
 };
+
+/// The segments that begin at the elements begins[0], begins[1] and so on, as the rows of a matrix in CSR do. `begins`
+/// is an ascending array of `count` integers in device memory. Equal neighbours stand for empty segments. Elements
+/// before begins[0] are a segment, too. Offsets of n or more begin no segment, so a number of segments that only the
+/// device knows can be rounded up on the host.
+template <typename Offset>
+[[nodiscard]] SegmentsAt<Offset> segmentsAt(const Offset* begins, std::size_t count) {
+    return {begins, count};
+}
 
 /// Offsets stand for themselves, as sources do.
 template <typename Offset>
 [[nodiscard]] SegmentsAt<Offset> sourceOf(const SegmentsAt<Offset>& segments) {
     return segments;
 }
+
+}  // namespace StreamCompaction
+
+/// Heads, the first elements of segments.
+namespace StreamCompaction::Segments {
 
 /// Checks offsets against an output of n elements, with which they may share no memory.
 template <typename Offset, typename T>

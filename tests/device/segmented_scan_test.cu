@@ -7,7 +7,7 @@
 #include "../primitives/noncommutative.cuh"
 #include "device_fixture.cuh"
 #include "segments.h"
-#include "stream_compaction/segmented_scan.cuh"
+#include "stream_compaction/segments.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {

@@ -3,7 +3,7 @@
 #include "../device/segments.h"
 #include "../primitives/noncommutative.cuh"
 #include "seeds.cuh"
-#include "stream_compaction/segmented_scan.cuh"
+#include "stream_compaction/segments.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -108,6 +108,51 @@ TEST_F(SeededSegmentsTest, Together) {
             [&](const auto& source, AffineMap* out, auto segmented, auto initial, auto arena) {
                 ASSERT_TRUE(Scan{}.scanResident(TwoWarps{}, source, out, n, segmented, initial, arena, nullptr));
             });
+    });
+}
+
+// Blocks take long segments in any order.
+TEST_F(SeededSegmentsTest, Sort) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 3000 + seed % 7;
+        const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<int>(randomBits(seed, i) % 5000); });
+        const auto values = hostArray(n, [](std::size_t i) { return static_cast<std::uint16_t>(i); });
+        const auto borders = segmentBorders(
+            n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 8 == 0 ? 700 : 40); });
+        std::vector<std::uint16_t> expected = values;
+        forEachSegment(borders, [&](std::size_t begin, std::size_t end) {
+            std::ranges::stable_sort(&expected[begin], &expected[begin] + (end - begin), {},
+                                     [&](std::uint16_t i) { return keys[i]; });
+        });
+        const DeviceBuffer<int> keysIn{std::span<const int>(keys)};
+        const DeviceBuffer<std::uint16_t> valuesIn{std::span<const std::uint16_t>(values)};
+        const DeviceBuffer<std::size_t> deviceBorders{std::span<const std::size_t>(borders)};
+        const auto segments = segmentsAt(deviceBorders.data(), borders.size());
+        GuardedArray<int> keysOut(n);
+        GuardedArray<std::uint16_t> valuesOut(n);
+        const SegmentedSort sort;
+        auto scratch = usedScratch(
+            sort.scratchBytes(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n));
+        sort(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(valuesOut.read(n), expected)) << "n = " << n;
+    });
+}
+
+// Segments that do not fit into the memory of a block go back and forth between the output and the scratch.
+TEST_F(SeededSegmentsTest, SortInTiles) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 9000 + seed % 7;
+        const auto keys =
+            hostArray(n, [seed](std::size_t i) { return static_cast<std::uint16_t>(randomBits(seed, i)); });
+        auto expected = keys;
+        std::ranges::stable_sort(expected);
+        const DeviceBuffer<std::uint16_t> keysIn{std::span<const std::uint16_t>(keys)};
+        const auto segments = segmentsAt(noArray<const int>, 0);
+        GuardedArray<std::uint16_t> keysOut(n);
+        const SegmentedSort sort;
+        auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), segments, keysOut.data(), n));
+        sort(keysIn.data(), segments, keysOut.data(), n, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(keysOut.read(n), expected)) << "n = " << n;
     });
 }
 

@@ -1,19 +1,9 @@
 #pragma once
 
-#include "stream_compaction/segments/segmented_source.cuh"
+#include "stream_compaction/segments/source.cuh"
 #include "stream_compaction/single_pass.cuh"
 
-/// Operations on the segments of an array.
 namespace StreamCompaction {
-
-/// The heads of a segmented scan, by offsets: segment s begins at element begins[s]. `begins` is an ascending array of
-/// `count` integers in device memory, as the rows of a matrix in CSR have it. Equal neighbours stand for empty
-/// segments. Offsets of n or more are allowed, and mark nothing. So a number of segments that only the device knows can
-/// be rounded up on the host.
-template <typename Offset>
-[[nodiscard]] Segments::SegmentsAt<Offset> segmentsAt(const Offset* begins, std::size_t count) {
-    return {begins, count};
-}
 
 /// Prefix sums that restart in each segment: `scan(in, heads, out, n, [op, [initial,]] scratch, stream)`.
 ///
@@ -75,7 +65,7 @@ struct SegmentedScan {
 
   private:
     template <typename Offset, typename T>
-    static void requireHeads(const Segments::SegmentsAt<Offset>& segments, T* out, std::size_t n) {
+    static void requireHeads(const SegmentsAt<Offset>& segments, T* out, std::size_t n) {
         Segments::requireOffsets(segments, out, n);
     }
     template <typename Flags, typename T>
