@@ -301,14 +301,8 @@ TEST_F(SegmentedScanTest, OffsetsThatDoNotCoverTheArray) {
     for (const std::size_t n : sizesOfEveryPath()) {
         const auto in = hostArray(n, Summand<int>{7});
         const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
-        const std::vector<std::vector<std::size_t>> offsets{
-            {}, {n}, {n / 2}, {n / 2, n, n, n + 1000}, {0, 0, 0, 1, n - 1}, std::vector<std::size_t>(5000, n / 3)};
-        for (const std::vector<std::size_t>& begins : offsets) {
-            std::vector<std::size_t> borders{0};
-            for (const std::size_t begin : begins) {
-                borders.push_back(std::min(begin, n));
-            }
-            borders.push_back(n);
+        for (const std::vector<std::size_t>& begins : partialOffsets(n)) {
+            const auto borders = bordersOf(begins, n);
             const DeviceBuffer<std::size_t> deviceBegins{std::span<const std::size_t>(begins)};
             const auto heads = segmentsAt(deviceBegins.data(), begins.size());
             const SegmentedScan scan;

@@ -22,6 +22,21 @@ using SegmentLengths = std::function<std::size_t(std::size_t segment)>;
     return borders;
 }
 
+/// Offsets of n elements that begin late, leave elements out, repeat one another or go past the end.
+[[nodiscard]] inline std::vector<std::vector<std::size_t>> partialOffsets(std::size_t n) {
+    return {{}, {n}, {n / 2}, {n / 2, n, n, n + 1000}, {0, 0, 0, 1, n - 1}, std::vector<std::size_t>(5000, n / 3)};
+}
+
+/// The borders of the segments that these offsets stand for.
+[[nodiscard]] inline std::vector<std::size_t> bordersOf(const std::vector<std::size_t>& offsets, std::size_t n) {
+    std::vector<std::size_t> borders{0};
+    for (const std::size_t offset : offsets) {
+        borders.push_back(std::min(offset, n));
+    }
+    borders.push_back(n);
+    return borders;
+}
+
 /// Calls visit(begin, end) for each segment.
 template <typename Visit>
 void forEachSegment(const std::vector<std::size_t>& borders, Visit visit) {
