@@ -226,6 +226,7 @@ __global__ void __launch_bounds__(SmallTile::threads)
     __shared__ std::uint64_t slots[SmallTile::threads / Warp::lanes];
     __shared__ unsigned long long taken;
     for (;;) {
+        // All threads have read the last index, because each sort contains a barrier.
         if (threadIdx.x == 0) {
             taken = atomicAdd(&longSegments.counters->taken, 1ULL);
         }
@@ -244,7 +245,6 @@ __global__ void __launch_bounds__(SmallTile::threads)
         } else {
             sortInTiles(storage.tile, slots, size, to, elementsFrom(spare, range.begin), source, digits, coding);
         }
-        __syncthreads();
     }
 }
 

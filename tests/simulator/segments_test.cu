@@ -114,11 +114,11 @@ TEST_F(SeededSegmentsTest, Together) {
 // Blocks take long segments in any order.
 TEST_F(SeededSegmentsTest, Sort) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        const std::size_t n = 3000 + seed % 7;
+        const std::size_t n = 900 + seed % 7;
         const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<int>(randomBits(seed, i) % 5000); });
         const auto values = hostArray(n, [](std::size_t i) { return static_cast<std::uint16_t>(i); });
         const auto borders = segmentBorders(
-            n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 8 == 0 ? 700 : 40); });
+            n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 8 == 0 ? 600 : 40); });
         std::vector<std::uint16_t> expected = values;
         forEachSegment(borders, [&](std::size_t begin, std::size_t end) {
             std::ranges::stable_sort(&expected[begin], &expected[begin] + (end - begin), {},
