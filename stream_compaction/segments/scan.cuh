@@ -14,7 +14,7 @@ namespace StreamCompaction {
 ///
 /// The scan is SinglePass::Scan with the segmented operator on pairs of a flag and a sum. The pairs exist in registers
 /// alone. With flags of a byte it reads 5 bytes and writes 4 bytes per int. With offsets it reads 4 bytes per int and
-/// each offset once, and each tile of the array searches the offsets for its begin. DRAM bandwidth is the limit. Small
+/// each offset once, and each tile of the array searches the offsets for its begin. DRAM bandwidth is the bound. Small
 /// arrays take one launch, large arrays two.
 ///
 /// `in`, `out`, `op` and the scratch are as for SinglePass::Scan: elements and sums of 1 to 16 bytes, any associative

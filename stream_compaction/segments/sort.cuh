@@ -12,8 +12,8 @@ namespace StreamCompaction {
 /// `segments` is `segmentsAt(begins, count)`. As for a scan, elements before the first offset are a segment, and
 /// offsets of n or more mark nothing. Only the device knows the lengths of segments. Those of up to 32 elements are
 /// sorted in the registers of a warp, several at a time. A block sorts a longer one, in shared memory if it has up to
-/// some thousand elements. Otherwise it makes one pass over the segment per byte of the key. So one block sorts the
-/// longest segment alone, and Radix::Sort is faster for arrays of few long segments.
+/// 1536 elements, or up to 4096 if they are small. Otherwise it makes one pass over the segment per byte of the key. So
+/// one block sorts the longest segment alone, while Radix::Sort would use all multiprocessors.
 ///
 /// Keys, values and their order are as for Radix::Sort: integers, float and double, with values of 1 to 16 bytes. No
 /// array may overlap another. Neither allocates nor synchronises. A card with too little shared memory throws

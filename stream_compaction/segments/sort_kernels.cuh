@@ -103,7 +103,7 @@ __device__ void sortWindow(const Elements<Bits, Value>& out, const Elements<cons
 /// segments, so short segments share a window. All comparisons are between registers.
 ///
 /// Work O(n m) for segments of up to m elements, steps O(m). Reads and writes each key and each value once, and reads
-/// each offset: 8 bytes per int. DRAM bandwidth is the limit if segments are short.
+/// each offset: 8 bytes per int. DRAM bandwidth is the bound.
 template <typename Bits, typename Value, typename Offset>
 __global__ void __launch_bounds__(256)
     kernSortShortSegments(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
