@@ -324,7 +324,7 @@ def rooms():
         [("src/cli", "sizes, sweeps, names")],
         [("X.h  X.cuh", "what users include: the course layer, the device API")],
         [("distributed/", "arrays spread over GPUs"), ("out_of_core/", "arrays larger than the card"),
-         ("runs/", "equal neighbours")],
+         ("segments/", "scan, sort"), ("runs/", "equal neighbours")],
         [("single_pass/", "scan, compact"), ("radix_sort/", ""), ("row_sum/", ""), ("utf8/", ""), ("cpu/", "")],
         [("primitives/", "warp, block, tile, look-back, digit ranks")],
         [("runtime/", "CUDA calls, launches, scratch, arguments, timers")],

@@ -15,6 +15,7 @@ declare -A files=(
     [types]=types.csv                                # 18 s
     [kept_fractions]=kept_fractions.csv              # 13 s
     [partitions]=partitions.csv                      # 6 s
+    [segments]="segmented_scans.csv segmented_sorts.csv"
     [runs]=runs.csv
     [orders]=orders.csv                              # 8 s
     [sorts]=sorts.csv                                # 34 s
@@ -37,7 +38,7 @@ declare -A files=(
     [tune_row_sums]=tune_row_sums.csv                # 6 s
     [device_counts]=device_counts.csv
 )
-order=(sweep types kept_fractions partitions runs orders sorts distributions block_sizes
+order=(sweep types kept_fractions partitions segments runs orders sorts distributions block_sizes
     histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
     tune_row_sums device_counts)
 
@@ -77,6 +78,19 @@ kept_fractions() {
 
 partitions() {
     measure partitions.csv --sweep 2^20,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,"$cub"
+}
+
+# Segments from one element to the whole array.
+segments() {
+    local ours=single-pass,single-pass-offsets
+    measure segmented_scans.csv --sweep 2^10:2^28:x4,npot --op segmented-scan --variant $ours,"$cub"
+    measure segmented_scans.csv --size 2^28 --op segmented-scan --variant $ours,"$cub" \
+        --input segments:1,segments:10,segments:1000,segments:100000,segments:10000000,zeros
+    measure segmented_scans.csv --size 2^27 --op segmented-scan --variant $ours,"$cub" --type int64
+    measure segmented_sorts.csv --sweep 2^10:2^28:x4,npot --op segmented-sort --variant adaptive,"$cub"
+    measure segmented_sorts.csv --size 2^26 --op segmented-sort --variant adaptive,"$cub" \
+        --input segments:2,segments:16,segments:50,segments:300,segments:2000,segments:100000
+    measure segmented_sorts.csv --size 2^26 --op segmented-sort --variant adaptive,"$cub" --type int64
 }
 
 runs() {

@@ -122,6 +122,11 @@ T atomicMin(T* to, std::type_identity_t<T> x) {
     Simulator::beforeAtomic(to, sizeof(T), false, "atomicMin");
     return Simulator::changeAtomically(to, [x](T old) { return std::min(old, x); });
 }
+template <typename T>
+T atomicOr(T* to, std::type_identity_t<T> x) {
+    Simulator::beforeAtomic(to, sizeof(T), x == T{}, "atomicOr");
+    return Simulator::changeAtomically(to, [x](T old) { return static_cast<T>(old | x); });
+}
 
 // Arithmetic.
 template <typename T>

@@ -149,7 +149,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     bool& version = readings.version;
     app.name("stream_compaction_test");
     app.description(
-        "Runs every implementation of prefix sum, stream compaction, sorting, row sums, runs and UTF-8 conversion, "
+        "Runs every implementation of prefix sum, stream compaction, sorting, row sums, segments, runs and UTF-8 "
+        "conversion, "
         "checks each result and prints how long it took.\n");
     app.footer(
         "`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.\n"
@@ -175,8 +176,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
-        "Operations, or all: scan, scan-squares, compact, partition, sort, sort-pairs, row-sum, unique, run-length, "
-        "reduce-by-key, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; "
+        "Operations, or all: scan, scan-squares, compact, partition, sort, sort-pairs, row-sum, segmented-scan, "
+        "segmented-sort, unique, run-length, reduce-by-key, utf8-to-utf32, utf8-to-utf16, utf8-validate, "
+        "utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; "
         "--list has all]");
     addListOption(
         app, "--type", "NAME",
@@ -217,8 +219,10 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
         "Contents, one or more of: uniform (any value), zeros, ones, ascending, descending, mod:K "
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
-        "(bitwise and of K uniform values), runs:K (runs of K equal elements on average) "
-        "[scan and row-sum mod:50, compact and partition mod:4, unique, run-length and reduce-by-key runs:10, "
+        "(bitwise and of K uniform values), runs:K (runs of K equal elements on average), segments:K (any values, "
+        "whose lowest bits are equal in segments of K elements on average) "
+        "[scan and row-sum mod:50, compact and partition mod:4, segmented-scan and segmented-sort segments:100, "
+        "unique, run-length and reduce-by-key runs:10, "
         "histograms one number per bin, others uniform]. scan and row-sum refuse uniform and and:K as "
         "float or double: their sums overflow and cancel, so no result could be checked.\n"
         "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K "

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <new>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -103,6 +104,12 @@ struct LowByte {
         return static_cast<std::uint8_t>(x);
     }
 };
+
+/// Whether a segment begins at element i. Neighbours are in one segment if their lowest bits are equal.
+template <std::integral T>
+[[nodiscard]] constexpr bool beginsSegment(std::span<const T> in, std::size_t i) {
+    return i == 0 || ((in[i] ^ in[i - 1]) & 1) != 0;
+}
 
 /// The bin of an integer, for host and device, if bins have one number each and begin with `first`.
 struct BinFrom {

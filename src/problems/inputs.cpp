@@ -43,6 +43,7 @@ constexpr std::array spellings{
     Spelling{Kind::And, "and:", "K", 64},
     Spelling{Kind::Kept, "kept:", "P"},
     Spelling{Kind::Runs, "runs:", "K", std::numeric_limits<std::int32_t>::max()},
+    Spelling{Kind::Segments, "segments:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::Ascii, "ascii", ""},
     Spelling{Kind::Cyrillic, "cyrillic", ""},
     Spelling{Kind::Cjk, "cjk", ""},
@@ -102,14 +103,26 @@ template <typename T>
     return highBits(random) < std::ldexp(p, 32) ? 1 + static_cast<std::uint32_t>(random) % values : 0;
 }
 
-/// A run begins in each of the intervals of k elements, at a random place. Odd numbers follow even ones, so
-/// neighbouring runs differ.
-[[nodiscard]] std::uint32_t valueInRuns(std::uint32_t k, std::uint64_t seed, std::size_t i) {
+/// The number of the run of element i. A run begins in each of the intervals of k elements, at a random place.
+[[nodiscard]] std::size_t runOf(std::uint32_t k, std::uint64_t seed, std::size_t i) {
     const std::size_t interval = i / k;
     const bool hasBegun = i % k >= highBits(randomAt(seed, interval)) % k;
-    const std::size_t run = hasBegun ? interval + 1 : interval;
+    return hasBegun ? interval + 1 : interval;
+}
+
+/// Odd numbers follow even ones, so neighbouring runs differ.
+[[nodiscard]] std::uint32_t valueInRuns(std::uint32_t k, std::uint64_t seed, std::size_t i) {
+    const std::size_t run = runOf(k, seed, i);
     constexpr std::uint32_t pairs = 64;
     return 2 * (highBits(randomAt(randomAt(seed, 0), run)) % pairs) + run % 2;
+}
+
+template <typename T>
+[[nodiscard]] T valueInSegments(std::uint32_t k, std::uint64_t seed, std::size_t i) {
+    constexpr int bits = 8 * sizeof(T);
+    const std::uint64_t odd = std::uint64_t{1} << (64 - bits);
+    const std::uint64_t value = randomAt(randomAt(seed, 1), i) & ~odd;
+    return fromBits<T>(runOf(k, seed, i) % 2 == 0 ? value : value | odd);
 }
 
 template <typename T, typename ValueAt>
@@ -175,6 +188,8 @@ Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed, Shar
             return generate<T>(share, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
         case Kind::Runs:
             return generate<T>(share, [seed, k = pattern.k](std::size_t i) { return valueInRuns(k, seed, i); });
+        case Kind::Segments:
+            return generate<T>(share, [seed, k = pattern.k](std::size_t i) { return valueInSegments<T>(k, seed, i); });
         default:
             break;
     }

@@ -26,6 +26,7 @@ struct InputPattern {
         And,         ///< bitwise and of k uniform values: the higher k, the lower the entropy
         Kept,        ///< 1 to 127 with probability p, else 0
         Runs,        ///< runs of equal numbers from 0 to 127, of 1 to 2k - 1 elements, on average k
+        Segments,    ///< any values, whose lowest bits are equal in segments of 1 to 2k - 1 elements, on average k
         // Text:
         Ascii,      ///< letters, digits and punctuation: one byte each
         Cyrillic,   ///< two bytes
@@ -36,7 +37,7 @@ struct InputPattern {
     };
 
     Kind kind = Kind::Uniform;
-    std::uint32_t k = 0;  ///< for Modulo, And, Runs and IllFormed
+    std::uint32_t k = 0;  ///< for Modulo, And, Runs, Segments and IllFormed
     double p = 0;         ///< for Kept
 
     bool operator==(const InputPattern&) const = default;

@@ -29,6 +29,8 @@ struct Description {
     static constexpr Description sort{"sort", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
     static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
+    static constexpr Description segmentedScan{"segmented-scan", {Kind::Segments, 100}};
+    static constexpr Description segmentedSort{"segmented-sort", {Kind::Segments, 100}};
     static constexpr Description unique{"unique", {Kind::Runs, 10}};
     static constexpr Description runLength{"run-length", {Kind::Runs, 10}};
     static constexpr Description reduceByKey{"reduce-by-key", {Kind::Runs, 10}};
@@ -56,6 +58,10 @@ struct Description {
             return sortPairs;
         case Operation::RowSum:
             return rowSum;
+        case Operation::SegmentedScan:
+            return segmentedScan;
+        case Operation::SegmentedSort:
+            return segmentedSort;
         case Operation::Unique:
             return unique;
         case Operation::RunLength:
@@ -90,7 +96,13 @@ constexpr std::uint32_t mostToSquare = 1 << 11;
 }
 
 [[nodiscard]] bool addsUp(Operation operation) {
-    return operation == Operation::Scan || operation == Operation::ScanSquares || operation == Operation::RowSum;
+    return operation == Operation::Scan || operation == Operation::ScanSquares || operation == Operation::RowSum ||
+           operation == Operation::SegmentedScan;
+}
+
+/// Whether the operation has offsets, which count its elements.
+[[nodiscard]] bool hasOffsets(Operation operation) {
+    return operation == Operation::SegmentedScan || operation == Operation::SegmentedSort;
 }
 
 }  // namespace
@@ -137,6 +149,7 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
             case Operation::Scan:
             case Operation::ScanSquares:
             case Operation::RowSum:
+            case Operation::SegmentedScan:
                 return sizeof(T) + sizeof(SumOf<T>);
             case Operation::SortPairs:
             case Operation::ReduceByKey:
@@ -163,7 +176,8 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
 }
 
 void requireCheckable(Operation operation, ElementType type, InputPattern pattern, std::size_t n) {
-    const bool randomBits = pattern.kind == Kind::Uniform || pattern.kind == Kind::And;
+    const bool randomBits =
+        pattern.kind == Kind::Uniform || pattern.kind == Kind::And || pattern.kind == Kind::Segments;
     const bool floating = type == ElementType::Float || type == ElementType::Double;
     if (addsUp(operation) && floating && randomBits) {
         throw UsageError(
@@ -187,7 +201,7 @@ void requireCheckable(Operation operation, ElementType type, InputPattern patter
             fmt::format("{} takes at most {} elements; choose a smaller size", name(operation), mostCounted));
     }
     constexpr std::size_t mostPairs = std::numeric_limits<PairValue>::max();
-    if (hasValues(operation) && n > mostPairs) {
+    if ((hasValues(operation) || hasOffsets(operation)) && n > mostPairs) {
         throw UsageError(
             fmt::format("{} takes at most {} elements; choose a smaller size", name(operation), mostPairs));
     }

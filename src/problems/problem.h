@@ -152,6 +152,12 @@ template <typename T>
 using SortProblem = ProblemOn<T, Array<T>>;
 template <typename K>
 using SortPairsProblem = ProblemOn<K, Pairs<K>>;
+/// A scan of each segment.
+template <typename T>
+using SegmentedScanProblem = ProblemOn<T, Array<SumOf<T>>>;
+/// A sort of each segment.
+template <typename T>
+using SegmentedSortProblem = ProblemOn<T, Array<T>>;
 template <typename T>
 using UniqueProblem = ProblemOn<T, Array<T>>;
 template <typename K>

@@ -391,8 +391,30 @@ class SortPairs final : public SortPairsProblem<K> {
     std::uint64_t fingerprint_;
 };
 
-/// The runs of equal neighbours in an array.
+/// A sum of integers, which wraps.
 template <typename T>
+class WrappingSum {
+  public:
+    void add(T x) { sum_ = StreamCompaction::Common::wrappingAdd(sum_, x); }
+    void add(const WrappingSum& other) { add(other.sum_); }
+    [[nodiscard]] T sum() const { return sum_; }
+
+  private:
+    T sum_ = 0;
+};
+
+/// Equal neighbours are in one run.
+template <typename T>
+struct IsHeadOfRun {
+    [[nodiscard]] bool operator()(std::span<const T> in, std::size_t i) const { return i == 0 || in[i] != in[i - 1]; }
+};
+template <typename T>
+struct IsHeadOfSegment {
+    [[nodiscard]] bool operator()(std::span<const T> in, std::size_t i) const { return beginsSegment(in, i); }
+};
+
+/// The runs of an array, each of which begins at an element for which `IsHead{}(in, i)` holds.
+template <typename T, typename IsHead = IsHeadOfRun<T>>
 class Runs {
   public:
     explicit Runs(std::span<const T> in)
@@ -430,10 +452,70 @@ class Runs {
     }
 
   private:
-    [[nodiscard]] bool isHead(std::size_t i) const { return i == 0 || in_[i] != in_[i - 1]; }
+    [[nodiscard]] bool isHead(std::size_t i) const { return IsHead{}(in_, i); }
 
     std::span<const T> in_;
     std::vector<std::size_t> runsBefore_;
+};
+
+template <typename T>
+class SegmentedScan final : public SegmentedScanProblem<T> {
+    using Sum = SumOf<T>;
+
+  public:
+    SegmentedScan(std::shared_ptr<typename SegmentedScanProblem<T>::Memory> memory, Part part)
+        : SegmentedScanProblem<T>(std::move(memory), part), segments_(this->input()) {}
+
+    /// Without what says where segments begin, because that differs between variants.
+    [[nodiscard]] std::size_t bytesMoved() const override { return this->size() * (sizeof(T) + sizeof(Sum)); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<Sum>& got = this->result();
+        if (auto wrong = wrongCount(this->size(), got.size())) {
+            return wrong;
+        }
+        return segments_.firstFinding([&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+            WrappingSum<Sum> sum;
+            for (std::size_t i = begin; i < end; ++i) {
+                if (got[i] != sum.sum()) {
+                    return mismatchAt(i, sum.sum(), got[i]);
+                }
+                sum.add(static_cast<Sum>(this->input()[i]));
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    Runs<T, IsHeadOfSegment<T>> segments_;
+};
+
+template <typename T>
+class SegmentedSort final : public SegmentedSortProblem<T> {
+  public:
+    SegmentedSort(std::shared_ptr<typename SegmentedSortProblem<T>::Memory> memory, Part part)
+        : SegmentedSortProblem<T>(std::move(memory), part), segments_(this->input()) {}
+
+    /// Without the offsets, as for a scan.
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<T>& got = this->result();
+        if (auto wrong = wrongCount(this->size(), got.size())) {
+            return wrong;
+        }
+        return segments_.firstFinding([&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
+            const std::span<const T> segment = this->input().subspan(begin, end - begin);
+            std::vector<T> expected(segment.begin(), segment.end());
+            std::ranges::sort(expected);
+            const std::span<const T> gotHere = std::span(got).subspan(begin, end - begin);
+            const auto [e, g] = std::ranges::mismatch(expected, gotHere);
+            return e == expected.end() ? std::nullopt : Finding(mismatchAt(begin + (e - expected.begin()), *e, *g));
+        });
+    }
+
+  private:
+    Runs<T, IsHeadOfSegment<T>> segments_;
 };
 
 template <typename T>
@@ -530,18 +612,6 @@ class PreciseSum {
     double sum_ = 0;
     double lost_ = 0;
     double magnitude_ = 0;
-};
-
-/// The same for integers, which wrap.
-template <typename T>
-class WrappingSum {
-  public:
-    void add(T x) { sum_ = StreamCompaction::Common::wrappingAdd(sum_, x); }
-    void add(const WrappingSum& other) { add(other.sum_); }
-    [[nodiscard]] T sum() const { return sum_; }
-
-  private:
-    T sum_ = 0;
 };
 
 template <typename T>
@@ -688,6 +758,12 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
     if constexpr (std::is_integral_v<T>) {
         if (operation == Operation::MultiPartition) {
             return problemsOfKind<MultiPartition<T>>(std::move(input), parts);
+        }
+        if (operation == Operation::SegmentedScan) {
+            return problemsOfKind<SegmentedScan<T>>(std::move(input), parts);
+        }
+        if (operation == Operation::SegmentedSort) {
+            return problemsOfKind<SegmentedSort<T>>(std::move(input), parts);
         }
     }
     if constexpr (std::is_integral_v<T> && sizeof(T) <= sizeof(std::int32_t)) {

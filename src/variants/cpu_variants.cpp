@@ -139,6 +139,33 @@ void sortPairs(std::span<const K> in, Pairs<K>& out) {
 }
 
 template <typename T>
+void segmentedScan(std::span<const T> in, Array<SumOf<T>>& out) {
+    using Sum = std::make_unsigned_t<SumOf<T>>;
+    timer().timeCpu([&] {
+        Sum sum{};
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            sum = beginsSegment(in, i) ? Sum{} : sum;
+            out[i] = static_cast<SumOf<T>>(sum);
+            sum += static_cast<Sum>(in[i]);
+        }
+    });
+}
+
+template <typename T>
+void segmentedSort(std::span<const T> in, Array<T>& out) {
+    std::ranges::copy(in, out.begin());
+    timer().timeCpu([&] {
+        std::size_t begin = 0;
+        for (std::size_t i = 1; i <= in.size(); ++i) {
+            if (i == in.size() || beginsSegment(in, i)) {
+                std::ranges::sort(std::span(out).subspan(begin, i - begin));
+                begin = i;
+            }
+        }
+    });
+}
+
+template <typename T>
 void unique(std::span<const T> in, Array<T>& out) {
     auto end = out.begin();
     timer().timeCpu([&] { end = std::unique_copy(in.begin(), in.end(), out.begin()); });
@@ -264,6 +291,11 @@ Implementations cpuImplementations() {
         rowSums(Types<std::int32_t, float, double>{}),
         implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",
                                      [](auto in, auto& out) { sumRows(in, out); }),
+
+        implementEach<SegmentedScanProblem>(Integers{}, Operation::SegmentedScan, "cpu",
+                                            [](auto in, auto& out) { segmentedScan(in, out); }),
+        implementEach<SegmentedSortProblem>(Integers{}, Operation::SegmentedSort, "cpu",
+                                            [](auto in, auto& out) { segmentedSort(in, out); }),
 
         implementEach<UniqueProblem>(AllTypes{}, Operation::Unique, "cpu", [](auto in, auto& out) { unique(in, out); }),
         implementEach<RunsProblem>(

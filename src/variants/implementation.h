@@ -104,6 +104,7 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuSorts();
 [[nodiscard]] Implementations gpuPairSorts();
 [[nodiscard]] Implementations gpuRowSums();
+[[nodiscard]] Implementations gpuSegments();
 [[nodiscard]] Implementations gpuRuns();
 [[nodiscard]] Implementations gpuMultiPartitions();
 [[nodiscard]] Implementations gpuHistograms();

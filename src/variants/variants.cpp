@@ -148,6 +148,17 @@ constexpr std::array rows{
     latest(Operation::RowSum, "cub-latest", "latest cub row sum"),
     gpu(Operation::RowSum, "cublas", "cublas product with ones"),
 
+    cpu(Operation::SegmentedScan, "cpu", "cpu segmented scan"),
+    gpu(Operation::SegmentedScan, "single-pass", "single-pass segmented scan by flags"),
+    gpu(Operation::SegmentedScan, "single-pass-offsets", "single-pass segmented scan by offsets"),
+    gpu(Operation::SegmentedScan, "cub", "cub scan by key"),
+    latest(Operation::SegmentedScan, "cub-latest", "latest cub scan by key"),
+
+    cpu(Operation::SegmentedSort, "cpu", "cpu segmented sort"),
+    gpu(Operation::SegmentedSort, "adaptive", "segmented sort by warps and blocks"),
+    gpu(Operation::SegmentedSort, "cub", "cub segmented sort"),
+    latest(Operation::SegmentedSort, "cub-latest", "latest cub segmented sort"),
+
     cpu(Operation::Unique, "cpu", "cpu unique"),
     gpu(Operation::Unique, "single-pass", "single-pass unique"),
     gpu(Operation::Unique, "cub", "cub unique"),

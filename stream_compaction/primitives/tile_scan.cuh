@@ -20,23 +20,10 @@ __device__ T sumOf(const Vector<In, length>& vector, const Op& op) {
     return sum;
 }
 
-/// The sum of all rows, known earlier than by `scan`. If the operator commutes, each lane adds up its own vectors
-/// first.
-template <typename T, int rows, typename Op>
-__device__ T sumOfRows(const T (&vectorSums)[rows], const Op& op) {
-    const auto reduceRow = [&](const T& x) { return isCommutative<Op>() ? x : Warp::reduce(x, op); };
-    T sum = reduceRow(vectorSums[0]);
-#pragma unroll
-    for (int row = 1; row < rows; ++row) {
-        sum = op(sum, reduceRow(vectorSums[row]));
-    }
-    return isCommutative<Op>() ? Warp::reduce(sum, op) : sum;
-}
-
 /// Exclusive scan of the vectors' sums, over all rows of the warp. The warp scans each row and carries the total to the
-/// next.
+/// next. Returns the sum of all rows.
 template <typename T, int rows, typename Op>
-__device__ void scan(T (&sums)[rows], const Op& op) {
+__device__ T scan(T (&sums)[rows], const Op& op) {
     T carry = op.template identity<T>();
 #pragma unroll
     for (int row = 0; row < rows; ++row) {
@@ -45,17 +32,48 @@ __device__ void scan(T (&sums)[rows], const Op& op) {
         sums[row] = Warp::lane() == 0 ? carry : op(carry, before);
         carry = op(carry, Warp::broadcast(upTo, Warp::lanes - 1));
     }
+    return carry;
+}
+
+/// The same in two steps, of which the first returns the sum as early as possible. If the operator commutes, each lane
+/// adds up its own vectors for it. Otherwise the first step is the scan.
+template <typename T, int rows, typename Op>
+__device__ T beginScan(T (&sums)[rows], const Op& op) {
+    if constexpr (isCommutative<Op>()) {
+        T sum = sums[0];
+#pragma unroll
+        for (int row = 1; row < rows; ++row) {
+            sum = op(sum, sums[row]);
+        }
+        return Warp::reduce(sum, op);
+    } else {
+        return scan(sums, op);
+    }
+}
+template <typename T, int rows, typename Op>
+__device__ void finishScan(T (&sums)[rows], const Op& op) {
+    if constexpr (isCommutative<Op>()) {
+        scan(sums, op);
+    }
+}
+
+/// What a scan writes at the element `x`, given the sums before it and up to it. An operator whose sums are not what
+/// the scan writes has an overload.
+template <typename Op, typename T>
+__device__ T prefixAt(const Op& /*op*/, const T& before, const T& /*x*/, const T& upTo, bool inclusive) {
+    return inclusive ? upTo : before;
 }
 
 /// Scans a vector from `before` on, the sum of all elements before it.
 template <typename In, int length, typename T, typename Op>
-__device__ Vector<T, length> scanned(const Vector<In, length>& vector, const T& before, bool inclusive, const Op& op) {
-    Vector<T, length> result;
+__device__ auto scanned(const Vector<In, length>& vector, const T& before, bool inclusive, const Op& op) {
+    Vector<decltype(prefixAt(op, before, before, before, inclusive)), length> result;
     T sum = before;
 #pragma unroll
     for (int i = 0; i < length; ++i) {
-        const T upTo = op(sum, static_cast<T>(vector.items[i]));
-        result.items[i] = inclusive ? upTo : sum;
+        const T x = static_cast<T>(vector.items[i]);
+        const T upTo = op(sum, x);
+        result.items[i] = prefixAt(op, sum, x, upTo, inclusive);
         sum = upTo;
     }
     return result;
@@ -63,9 +81,9 @@ __device__ Vector<T, length> scanned(const Vector<In, length>& vector, const T& 
 
 /// Scans and stores the tile, row by row. `vectors(row)` is this lane's vector. The sum of all elements before it is
 /// op(before, sums[row]).
-template <typename Shape, typename T, typename Vectors, typename Op>
-__device__ void store(const TileOf<T>& out, const T (&sums)[Shape::rows], const T& before, bool inclusive, const Op& op,
-                      Vectors vectors) {
+template <typename Shape, typename Out, typename T, typename Vectors, typename Op>
+__device__ void store(const TileOf<Out>& out, const T (&sums)[Shape::rows], const T& before, bool inclusive,
+                      const Op& op, Vectors vectors) {
     const auto storeRow = [&](int row, const T& sum) {
         storeVector(out, Shape::offset(row), scanned(vectors(row), op(before, sum), inclusive, op));
     };

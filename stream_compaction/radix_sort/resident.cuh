@@ -13,23 +13,17 @@ namespace StreamCompaction::Radix {
 template <typename Value>
 using OriginInBlock = std::conditional_t<hasValues<Value>, std::uint16_t, NoValue>;
 
-/// Least-significant-digit radix sort of at most Shape::elements keys by one block. The keys go back and forth between
-/// registers and shared memory, one pass per digit. A digit that all keys share needs no pass. The values are read
-/// once, at the end.
+/// Least-significant-digit radix sort of at most Shape::elements keys by one block, called by all of its threads. The
+/// keys go back and forth between registers and shared memory, one pass per digit. A digit that all keys share needs no
+/// pass. The values are read once, at the end.
 ///
 /// Work O(n) per digit, steps O(log n). Each key and each value is read and written once: 8 bytes per int. Latency is
 /// the limit: a launch, a load, the barriers of each pass, a store.
-template <typename Shape, typename Bits, typename Value, typename Count>
-__global__ void __launch_bounds__(Shape::threads)
-    kernSortBlock(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
-                  KeyCoding<Bits> coding) {
+template <typename Shape, typename Bits, typename Value>
+__device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>>& storage, int size,
+                            Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
+                            const KeyCoding<Bits>& coding) {
     using Origin = OriginInBlock<Value>;
-    auto& storage = dynamicShared<TileStorage<Shape, Bits, Origin>>();
-    const int size = static_cast<int>(numberOf(n));
-    if (isOnDevice<Count> && size == 0) {
-        return;
-    }
-
     TileKeys<Shape, Bits> keys;
     keys.loadAndEncode(in.keys, size, coding);
     Origin origins[Shape::items];
@@ -73,6 +67,18 @@ __global__ void __launch_bounds__(Shape::threads)
                 }
             }
         }
+    }
+}
+
+/// The same as a launch of one block.
+template <typename Shape, typename Bits, typename Value, typename Count>
+__global__ void __launch_bounds__(Shape::threads)
+    kernSortBlock(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
+                  KeyCoding<Bits> coding) {
+    const int size = static_cast<int>(numberOf(n));
+    if (!isOnDevice<Count> || size > 0) {
+        sortInBlock<Shape>(dynamicShared<TileStorage<Shape, Bits, OriginInBlock<Value>>>(), size, out, in, range,
+                           coding);
     }
 }
 

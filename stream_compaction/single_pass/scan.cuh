@@ -32,9 +32,10 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 ///
 /// Work O(n + blocks^2 / 32), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
 /// size: launch, load, barrier, store.
-template <typename Shape, typename Source, typename T, typename Op, typename Initial, typename Count>
+template <typename Shape, typename Source, typename Out, typename T, typename Op, typename Initial, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))
-    kernScanResident(Count count, T* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive, Op op) {
+    kernScanResident(Count count, Out* odata, GridChain<T> chain, Source source, Initial initial, bool inclusive,
+                     Op op) {
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     const std::size_t n = numberOf(count);
     const int tile = static_cast<int>(blockIdx.x);
@@ -44,7 +45,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         }
         return;
     }
-    const TileOf<T> out = Shape::tileOf(odata, tile, n);
+    const TileOf<Out> out = Shape::tileOf(odata, tile, n);
 
     // Load, and add up each vector.
     const RegisterTile<Source, Shape> in(source, tile, n);
@@ -55,8 +56,8 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
 
     // Scan the tile: rows within the warp, warps within the block, blocks within the grid.
-    const T warpTotal = TileScan::sumOfRows(sums, op);
-    TileScan::scan(sums, op);
+    const T warpTotal = TileScan::beginScan(sums, op);
+    TileScan::finishScan(sums, op);
     const auto place = Block::scanWarps<Shape::warps>(warpTotal, warpTotals.data(), op);
     T before = place.before;
     if (gridDim.x > 1) {
@@ -82,12 +83,12 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// the look-back: a multiprocessor has room for six tiles of 32 KiB.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per int. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename T, typename Op, typename Initial, typename Count>
+template <typename Shape, typename Source, typename Out, typename T, typename Op, typename Initial, typename Count>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
                                                           24 + Shape::rows * sizeof(T) / 4))
-    kernScanLookBack(Count count, T* odata, ReproducibleChain<T> chain, Source source, Initial initial, bool inclusive,
-                     bool reproducible, TileOrder order, Op op) {
+    kernScanLookBack(Count count, Out* odata, ReproducibleChain<T> chain, Source source, Initial initial,
+                     bool inclusive, bool reproducible, TileOrder order, Op op) {
     using Loader = SourceLoader<Source, Shape>;
     __shared__ typename Loader::Storage storage;
     __shared__ SharedArray<T, Shape::warps> warpTotals;
@@ -107,13 +108,13 @@ __global__ void __launch_bounds__(Shape::threads,
         for (int row = 0; row < Shape::rows; ++row) {
             sums[row] = TileScan::sumOf<T>(loader.row(row), op);
         }
-        const auto place = Block::scanWarps<Shape::warps>(TileScan::sumOfRows(sums, op), warpTotals.data(), op);
+        const auto place = Block::scanWarps<Shape::warps>(TileScan::beginScan(sums, op), warpTotals.data(), op);
         if (Warp::index() == 0) {
             chain.publish(tile, place.all);
         }
 
         // Scan the rows. Then the first warp finds the sum of all tiles before this one.
-        TileScan::scan(sums, op);
+        TileScan::finishScan(sums, op);
         if (Warp::index() == 0) {
             const T prefix =
                 reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);
@@ -151,14 +152,7 @@ struct Scan {
 
     template <typename In, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, N n, const Functions&... /*functions*/) const {
-        using Element = Stored<SourceOf<In>>;
-        const std::size_t most = capacityOf(n);
-        Arguments::requireSize<T, Element>(most);
-        const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, T>);
-        const std::size_t tiles = Common::blocksFor(most, ScanBlock::vectors * vectorLength<Element, T>);
-        return most == 0 ? 0
-                         : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
-                                    scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
+        return scratchBytesForSums<T, SourceOf<In>, T>(capacityOf(n));
     }
 
     template <typename In, typename T, ElementCount N>
@@ -174,23 +168,62 @@ struct Scan {
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        scanFrom(in, out, CountFor<N>(n), op, initial, scratch, stream);
+        scanSource(sourceOf(in), out, CountFor<N>(n), op, initial, scratch, stream);
     }
 
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
         Arguments::requireArray("initial", initial.value, 1);
-        scanFrom(in, out, CountFor<N>(n), op, initial, scratch, stream);
+        scanSource(sourceOf(in), out, CountFor<N>(n), op, initial, scratch, stream);
+    }
+
+    /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
+    /// of sums what is written (primitives/tile_scan.cuh).
+    template <typename Source, typename Out, typename Count, typename Op, typename Initial>
+    void scanSource(const Source& source, Out* out, Count n, Op op, Initial initial, Scratch scratch,
+                    cudaStream_t stream) const {
+        using Element = Stored<Source>;
+        static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<Out>);
+        static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
+        const std::size_t most = capacityOf(n);
+        requireSource<true>(source, out, most);
+        requireCount(n, out, most * sizeof(Out));
+        ScratchArena arena(scratch, scratchBytesForSums<SumOf<Initial>, Source, Out>(most));
+        if (most == 0) {
+            tellExceeded(n, stream);
+            return;
+        }
+        const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
+        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
+            return scanResident(block, source, out, n, op, initial, arena, stream);
+        });
+        if (!isDone) {
+            withScanBlock<Out>(vectors,
+                               [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
+        }
+    }
+
+    /// The bytes of scratch that this needs for sums of type T.
+    template <typename T, typename Source, typename Out>
+    [[nodiscard]] static std::size_t scratchBytesForSums(std::size_t n) {
+        using Element = Stored<Source>;
+        Arguments::requireSize<Out, Element>(n);
+        const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, Out>);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, Out>);
+        return n == 0 ? 0
+                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
+                                 scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
     /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
     /// registers.
-    template <typename Block, typename Source, typename T, typename Count, typename Op, typename Initial>
-    [[nodiscard]] bool scanResident(Block, const Source& source, T* out, Count n, Op op, Initial initial,
+    template <typename Block, typename Source, typename Out, typename Count, typename Op, typename Initial>
+    [[nodiscard]] bool scanResident(Block, const Source& source, Out* out, Count n, Op op, Initial initial,
                                     ScratchArena arena, cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanResident<Tile, Source, T, Op, Initial, Count>;
+        using T = SumOf<Initial>;
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, Out>>;
+        constexpr auto kernel = kernScanResident<Tile, Source, Out, T, Op, Initial, Count>;
         const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
             return false;
@@ -201,11 +234,12 @@ struct Scan {
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename T, typename Count, typename Op, typename Initial>
-    void scanByLookBack(Block, const Source& source, T* out, Count n, Op op, Initial initial, ScratchArena arena,
+    template <typename Block, typename Source, typename Out, typename Count, typename Op, typename Initial>
+    void scanByLookBack(Block, const Source& source, Out* out, Count n, Op op, Initial initial, ScratchArena arena,
                         cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
-        constexpr auto kernel = kernScanLookBack<Tile, Source, T, Op, Initial, Count>;
+        using T = SumOf<Initial>;
+        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, Out>>;
+        constexpr auto kernel = kernScanLookBack<Tile, Source, Out, T, Op, Initial, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
         clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
@@ -215,29 +249,8 @@ struct Scan {
     }
 
   private:
-    template <typename In, typename T, typename Count, typename Op, typename Initial>
-    void scanFrom(const In& in, T* out, Count n, Op op, Initial initial, Scratch scratch, cudaStream_t stream) const {
-        using Element = Stored<SourceOf<In>>;
-        static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<T>);
-        static_assert(sizeof(Element) <= 16 && sizeof(T) <= 16, "elements of up to 16 bytes");
-        const SourceOf<In> source = sourceOf(in);
-        const std::size_t most = capacityOf(n);
-        requireSource<true>(source, out, most);
-        requireCount(n, out, most * sizeof(T));
-        ScratchArena arena(scratch, scratchBytes(in, out, n));
-        if (most == 0) {
-            tellExceeded(n, stream);
-            return;
-        }
-        const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, T>);
-        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
-            return scanResident(block, source, out, n, op, initial, arena, stream);
-        });
-        if (!isDone) {
-            withScanBlock<T>(vectors,
-                             [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
-        }
-    }
+    template <typename Initial>
+    using SumOf = std::remove_cvref_t<decltype(valueOf(std::declval<const Initial&>()))>;
 };
 
 }  // namespace StreamCompaction::SinglePass

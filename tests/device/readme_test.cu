@@ -8,6 +8,7 @@
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
+#include "stream_compaction/segments.cuh"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/utf8.cuh"
@@ -66,6 +67,24 @@ TEST_F(ReadmeTest, Compaction) {
 
     EXPECT_EQ(fetched(stream, kept, 1), std::vector<std::size_t>{2});
     EXPECT_EQ(fetched(stream, output, 2), (std::vector<int>{-2, -4}));
+}
+
+TEST_F(ReadmeTest, SortOfSegments) {
+    const auto keys = onDevice<int>({7, 1, 2, 5, 4});
+    const auto offsets = onDevice<int>({0, 3});
+    DeviceBuffer<int> sorted(5);
+    const int* const keysIn = keys.data();
+    const int* const begins = offsets.data();
+    const std::size_t count = offsets.size();
+    int* const keysOut = sorted.data();
+    const std::size_t n = keys.size();
+
+    SegmentedSort sort;
+    const auto segments = segmentsAt(begins, count);
+    DeviceBuffer<std::byte> scratch(sort.scratchBytes(keysIn, segments, keysOut, n));
+    sort(keysIn, segments, keysOut, n, scratch.bytes(), stream);
+
+    EXPECT_EQ(fetched(stream, sorted, 5), (std::vector<int>{1, 2, 7, 4, 5}));
 }
 
 TEST_F(ReadmeTest, ReductionByKey) {

@@ -17,6 +17,7 @@
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
+#include "stream_compaction/segments.cuh"
 #include "stream_compaction/shared_mem.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/split_sort.cuh"
@@ -28,6 +29,7 @@
 #include "stream_compaction/cub.cuh"
 #include "stream_compaction/cub_row_sum.cuh"
 #include "stream_compaction/cub_runs.cuh"
+#include "stream_compaction/cub_segments.cuh"
 #endif
 
 namespace StreamCompaction::Testing {
@@ -45,7 +47,8 @@ static_assert(CompactOperation<MapScanScatter<Naive::Scan>> && CompactOperation<
               CompactOperation<Thrust::Compact>);
 static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort> && SortOperation<Thrust::Sort>);
 static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs::Encode> &&
-              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<Histogram> &&
+              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<SegmentedScan> &&
+              SaysWhatMayBeInPlace<SegmentedSort> && SaysWhatMayBeInPlace<Histogram> &&
               SaysWhatMayBeInPlace<Radix::MultiPartition> && SaysWhatMayBeInPlace<Thrust::Partition> &&
               SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
               SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
@@ -55,7 +58,8 @@ static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs:
 static_assert(ScanOperation<Cub::Scan> && CompactOperation<Cub::Compact> && CompactOperation<Cub::Partition> &&
               SortOperation<Cub::Sort> && SaysWhatMayBeInPlace<Cub::SortPairs> && SaysWhatMayBeInPlace<Cub::RowSum> &&
               CompactOperation<Cub::Unique> && SaysWhatMayBeInPlace<Cub::Encode> &&
-              SaysWhatMayBeInPlace<Cub::ReduceByKey>);
+              SaysWhatMayBeInPlace<Cub::ReduceByKey> && SaysWhatMayBeInPlace<Cub::SegmentedScan> &&
+              SaysWhatMayBeInPlace<Cub::SegmentedSort>);
 #endif
 
 /// 16 bytes.
@@ -116,6 +120,26 @@ template <typename T, typename Op>
             [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, n); },
             [op](std::size_t n) {
                 op(memory<T, 2>(), memory<T, 3>(), memory<T, 5>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
+            }};
+}
+
+template <typename T>
+[[nodiscard]] Operation segmentedScan(const std::string& name) {
+    return {name,
+            [](std::size_t n) { (void)SegmentedScan{}.scratchBytes(noArray<T>, noArray<std::uint8_t>, noArray<T>, n); },
+            [](std::size_t n) {
+                SegmentedScan{}(memory<T, 2>(), memory<std::uint8_t, 3>(), memory<T, 4>(), n, scratch(), nullptr);
+            }};
+}
+
+template <typename K>
+[[nodiscard]] Operation segmentedSort(const std::string& name) {
+    return {name,
+            [](std::size_t n) {
+                (void)SegmentedSort{}.scratchBytes(noArray<K>, segmentsAt(noArray<int>, 2), noArray<K>, n);
+            },
+            [](std::size_t n) {
+                SegmentedSort{}(memory<K, 2>(), segmentsAt(memory<int, 3>(), 2), memory<K, 4>(), n, scratch(), nullptr);
             }};
 }
 
@@ -222,6 +246,8 @@ template <typename From, typename To, typename Op>
             encode<std::uint8_t, std::uint64_t>("run-length encoding of bytes", Runs::Encode{}),
             reduceByKey<std::uint8_t, std::uint8_t>("reduction of bytes by bytes", Runs::ReduceByKey{}),
             reduceByKey<int, double>("reduction of doubles by ints", Runs::ReduceByKey{}),
+            segmentedScan<std::uint8_t>("segmented scan of bytes"), segmentedScan<Pair>("segmented scan of pairs"),
+            segmentedSort<std::uint8_t>("segmented sort of bytes"), segmentedSort<double>("segmented sort of doubles"),
             sort<std::uint8_t>("split sort of bytes", SplitSort<SharedMem::Scan>{}),
             sort<double>("split sort of doubles", SplitSort<SharedMem::Scan>{}),
             sort<std::uint8_t>("radix sort of bytes", Radix::Sort{}), consumingSort("radix sort that consumes words"),
@@ -304,6 +330,13 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     expectSizeRefused("reduction by key", [&] {
         (void)Runs::ReduceByKey{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::uint8_t>,
                                                noArray<std::uint8_t>, noArray<std::size_t>, tooManyTiles);
+    });
+    expectSizeRefused("segmented scan", [&] {
+        (void)SegmentedScan{}.scratchBytes(noArray<std::uint8_t>, noArray<bool>, noArray<std::uint8_t>, tooManyTiles);
+    });
+    expectSizeRefused("segmented sort", [&] {
+        (void)SegmentedSort{}.scratchBytes(noArray<int>, segmentsAt(noArray<std::uint8_t>, tooManyTiles), noArray<int>,
+                                           5);
     });
     expectSizeRefused("radix sort", [&] {
         (void)Radix::Sort{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, std::size_t{1} << 40);

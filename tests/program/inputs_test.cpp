@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <set>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -122,6 +124,17 @@ TEST(MakeInput, HasRunsOfTheLengthAskedFor) {
     }
 }
 
+TEST(MakeInput, HasSegmentsWhereItHasRuns) {
+    for (const std::uint32_t k : {1u, 2u, 10u, 1000u}) {
+        const auto runs = makeInput<std::int64_t>({Kind::Runs, k}, 10'000, 42);
+        const auto segments = makeInput<std::int64_t>({Kind::Segments, k}, 10'000, 42);
+        for (std::size_t i = 0; i < runs.size(); ++i) {
+            ASSERT_EQ(beginsSegment(std::span<const std::int64_t>(segments), i), i == 0 || runs[i] != runs[i - 1]);
+        }
+        EXPECT_EQ(std::set<std::int64_t>(segments.begin(), segments.end()).size(), segments.size());
+    }
+}
+
 TEST(MakeInput, KeepsTheFractionAskedFor) {
     for (const double p : {0.0, 0.1, 0.5, 1.0}) {
         const auto values = makeInput<int>({Kind::Kept, 0, p}, 10000, 42);
@@ -154,7 +167,7 @@ TEST(MakeInput, MayBeEmpty) {
 TEST(ParseInputPattern, IsTheReverseOfToString) {
     for (const char* text :
          {"uniform", "zeros", "ones", "ascending", "descending", "mod:1", "mod:50", "mod:2147483647", "random-bits",
-          "and:1", "and:64", "kept:0", "kept:0.25", "kept:1", "runs:1", "runs:1000"}) {
+          "and:1", "and:64", "kept:0", "kept:0.25", "kept:1", "runs:1", "runs:1000", "segments:100"}) {
         EXPECT_EQ(toString(parseInputPattern(text)), text);
     }
     EXPECT_EQ(parseInputPattern("mod:50"), (InputPattern{Kind::Modulo, 50}));

@@ -18,6 +18,7 @@ TEST(TypeName, SaysWhatGoesInAndComesOut) {
     EXPECT_EQ(typeName(Operation::RowSum, ElementType::Int8), "int8->int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Int32), "int32,int32");
     EXPECT_EQ(typeName(Operation::SortPairs, ElementType::Double), "double,int32");
+    EXPECT_EQ(typeName(Operation::SegmentedScan, ElementType::Int32), "int32");
     EXPECT_EQ(typeName(Operation::Unique, ElementType::Int64), "int64");
     EXPECT_EQ(typeName(Operation::RunLength, ElementType::Int64), "int64->int64,int32");
     EXPECT_EQ(typeName(Operation::ReduceByKey, ElementType::Int64), "int64,int32");
@@ -29,6 +30,7 @@ TEST(BytesPerElement, CountsInputAndResult) {
     EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int8), 5u);
     EXPECT_EQ(bytesPerElement(Operation::Partition, ElementType::Double), 16u);
     EXPECT_EQ(bytesPerElement(Operation::SortPairs, ElementType::Int64), 24u);
+    EXPECT_EQ(bytesPerElement(Operation::SegmentedScan, ElementType::Int64), 16u);
     EXPECT_EQ(bytesPerElement(Operation::Unique, ElementType::Int64), 16u);
     EXPECT_EQ(bytesPerElement(Operation::RunLength, ElementType::Int64), 20u);
     EXPECT_EQ(bytesPerElement(Operation::ReduceByKey, ElementType::Int64), 24u);
@@ -62,6 +64,13 @@ TEST(RequireCheckable, RefusesMorePairsThanTheirValuesCount) {
     EXPECT_THROW(requireCheckable(Operation::RunLength, ElementType::Int64, {Kind::Runs, 10}, 2147483648), UsageError);
     EXPECT_THROW(requireCheckable(Operation::ReduceByKey, ElementType::Int64, {Kind::Runs, 10}, 2147483648),
                  UsageError);
+}
+
+TEST(RequireCheckable, RefusesMoreElementsThanOffsetsCount) {
+    for (const Operation operation : operationsOnSegments) {
+        EXPECT_NO_THROW(requireCheckable(operation, ElementType::Int32, {Kind::Segments, 100}, 2147483647));
+        EXPECT_THROW(requireCheckable(operation, ElementType::Int32, {Kind::Segments, 100}, 2147483648), UsageError);
+    }
 }
 
 TEST(ParseOperation, KnowsEveryNameAndNoOther) {

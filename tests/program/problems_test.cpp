@@ -197,6 +197,27 @@ TEST(RowSumProblem, HasTheShapesThatAreAskedFor) {
     EXPECT_EQ(problemOn(Operation::Scan, std::vector<int>(6))->shape(), std::nullopt);
 }
 
+TEST(SegmentedScanProblem, WantsSumsThatRestartWhereTheLowestBitChanges) {
+    const auto judgeSums = [](Array<int> sums) {
+        return judge<SegmentedScanProblem<int>>(Operation::SegmentedScan, std::vector<int>{2, -4, 5, largest, 1, 6},
+                                                std::move(sums));
+    };
+    EXPECT_EQ(judgeSums({0, 2, 0, 5, smallest + 4, 0}), std::nullopt);
+    EXPECT_EQ(judgeSums({0, 2, -2, 5, smallest + 4, 0}), "first mismatch at index 2: expected 0, got -2");
+    EXPECT_EQ(judgeSums({0, 2, 0, 5, smallest + 4}), "wrong count: expected 6 elements, got 5");
+}
+
+TEST(SegmentedSortProblem, WantsTheElementsOfEachSegmentAscending) {
+    const auto judgeSorted = [](Array<int> sorted) {
+        return judge<SegmentedSortProblem<int>>(Operation::SegmentedSort, std::vector<int>{2, -4, 5, 1, 3, 6},
+                                                std::move(sorted));
+    };
+    EXPECT_EQ(judgeSorted({-4, 2, 1, 3, 5, 6}), std::nullopt);
+    EXPECT_EQ(judgeSorted({-4, 1, 2, 3, 5, 6}), "first mismatch at index 1: expected 2, got 1");
+    EXPECT_EQ(judgeSorted({-4, 2, 1, 5, 3, 6}), "first mismatch at index 3: expected 3, got 5");
+    EXPECT_EQ(judgeSorted({-4, 2, 1, 3, 5}), "wrong count: expected 6 elements, got 5");
+}
+
 TEST(MultiPartitionProblem, WantsTheOrderOfTheInputInEachPart) {
     const auto judge = [](const std::vector<int>& result) {
         const auto problem = problemOn(Operation::MultiPartition, std::vector<int>{0x102, 0x1, 0x2, -1});
@@ -233,6 +254,8 @@ TEST(Problem, CountsBytesInTheirTrueSizes) {
     EXPECT_EQ(problemOn(Operation::Partition, std::vector<int>{1, 0, 2, 3})->bytesMoved(), 32u);
     EXPECT_EQ(problemOn(Operation::Sort, std::vector<std::int8_t>(100))->bytesMoved(), 200u);
     EXPECT_EQ(problemOn(Operation::SortPairs, std::vector<std::int64_t>(100))->bytesMoved(), 2400u);
+    EXPECT_EQ(problemOn(Operation::SegmentedScan, std::vector<std::int64_t>(100))->bytesMoved(), 1600u);
+    EXPECT_EQ(problemOn(Operation::SegmentedSort, std::vector<int>(100))->bytesMoved(), 800u);
     EXPECT_EQ(problemOn(Operation::Unique, std::vector<std::int64_t>(100))->bytesMoved(), 808u);
     EXPECT_EQ(problemOn(Operation::RunLength, std::vector<std::int64_t>(100))->bytesMoved(), 812u);
     EXPECT_EQ(problemOn(Operation::ReduceByKey, std::vector<std::int64_t>(100))->bytesMoved(), 1212u);
@@ -297,6 +320,10 @@ INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
                          nameOf);
 INSTANTIATE_TEST_SUITE_P(OnRuns, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnRuns), testing::ValuesIn(allElementTypes)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(OnSegments, SolvedProblem,
+                         testing::Combine(testing::ValuesIn(operationsOnSegments),
+                                          testing::Values(ElementType::Int32, ElementType::Int64)),
                          nameOf);
 INSTANTIATE_TEST_SUITE_P(MultiPartition, SolvedProblem,
                          testing::Values(std::tuple(Operation::MultiPartition, ElementType::Int32)), nameOf);

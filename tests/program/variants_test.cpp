@@ -70,6 +70,11 @@ TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
         }
         EXPECT_EQ(count(operation, ElementType::Int32, thrustVariant), 1u) << name(operation);
     }
+    for (const Operation operation : operationsOnSegments) {
+        for (const ElementType type : {ElementType::Int32, ElementType::Int64}) {
+            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
+        }
+    }
     for (const Operation operation : operationsOnRuns) {
         for (const ElementType type : allElementTypes) {
             EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);

@@ -42,7 +42,7 @@ class SeededRunsTest : public SeededTest {
         GuardedArray<T> sums(n);
         DeviceBuffer<std::size_t> count(1);
         const std::size_t bytes =
-            scratchBytesFor<std::uint64_t>(LookBackChain<Runs::OpenRun<T, Heads>>::wordsFor(n / Shape::elements + 1));
+            scratchBytesFor<std::uint64_t>(LookBackChain<OpenRun<T, Heads>>::wordsFor(n / Shape::elements + 1));
         auto scratch = usedScratch(bytes);
         ReduceByKey{order}.reduce<Shape, Heads>(sourceOf(static_cast<const int*>(deviceKeys.data())),
                                                 sourceOf(static_cast<const T*>(deviceValues.data())), uniqueKeys.data(),
@@ -109,7 +109,7 @@ TEST_F(SeededRunsTest, WideSums) {
 // The number of runs and the sum share words.
 TEST(OpenRunTest, IsCodedWithoutLoss) {
     const auto expectKept = []<typename T, typename Heads>(Heads heads, const T& sum) {
-        using Run = Runs::OpenRun<T, Heads>;
+        using Run = OpenRun<T, Heads>;
         std::uint64_t payloads[LookBack::Coding<Run>::words];
         LookBack::Coding<Run>::toPayloads({heads, sum}, payloads);
         for (const std::uint64_t payload : payloads) {
@@ -119,20 +119,20 @@ TEST(OpenRunTest, IsCodedWithoutLoss) {
         EXPECT_EQ(run.heads, heads);
         EXPECT_EQ(run.sum, sum);
     };
-    for (const std::uint64_t heads : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{Runs::mostNarrowHeads},
+    for (const std::uint64_t heads : {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{mostNarrowHeads},
                                       (std::uint64_t{1} << 30) + 5, (std::uint64_t{1} << 60) - 1}) {
         expectKept(heads, std::int32_t{-1});
         expectKept(heads, std::int64_t{-2});
         expectKept(heads, std::uint8_t{255});
         expectKept(heads, 0.5);
-        if (heads <= Runs::mostNarrowHeads) {
+        if (heads <= mostNarrowHeads) {
             expectKept(static_cast<std::uint32_t>(heads), std::int32_t{-1});
             expectKept(static_cast<std::uint32_t>(heads), std::int64_t{-2});
         }
     }
-    EXPECT_EQ((LookBack::Coding<Runs::OpenRun<int, std::uint32_t>>::words), 1);
-    EXPECT_EQ((LookBack::Coding<Runs::OpenRun<int, std::uint64_t>>::words), 2);
-    EXPECT_EQ((LookBack::Coding<Runs::OpenRun<double, std::uint64_t>>::words), 2);
+    EXPECT_EQ((LookBack::Coding<OpenRun<int, std::uint32_t>>::words), 1);
+    EXPECT_EQ((LookBack::Coding<OpenRun<int, std::uint64_t>>::words), 2);
+    EXPECT_EQ((LookBack::Coding<OpenRun<double, std::uint64_t>>::words), 2);
 }
 
 }  // namespace

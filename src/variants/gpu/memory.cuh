@@ -9,6 +9,7 @@
 #include <numeric>
 #include <span>
 #include <stdexcept>
+#include <stream_compaction/segments.cuh>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -305,6 +306,110 @@ class PairsMemory {
     StreamCompaction::DeviceBuffer<K> keysOut_;
     StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
 };
+
+/// Segments by one byte per element: `ByteOf{}(in, i)` for element i.
+template <typename ByteOf>
+class SegmentBytes {
+  public:
+    template <typename T>
+    explicit SegmentBytes(std::span<const T> in) {
+        Array<std::uint8_t> bytes(in.size());
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            bytes[i] = ByteOf{}(in, i);
+        }
+        bytes_ = StreamCompaction::DeviceBuffer<std::uint8_t>(std::span<const std::uint8_t>(bytes));
+    }
+
+    [[nodiscard]] static const std::uint8_t* none(std::size_t /*n*/) {
+        return StreamCompaction::noArray<const std::uint8_t>;
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n; }
+    [[nodiscard]] const std::uint8_t* get() const { return bytes_.data(); }
+
+  private:
+    StreamCompaction::DeviceBuffer<std::uint8_t> bytes_;
+};
+
+/// A flag at each head.
+struct HeadFlag {
+    template <typename T>
+    [[nodiscard]] std::uint8_t operator()(std::span<const T> in, std::size_t i) const {
+        return beginsSegment(in, i) ? 1 : 0;
+    }
+};
+/// A key that neighbouring segments do not share.
+struct SegmentKey {
+    template <typename T>
+    [[nodiscard]] std::uint8_t operator()(std::span<const T> in, std::size_t i) const {
+        return static_cast<std::uint8_t>(in[i] & 1);
+    }
+};
+
+/// The offsets of the segments, and n behind them.
+class SegmentOffsets {
+  public:
+    template <typename T>
+    explicit SegmentOffsets(std::span<const T> in) {
+        Array<std::int32_t> offsets;
+        for (std::size_t i = 0; i < in.size(); ++i) {
+            if (beginsSegment(in, i)) {
+                offsets.push_back(static_cast<std::int32_t>(i));
+            }
+        }
+        offsets.push_back(static_cast<std::int32_t>(in.size()));
+        offsets_ = StreamCompaction::DeviceBuffer<std::int32_t>(std::span<const std::int32_t>(offsets));
+    }
+
+    /// As many as there may be.
+    [[nodiscard]] static auto none(std::size_t n) {
+        return StreamCompaction::segmentsAt(StreamCompaction::noArray<const std::int32_t>, n + 1);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (n + 1) * sizeof(std::int32_t); }
+    [[nodiscard]] auto get() const { return StreamCompaction::segmentsAt(offsets_.data(), offsets_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<std::int32_t> offsets_;
+};
+
+/// Memory of an operation on the segments of an array.
+template <typename In, typename Out, typename Segments>
+class SegmentedMemory {
+  public:
+    using Element = In;
+    using SomeProblem = ProblemOn<In, Array<Out>>;
+
+    explicit SegmentedMemory(std::span<const In> input) : input_(input), segments_(input), output_(input.size()) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<const In>, Segments::none(n), noArray<Out>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) {
+        return n * (sizeof(In) + sizeof(Out)) + Segments::bytes(n);
+    }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), segments_.get(), output_.data(), input_.size(), scratch, defaultStream);
+    }
+    void poison() { Bench::poison(output_); }
+    void fetchTo(Array<Out>& result) const { fetch(output_, result, output_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<In> input_;
+    Segments segments_;
+    StreamCompaction::DeviceBuffer<Out> output_;
+};
+
+template <typename T>
+using ScanByFlagsMemory = SegmentedMemory<T, SumOf<T>, SegmentBytes<HeadFlag>>;
+template <typename T>
+using ScanByKeysMemory = SegmentedMemory<T, SumOf<T>, SegmentBytes<SegmentKey>>;
+template <typename T>
+using ScanByOffsetsMemory = SegmentedMemory<T, SumOf<T>, SegmentOffsets>;
+template <typename T>
+using SegmentedSortMemory = SegmentedMemory<T, T, SegmentOffsets>;
 
 /// Memory of a run-length encoding.
 template <typename K>

@@ -58,6 +58,8 @@ template <typename Sort>
         implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
         rowSum<Cub::RowSum>(AllTypes{}, cub),
+        implementEach<ScanByKeysMemory>(Integers{}, Operation::SegmentedScan, cub, fixed<Cub::SegmentedScan>),
+        implementEach<SegmentedSortMemory>(Integers{}, Operation::SegmentedSort, cub, fixed<Cub::SegmentedSort>),
         implementEach<CompactMemory>(Integers{}, Operation::Unique, cub, fixed<Cub::Unique>),
         implementEach<RunLengthMemory>(Integers{}, Operation::RunLength, cub, fixed<Cub::Encode>),
         implementEach<ReduceByKeyMemory>(Integers{}, Operation::ReduceByKey, cub, fixed<Cub::ReduceByKey>),

@@ -16,6 +16,8 @@ using Partition = NotSimulated;
 using Sort = NotSimulated;
 using SortPairs = NotSimulated;
 using RowSum = NotSimulated;
+using SegmentedScan = NotSimulated;
+using SegmentedSort = NotSimulated;
 using Unique = NotSimulated;
 using Encode = NotSimulated;
 using ReduceByKey = NotSimulated;
@@ -27,6 +29,7 @@ using Histogram = NotSimulated;
 #include <stream_compaction/cub.cuh>
 #include <stream_compaction/cub_row_sum.cuh>
 #include <stream_compaction/cub_runs.cuh>
+#include <stream_compaction/cub_segments.cuh>
 #endif
 
 #if defined(STREAM_COMPACTION_SIMULATED) && !defined(STREAM_COMPACTION_HAS_THRUST)

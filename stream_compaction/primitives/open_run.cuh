@@ -8,12 +8,12 @@
 
 #include "stream_compaction/primitives/look_back.cuh"
 
-namespace StreamCompaction::Runs {
+namespace StreamCompaction {
 
 /// What a part of an array leaves to the parts behind it.
 template <typename T, typename Heads>
 struct OpenRun {
-    Heads heads;  ///< the number of runs that begin in the part
+    Heads heads;  ///< the number of runs that begin in the part; as a bool, whether any does
     T sum;        ///< of the values since the last of these beginnings, or of all values if there is none
 };
 
@@ -29,14 +29,14 @@ struct JoinParts {
     template <typename T, typename Heads>
     [[nodiscard]] __device__ OpenRun<T, Heads> operator()(const OpenRun<T, Heads>& a,
                                                           const OpenRun<T, Heads>& b) const {
-        return {a.heads + b.heads, b.heads == 0 ? op(a.sum, b.sum) : b.sum};
+        return {static_cast<Heads>(a.heads + b.heads), b.heads == 0 ? op(a.sum, b.sum) : b.sum};
     }
 };
 
 /// A number of beginnings has 60 bits, or 30 if it is of 4 bytes.
 inline constexpr std::size_t mostNarrowHeads = (std::size_t{1} << 30) - 1;
 
-}  // namespace StreamCompaction::Runs
+}  // namespace StreamCompaction
 
 namespace StreamCompaction::LookBack {
 
@@ -44,25 +44,25 @@ namespace StreamCompaction::LookBack {
 /// in the first word and, if it is wide, in the second. So the sums of ints take one word per tile, and those of 8
 /// bytes take two.
 template <typename T, typename Heads>
-struct Coding<Runs::OpenRun<T, Heads>> {
-    using OpenRun = Runs::OpenRun<T, Heads>;
+struct Coding<OpenRun<T, Heads>> {
+    using Run = OpenRun<T, Heads>;
 
     static constexpr int freeBits = 30;
-    static constexpr int headWords = sizeof(Heads) == 4 ? 1 : 2;
+    static constexpr int headWords = sizeof(Heads) <= 4 ? 1 : 2;
     static constexpr int sumWords = Coding<T>::words;
     static constexpr int words = std::max(headWords, sumWords);
 
-    __host__ __device__ static void toPayloads(const OpenRun& run, std::uint64_t (&payloads)[words]) {
+    __host__ __device__ static void toPayloads(const Run& run, std::uint64_t (&payloads)[words]) {
         std::uint64_t ofSum[sumWords];
         Coding<T>::toPayloads(run.sum, ofSum);
         for (int i = 0; i < words; ++i) {
             payloads[i] = i < sumWords ? ofSum[i] : 0;
             if (i < headWords) {
-                payloads[i] |= (run.heads >> freeBits * i & mask) << 32;
+                payloads[i] |= (static_cast<std::uint64_t>(run.heads) >> freeBits * i & mask) << 32;
             }
         }
     }
-    __host__ __device__ static OpenRun fromPayloads(const std::uint64_t (&payloads)[words]) {
+    __host__ __device__ static Run fromPayloads(const std::uint64_t (&payloads)[words]) {
         std::uint64_t ofSum[sumWords];
         std::uint64_t heads = 0;
         for (int i = 0; i < words; ++i) {

@@ -1,0 +1,144 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/source.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/warp.cuh"
+
+namespace StreamCompaction {
+
+/// Segments of an array of n elements, by offsets; see `segmentsAt`.
+template <typename Offset>
+struct SegmentsAt {
+    const Offset* begins;  ///< in device memory
+    std::size_t count;     ///< of offsets
+};
+
+/// The segments that begin at the elements begins[0], begins[1] and so on, as the rows of a matrix in CSR do. `begins`
+/// is an ascending array of `count` integers in device memory. Equal neighbours stand for empty segments. Elements
+/// before begins[0] are a segment, too. Offsets of n or more begin no segment, so a number of segments that only the
+/// device knows can be rounded up on the host.
+template <typename Offset>
+[[nodiscard]] SegmentsAt<Offset> segmentsAt(const Offset* begins, std::size_t count) {
+    return {begins, count};
+}
+
+/// Offsets stand for themselves, as sources do.
+template <typename Offset>
+[[nodiscard]] SegmentsAt<Offset> sourceOf(const SegmentsAt<Offset>& segments) {
+    return segments;
+}
+
+}  // namespace StreamCompaction
+
+/// Heads, the first elements of segments.
+namespace StreamCompaction::Segments {
+
+/// Checks offsets against an output of n elements, with which they may share no memory.
+template <typename Offset, typename T>
+void requireOffsets(const SegmentsAt<Offset>& segments, const T* out, std::size_t n) {
+    Arguments::requireArray("begins", segments.begins, segments.count);
+    Arguments::requireDisjoint(segments.begins, segments.count * sizeof(Offset), out, n * sizeof(T));
+}
+
+/// The number of offsets below `bound`, in every lane. `sorted` is an ascending array of n offsets. Called by all lanes
+/// of a warp. Each step looks at the ends of 32 parts of what is left, so log32(n) steps are enough.
+template <typename Offset>
+[[nodiscard]] __device__ std::size_t countBelow(const Offset* sorted, std::size_t n, std::size_t bound) {
+    std::size_t below = 0;
+    std::size_t left = n;
+    while (left > 0) {
+        const std::size_t part = (left + Warp::lanes - 1) / Warp::lanes;
+        const std::size_t end = min(part * (Warp::lane() + 1), left);
+        const bool isBelow = static_cast<std::size_t>(sorted[below + end - 1]) < bound;
+        const std::size_t wholeParts = min(part * __popc(__ballot_sync(Warp::allLanes, isBelow)), left);
+        below += wholeParts;
+        left = left == wholeParts ? 0 : min(part, left - wholeParts) - 1;
+    }
+    return below;
+}
+
+/// Whether a segment begins at each element of a tile: one bit per element, in shared memory, because registers are
+/// scarce. The bits of a vector are in one word, and those of its neighbours in other words. So threads that mark heads
+/// near each other seldom wait for one another, and those of a warp read their words without bank conflicts.
+template <typename Shape>
+class TileHeads {
+  public:
+    /// The bits of this thread's vector of a row, from bit 0 on. Those above them mean nothing.
+    [[nodiscard]] __device__ std::uint32_t ofRow(int row) const {
+        return words_[wordOf(Shape::vector(row))] >> shiftOf(Shape::vector(row));
+    }
+
+    /// Marks the heads by flags, a source whose elements convert to bool. Called by all threads of the block. Contains
+    /// barriers.
+    template <typename Flags>
+    __device__ void load(const Flags& flags, int tile, std::size_t n) {
+        const RegisterTile<Flags, Shape> flagsOfTile(flags, tile, n);
+        clear();
+        __syncthreads();
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            const auto vector = flagsOfTile.row(row);
+            std::uint32_t bits = 0;
+#pragma unroll
+            for (int i = 0; i < Shape::vectorLength; ++i) {
+                bits |= static_cast<std::uint32_t>(static_cast<bool>(vector.items[i])) << i;
+            }
+            mark(Shape::vector(row), bits);
+        }
+        __syncthreads();
+    }
+
+    /// Marks the heads by offsets. One warp searches for the first offset in the tile.
+    template <typename Offset>
+    __device__ void load(const SegmentsAt<Offset>& segments, int tile, std::size_t n) {
+        __shared__ std::size_t first;
+        const std::size_t begin = Shape::begin(tile);
+        if (Warp::index() == 0) {
+            const std::size_t before = countBelow(segments.begins, segments.count, begin);
+            if (threadIdx.x == 0) {
+                first = before;
+            }
+        }
+        clear();
+        __syncthreads();
+        const auto size = static_cast<std::size_t>(Shape::sizeOf(tile, n));
+        for (std::size_t i = first + threadIdx.x; i < segments.count; i += Shape::threads) {
+            const std::size_t place = static_cast<std::size_t>(segments.begins[i]) - begin;
+            if (place >= size) {
+                break;
+            }
+            mark(static_cast<int>(place / Shape::vectorLength), 1u << place % Shape::vectorLength);
+        }
+        __syncthreads();
+    }
+
+  private:
+    static constexpr int words = Shape::elements / 32;
+
+    [[nodiscard]] __device__ static int wordOf(int vector) { return vector % words; }
+    [[nodiscard]] __device__ static int shiftOf(int vector) { return vector / words * Shape::vectorLength; }
+
+    __device__ void clear() {
+        __shared__ std::uint32_t memory[words];
+        words_ = memory;
+        for (int word = static_cast<int>(threadIdx.x); word < words; word += Shape::threads) {
+            words_[word] = 0;
+        }
+    }
+
+    __device__ void mark(int vector, std::uint32_t bits) {
+        if (bits != 0) {
+            atomicOr(&words_[wordOf(vector)], bits << shiftOf(vector));
+        }
+    }
+
+    std::uint32_t* words_;
+};
+
+}  // namespace StreamCompaction::Segments

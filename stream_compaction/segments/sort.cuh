@@ -1,0 +1,118 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/runtime/launch.cuh"
+#include "stream_compaction/segments/sort_kernels.cuh"
+
+namespace StreamCompaction {
+
+/// Sorts each segment of an array, stably: `sort(keysIn, segments, keysOut, n, scratch, stream)`, or with values
+/// `sort(keysIn, valuesIn, segments, keysOut, valuesOut, n, scratch, stream)`.
+///
+/// `segments` is `segmentsAt(begins, count)`. As for a scan, elements before the first offset are a segment, and
+/// offsets of n or more mark nothing. Only the device knows the lengths of segments. Those of up to 32 elements are
+/// sorted in the registers of a warp, several at a time. A block sorts a longer one, in shared memory if it has up to
+/// 1536 elements, or up to 4096 if they are small. Otherwise it makes one pass over the segment per byte of the key. So
+/// one block sorts the longest segment alone, while Radix::Sort would use all multiprocessors.
+///
+/// Keys, values and their order are as for Radix::Sort: integers, float and double, with values of 1 to 16 bytes. No
+/// array may overlap another. Neither allocates nor synchronises. A card with too little shared memory throws
+/// CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of keys, one
+/// of values, and 8 bytes per 33 elements.
+struct SegmentedSort {
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
+
+    bool descending = false;  ///< the exact reverse of ascending order
+
+    /// The bytes of scratch that a call with these arguments needs.
+    template <typename K, typename Offset>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, const SegmentsAt<Offset>& segments, K* /*keysOut*/,
+                                           std::size_t n) const {
+        return scratchOf<K, Radix::NoValue>(segments, n);
+    }
+    /// Sorts keys.
+    template <typename K, typename Offset>
+    void operator()(const K* keysIn, const SegmentsAt<Offset>& segments, K* keysOut, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        const ScratchArena arena(scratch, scratchBytes(keysIn, segments, keysOut, n));
+        requireDisjointArrays(keysIn, keysOut, n);
+        Segments::requireOffsets(segments, keysOut, n);
+        run<K, Radix::NoValue>({Radix::bitsOf(keysIn), nullptr}, {Radix::bitsOf(keysOut), nullptr}, segments, n, arena,
+                               stream);
+    }
+
+    /// Keys and values.
+    template <typename K, typename V, typename Offset>
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, const V* /*valuesIn*/,
+                                           const SegmentsAt<Offset>& segments, K* /*keysOut*/, V* /*valuesOut*/,
+                                           std::size_t n) const {
+        return scratchOf<K, V>(segments, n);
+    }
+    /// Sorts keys and their values.
+    template <typename K, typename V, typename Offset>
+    void operator()(const K* keysIn, const V* valuesIn, const SegmentsAt<Offset>& segments, K* keysOut, V* valuesOut,
+                    std::size_t n, Scratch scratch, cudaStream_t stream) const {
+        const ScratchArena arena(scratch, scratchBytes(keysIn, valuesIn, segments, keysOut, valuesOut, n));
+        Radix::requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
+        Segments::requireOffsets(segments, keysOut, n);
+        Segments::requireOffsets(segments, valuesOut, n);
+        run<K, Radix::Carried<V>>({Radix::bitsOf(keysIn), Radix::carried(valuesIn)},
+                                  {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, n, arena, stream);
+    }
+
+  private:
+    static constexpr int threads = 256;  // that sort short segments
+
+    template <typename K, typename V, typename Offset>
+    [[nodiscard]] static std::size_t scratchOf(const SegmentsAt<Offset>& segments, std::size_t n) {
+        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        Arguments::requireSize<K, V>(n);
+        Arguments::requireSize<Offset>(segments.count);
+        (void)Common::blocksFor(segments.count + 1, threads);
+        const std::size_t mostLong = Segments::LongSegments::most(n);
+        if (mostLong == 0) {
+            return 0;
+        }
+        return scratchBytesFor<Segments::LongSegments::Counters>(1) + scratchBytesFor<std::uint64_t>(mostLong) +
+               scratchBytesFor<BitsOf<K>>(n) + (Radix::hasValues<V> ? scratchBytesFor<V>(n) : 0);
+    }
+
+    template <typename K, typename Value, typename Offset>
+    void run(Radix::Elements<const BitsOf<K>, const Value> in, Radix::Elements<BitsOf<K>, Value> out,
+             const SegmentsAt<Offset>& segments, std::size_t n, ScratchArena arena, cudaStream_t stream) const {
+        using Bits = BitsOf<K>;
+        if (n == 0) {
+            return;
+        }
+        const auto coding = KeyCoding<Bits>::template of<K>(descending);
+        const std::size_t mostLong = Segments::LongSegments::most(n);
+        Segments::LongSegments longSegments{};
+        if (mostLong > 0) {
+            longSegments.counters = arena.take<Segments::LongSegments::Counters>(1);
+            longSegments.indices = arena.take<std::uint64_t>(mostLong);
+            Common::checkCUDAError(cudaMemsetAsync(longSegments.counters, 0, sizeof(*longSegments.counters), stream),
+                                   "cudaMemsetAsync");
+        }
+        launch<Segments::kernSortShortSegments<Bits, Value, Offset>>(
+            {Common::blocksFor(segments.count + 1, threads), threads}, stream, n, out, in, segments, longSegments,
+            coding);
+        if (mostLong == 0) {
+            return;
+        }
+        constexpr auto kernel = Segments::kernSortLongSegments<Bits, Value, Offset>;
+        constexpr int threadsPerBlock = Segments::SmallTile::threads;
+        constexpr std::size_t sharedBytes = sizeof(Segments::LongStorage<Bits, Value>);
+        const std::size_t blocks =
+            std::min<std::size_t>(mostLong, onCurrentDevice<kernel>(threadsPerBlock, sharedBytes).residentBlocks);
+        if (blocks == 0) {
+            throw CudaError("segmented sort: the device has too little shared memory");
+        }
+        Bits* const spareKeys = arena.take<Bits>(n);
+        Value* const spareValues = Radix::hasValues<Value> ? arena.take<Value>(n) : nullptr;
+        launch<kernel>({blocks, threadsPerBlock, sharedBytes}, stream, n, out,
+                       Radix::Elements<Bits, Value>{spareKeys, spareValues}, in, segments, longSegments,
+                       DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
+    }
+};
+
+}  // namespace StreamCompaction

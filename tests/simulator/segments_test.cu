@@ -1,0 +1,160 @@
+#include <numeric>
+
+#include "../device/segments.h"
+#include "../primitives/noncommutative.cuh"
+#include "seeds.cuh"
+#include "stream_compaction/segments.cuh"
+
+namespace StreamCompaction::Testing {
+namespace {
+
+using Segments::SegmentedOperator;
+using Segments::SegmentedSource;
+using SinglePass::BlockShape;
+using SinglePass::Scan;
+
+class SeededSegmentsTest : public SeededTest {
+  protected:
+    /// Segments of which most are short or empty, and some span several tiles.
+    [[nodiscard]] static std::vector<std::size_t> someBorders(std::size_t n, std::uint64_t seed) {
+        return segmentBorders(n, [seed](std::size_t segment) {
+            const std::uint64_t bits = randomBits(seed, segment);
+            return bits % 16 == 0 ? bits / 16 % 1500 : bits / 16 % (2 + seed % 9);
+        });
+    }
+
+    /// Expects enqueue(source, out, op, initial, scratch) to scan n random values in each segment.
+    template <typename T, typename Op, typename HeadsOf, typename Enqueue>
+    static void expectSums(std::size_t n, std::uint64_t seed, Op op, const HeadsOf& headsOf, const Enqueue& enqueue) {
+        const auto in = hostArray(n, RandomValue<T>{seed});
+        const auto borders = someBorders(n, seed);
+        const T initial = RandomValue<T>{seed + 1}(0);
+        std::vector<T> expected(n);
+        forEachSegment(borders, [&](std::size_t begin, std::size_t end) {
+            std::exclusive_scan(&in[begin], &in[end], &expected[begin], initial, op);
+        });
+        std::vector<std::uint8_t> flags(n);
+        for (const std::size_t border : borders) {
+            if (border < n) {
+                flags[border] = 1;
+            }
+        }
+        const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+        const DeviceBuffer<std::uint8_t> deviceFlags{std::span<const std::uint8_t>(flags)};
+        const DeviceBuffer<std::size_t> deviceBorders{std::span<const std::size_t>(borders)};
+        const auto heads = headsOf(deviceFlags.data(), deviceBorders.data(), borders.size());
+        const SegmentedOperator<T, Op> segmented{{op}, initial};
+        const SegmentedSource<ArraySource<T>, SourceOf<decltype(heads)>, T, Op> source{
+            {deviceIn.data()}, sourceOf(heads), segmented};
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<OpenRun<T, bool>>::wordsFor(n));
+        auto scratch = usedScratch(bytes);
+        GuardedArray<T> out(n);
+        enqueue(source, out.data(), segmented, OpenRun<T, bool>{false, initial}, ScratchArena(scratch.bytes(), bytes));
+        ASSERT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
+    }
+
+    static auto byFlags() {
+        return [](const std::uint8_t* flags, const std::size_t* /*borders*/, std::size_t /*count*/) { return flags; };
+    }
+    static auto byOffsets() {
+        return [](const std::uint8_t* /*flags*/, const std::size_t* borders, std::size_t count) {
+            return segmentsAt(borders, count);
+        };
+    }
+
+    /// By look-back over tiles of the given shape.
+    template <typename Shape, typename T, typename Op, typename HeadsOf>
+    static void expectScannedByLookBack(const Scan& scan, std::size_t n, std::uint64_t seed, Op op,
+                                        const HeadsOf& headsOf) {
+        expectSums<T>(n, seed, op, headsOf, [&](const auto& source, T* out, auto segmented, auto initial, auto arena) {
+            scan.scanByLookBack(Shape{}, source, out, n, segmented, initial, arena, nullptr);
+        });
+    }
+};
+
+using TwoWarps = BlockShape<64, 1>;
+
+TEST_F(SeededSegmentsTest, ByLookBack) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectScannedByLookBack<TwoWarps, int>(Scan{}, 3001 + seed % 7, seed, Sum{}, byFlags());
+    });
+}
+
+TEST_F(SeededSegmentsTest, ByLookBackWithOffsets) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectScannedByLookBack<BlockShape<192, 1>, int>(Scan{}, 6001 + seed % 7, seed, Sum{}, byOffsets());
+    });
+}
+
+TEST_F(SeededSegmentsTest, ByTickets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectScannedByLookBack<TwoWarps, Matrix>(Scan{.order = TileOrder::Ticket}, 600 + seed % 7, seed, Multiply{},
+                                                  byOffsets());
+    });
+}
+
+TEST_F(SeededSegmentsTest, Reproducible) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectScannedByLookBack<TwoWarps, AffineMap>(Scan{.reproducible = true}, 1500 + seed % 7, seed, Compose{},
+                                                     byFlags());
+    });
+}
+
+TEST_F(SeededSegmentsTest, Together) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 1500 + seed % 7;
+        expectSums<AffineMap>(
+            n, seed, Compose{}, byOffsets(),
+            [&](const auto& source, AffineMap* out, auto segmented, auto initial, auto arena) {
+                ASSERT_TRUE(Scan{}.scanResident(TwoWarps{}, source, out, n, segmented, initial, arena, nullptr));
+            });
+    });
+}
+
+// Blocks take long segments in any order.
+TEST_F(SeededSegmentsTest, Sort) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 900 + seed % 7;
+        const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<int>(randomBits(seed, i) % 5000); });
+        const auto values = hostArray(n, [](std::size_t i) { return static_cast<std::uint16_t>(i); });
+        const auto borders = segmentBorders(
+            n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 8 == 0 ? 600 : 40); });
+        std::vector<std::uint16_t> expected = values;
+        forEachSegment(borders, [&](std::size_t begin, std::size_t end) {
+            std::ranges::stable_sort(&expected[begin], &expected[begin] + (end - begin), {},
+                                     [&](std::uint16_t i) { return keys[i]; });
+        });
+        const DeviceBuffer<int> keysIn{std::span<const int>(keys)};
+        const DeviceBuffer<std::uint16_t> valuesIn{std::span<const std::uint16_t>(values)};
+        const DeviceBuffer<std::size_t> deviceBorders{std::span<const std::size_t>(borders)};
+        const auto segments = segmentsAt(deviceBorders.data(), borders.size());
+        GuardedArray<int> keysOut(n);
+        GuardedArray<std::uint16_t> valuesOut(n);
+        const SegmentedSort sort;
+        auto scratch = usedScratch(
+            sort.scratchBytes(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n));
+        sort(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(valuesOut.read(n), expected)) << "n = " << n;
+    });
+}
+
+// Segments that do not fit into the memory of a block go back and forth between the output and the scratch.
+TEST_F(SeededSegmentsTest, SortInTiles) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 9000 + seed % 7;
+        const auto keys =
+            hostArray(n, [seed](std::size_t i) { return static_cast<std::uint16_t>(randomBits(seed, i)); });
+        auto expected = keys;
+        std::ranges::stable_sort(expected);
+        const DeviceBuffer<std::uint16_t> keysIn{std::span<const std::uint16_t>(keys)};
+        const auto segments = segmentsAt(noArray<const int>, 0);
+        GuardedArray<std::uint16_t> keysOut(n);
+        const SegmentedSort sort;
+        auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), segments, keysOut.data(), n));
+        sort(keysIn.data(), segments, keysOut.data(), n, scratch.bytes(), nullptr);
+        ASSERT_TRUE(sameBits(keysOut.read(n), expected)) << "n = " << n;
+    });
+}
+
+}  // namespace
+}  // namespace StreamCompaction::Testing
