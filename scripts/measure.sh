@@ -16,6 +16,7 @@ declare -A files=(
     [kept_fractions]=kept_fractions.csv              # 13 s
     [partitions]=partitions.csv                      # 6 s
     [runs]=runs.csv
+    [selection]=flagged.csv
     [orders]=orders.csv                              # 8 s
     [sorts]=sorts.csv                                # 34 s
     [distributions]=distributions.csv                # 16 s
@@ -36,7 +37,7 @@ declare -A files=(
     [tune_sorts]=tune_sorts.csv                      # 5 s
     [tune_row_sums]=tune_row_sums.csv                # 6 s
 )
-order=(sweep types kept_fractions partitions runs orders sorts distributions block_sizes
+order=(sweep types kept_fractions partitions runs selection orders sorts distributions block_sizes
     histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
     tune_row_sums)
 
@@ -84,6 +85,13 @@ runs() {
     measure runs.csv --size 2^28 --op "$operations" --variant single-pass,"$cub" \
         --input runs:1,runs:2,runs:4,runs:100,runs:10000,zeros
     measure runs.csv --size 2^27 --op "$operations" --variant single-pass,"$cub" --type int64
+}
+
+# Records of 16 bytes that are kept by a flag of one byte each.
+selection() {
+    measure flagged.csv --sweep 2^12,2^16,2^20,2^24,2^26,npot --op compact-flagged --variant single-pass,"$cub"
+    measure flagged.csv --size 2^26 --op compact-flagged --variant single-pass,"$cub" \
+        --input kept:0.001,kept:0.01,kept:0.1,kept:0.25,kept:0.5,kept:1
 }
 
 orders() {

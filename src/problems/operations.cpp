@@ -24,6 +24,7 @@ struct Description {
     static constexpr Description scan{"scan", {Kind::Modulo, 50}};
     static constexpr Description scanSquares{"scan-squares", {Kind::Modulo, 50}};
     static constexpr Description compact{"compact", {Kind::Modulo, 4}};
+    static constexpr Description compactFlagged{"compact-flagged", {.kind = Kind::Kept, .p = 0.05}};
     static constexpr Description partition{"partition", {Kind::Modulo, 4}};
     static constexpr Description multiPartition{"multi-partition", {Kind::Uniform}};
     static constexpr Description sort{"sort", {Kind::Uniform}};
@@ -46,6 +47,8 @@ struct Description {
             return scanSquares;
         case Operation::Compact:
             return compact;
+        case Operation::CompactFlagged:
+            return compactFlagged;
         case Operation::Partition:
             return partition;
         case Operation::MultiPartition:
@@ -113,6 +116,8 @@ std::string typeName(Operation operation, ElementType type) {
             return "utf32->utf8";
         case Operation::Utf16ToUtf8:
             return "utf16->utf8";
+        case Operation::CompactFlagged:
+            return "flag,record";
         default:
             break;
     }
@@ -146,6 +151,8 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
             case Operation::Histogram:
             case Operation::HistogramWide:
                 return sizeof(T) + sizeof(BinCount);
+            case Operation::CompactFlagged:
+                return sizeof(Flag) + 2 * sizeof(Record);
             case Operation::Utf8ToUtf32:
                 return sizeof(std::uint8_t) + sizeof(char32_t);
             case Operation::Utf8ToUtf16:

@@ -45,12 +45,13 @@ static_assert(CompactOperation<MapScanScatter<Naive::Scan>> && CompactOperation<
               CompactOperation<Thrust::Compact>);
 static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort> && SortOperation<Thrust::Sort>);
 static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs::Encode> &&
-              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<Histogram> &&
-              SaysWhatMayBeInPlace<Radix::MultiPartition> && SaysWhatMayBeInPlace<Thrust::Partition> &&
-              SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
-              SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
-              SaysWhatMayBeInPlace<Utf8::Decode> && SaysWhatMayBeInPlace<Utf8::Encode> &&
-              SaysWhatMayBeInPlace<Utf8::Validate> && SaysWhatMayBeInPlace<Utf8::TextbookDecode<SharedMem::Scan>>);
+              SaysWhatMayBeInPlace<SinglePass::CompactFlagged> && SaysWhatMayBeInPlace<Runs::ReduceByKey> &&
+              SaysWhatMayBeInPlace<Histogram> && SaysWhatMayBeInPlace<Radix::MultiPartition> &&
+              SaysWhatMayBeInPlace<Thrust::Partition> && SaysWhatMayBeInPlace<Thrust::SortPairs> &&
+              SaysWhatMayBeInPlace<RowSum::Adaptive> && SaysWhatMayBeInPlace<RowSum::OneAccumulator> &&
+              SaysWhatMayBeInPlace<Thrust::RowSum> && SaysWhatMayBeInPlace<Utf8::Decode> &&
+              SaysWhatMayBeInPlace<Utf8::Encode> && SaysWhatMayBeInPlace<Utf8::Validate> &&
+              SaysWhatMayBeInPlace<Utf8::TextbookDecode<SharedMem::Scan>>);
 #if !defined(STREAM_COMPACTION_SIMULATED)
 static_assert(ScanOperation<Cub::Scan> && CompactOperation<Cub::Compact> && CompactOperation<Cub::Partition> &&
               SortOperation<Cub::Sort> && SaysWhatMayBeInPlace<Cub::SortPairs> && SaysWhatMayBeInPlace<Cub::RowSum> &&
@@ -117,6 +118,17 @@ template <typename T, typename Op>
             [op](std::size_t n) {
                 op(memory<T, 2>(), memory<T, 3>(), memory<T, 5>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
             }};
+}
+
+template <typename T, typename Flag, typename Op>
+[[nodiscard]] Operation compactFlagged(const std::string& name, const Op& op) {
+    return {
+        name,
+        [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<Flag>, noArray<T>, noArray<std::size_t>, n); },
+        [op](std::size_t n) {
+            const Flag* const flags = memory<Flag, 6>();
+            op(memory<T, 2>(), flags, memory<T, 3>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
+        }};
 }
 
 template <typename K, typename V, typename Op>
@@ -218,6 +230,8 @@ template <typename From, typename To, typename Op>
             compact<Pair>("single-pass compaction of pairs", SinglePass::Compact{}),
             compact<int>("single-pass partition of ints", SinglePass::Partition{}),
             partition<int>("single-pass partition of ints into two arrays", SinglePass::Partition{}),
+            compactFlagged<std::uint8_t, std::uint8_t>("compaction of bytes by flags", SinglePass::CompactFlagged{}),
+            compactFlagged<Pair, std::int64_t>("compaction of pairs by words", SinglePass::CompactFlagged{}),
             compact<std::uint8_t>("unique bytes", Runs::Unique{}),
             encode<std::uint8_t, std::uint64_t>("run-length encoding of bytes", Runs::Encode{}),
             reduceByKey<std::uint8_t, std::uint8_t>("reduction of bytes by bytes", Runs::ReduceByKey{}),
@@ -246,6 +260,7 @@ template <typename From, typename To, typename Op>
              }},
 #if !defined(STREAM_COMPACTION_SIMULATED)
             scan<int>("CUB's scan of ints", Cub::Scan{}), compact<int>("CUB's compaction of ints", Cub::Compact{}),
+            compactFlagged<int, std::uint8_t>("CUB's compaction of ints by flags", Cub::CompactFlagged{}),
             compact<int>("CUB's unique ints", Cub::Unique{}),
             encode<int, int>("CUB's run-length encoding of ints", Cub::Encode{}),
             reduceByKey<int, int>("CUB's reduction of ints by ints", Cub::ReduceByKey{}),
@@ -300,6 +315,10 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     expectSizeRefused("compaction", [&] {
         (void)SinglePass::Compact{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::size_t>,
                                                  tooManyTiles);
+    });
+    expectSizeRefused("compaction by flags", [&] {
+        (void)SinglePass::CompactFlagged{}.scratchBytes(noArray<std::uint8_t>, noArray<bool>, noArray<std::uint8_t>,
+                                                        noArray<std::size_t>, tooManyTiles);
     });
     expectSizeRefused("reduction by key", [&] {
         (void)Runs::ReduceByKey{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::uint8_t>,

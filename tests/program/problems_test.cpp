@@ -197,6 +197,21 @@ TEST(RowSumProblem, HasTheShapesThatAreAskedFor) {
     EXPECT_EQ(problemOn(Operation::Scan, std::vector<int>(6))->shape(), std::nullopt);
 }
 
+TEST(CompactFlaggedProblem, WantsTheRecordsOfNonzeroElements) {
+    const std::vector<int> input{0, 5, 0, 0, -1, 2};
+    const auto judge = [&input](const std::vector<Record>& result) {
+        const auto problem = problemOn(Operation::CompactFlagged, input);
+        dynamic_cast<CompactFlaggedProblem<int>&>(*problem).result().assign(result.begin(), result.end());
+        return problem->mismatch();
+    };
+    EXPECT_EQ(judge({recordAt(1), recordAt(4), recordAt(5)}), std::nullopt);
+    EXPECT_EQ(judge({recordAt(1), recordAt(4)}), "wrong count: expected 3 elements, got 2");
+    EXPECT_EQ(judge({recordAt(1), recordAt(4), {5, 0}}),
+              "first mismatch at index 2: expected record 5, got 5 with complement 0");
+    // Six flags, two sectors of two records each, three records.
+    EXPECT_EQ(problemOn(Operation::CompactFlagged, input)->bytesMoved(), 6u + 2 * 32 + 3 * 16);
+}
+
 TEST(MultiPartitionProblem, WantsTheOrderOfTheInputInEachPart) {
     const auto judge = [](const std::vector<int>& result) {
         const auto problem = problemOn(Operation::MultiPartition, std::vector<int>{0x102, 0x1, 0x2, -1});
@@ -298,8 +313,10 @@ INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
 INSTANTIATE_TEST_SUITE_P(OnRuns, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnRuns), testing::ValuesIn(allElementTypes)),
                          nameOf);
-INSTANTIATE_TEST_SUITE_P(MultiPartition, SolvedProblem,
-                         testing::Values(std::tuple(Operation::MultiPartition, ElementType::Int32)), nameOf);
+INSTANTIATE_TEST_SUITE_P(OnInts, SolvedProblem,
+                         testing::Values(std::tuple(Operation::CompactFlagged, ElementType::Int32),
+                                         std::tuple(Operation::MultiPartition, ElementType::Int32)),
+                         nameOf);
 INSTANTIATE_TEST_SUITE_P(Histograms, SolvedProblem,
                          testing::Combine(testing::ValuesIn(histograms),
                                           testing::Values(ElementType::Int8, ElementType::Int32)),

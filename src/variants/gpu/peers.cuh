@@ -12,6 +12,7 @@ struct NotSimulated {
 };
 using Scan = NotSimulated;
 using Compact = NotSimulated;
+using CompactFlagged = NotSimulated;
 using Partition = NotSimulated;
 using Sort = NotSimulated;
 using SortPairs = NotSimulated;
