@@ -22,6 +22,7 @@
 #include "stream_compaction/split_sort.cuh"
 #include "stream_compaction/thrust.cuh"
 #include "stream_compaction/thrust_row_sum.cuh"
+#include "stream_compaction/top_k.cuh"
 #include "stream_compaction/utf8.cuh"
 #include "stream_compaction/utf8/textbook.cuh"
 #if !defined(STREAM_COMPACTION_SIMULATED)
@@ -47,11 +48,11 @@ static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort
 static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs::Encode> &&
               SaysWhatMayBeInPlace<SinglePass::CompactFlagged> && SaysWhatMayBeInPlace<Runs::ReduceByKey> &&
               SaysWhatMayBeInPlace<Histogram> && SaysWhatMayBeInPlace<Radix::MultiPartition> &&
-              SaysWhatMayBeInPlace<Thrust::Partition> && SaysWhatMayBeInPlace<Thrust::SortPairs> &&
-              SaysWhatMayBeInPlace<RowSum::Adaptive> && SaysWhatMayBeInPlace<RowSum::OneAccumulator> &&
-              SaysWhatMayBeInPlace<Thrust::RowSum> && SaysWhatMayBeInPlace<Utf8::Decode> &&
-              SaysWhatMayBeInPlace<Utf8::Encode> && SaysWhatMayBeInPlace<Utf8::Validate> &&
-              SaysWhatMayBeInPlace<Utf8::TextbookDecode<SharedMem::Scan>>);
+              SaysWhatMayBeInPlace<Radix::TopK> && SaysWhatMayBeInPlace<Thrust::Partition> &&
+              SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
+              SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
+              SaysWhatMayBeInPlace<Utf8::Decode> && SaysWhatMayBeInPlace<Utf8::Encode> &&
+              SaysWhatMayBeInPlace<Utf8::Validate> && SaysWhatMayBeInPlace<Utf8::TextbookDecode<SharedMem::Scan>>);
 #if !defined(STREAM_COMPACTION_SIMULATED)
 static_assert(ScanOperation<Cub::Scan> && CompactOperation<Cub::Compact> && CompactOperation<Cub::Partition> &&
               SortOperation<Cub::Sort> && SaysWhatMayBeInPlace<Cub::SortPairs> && SaysWhatMayBeInPlace<Cub::RowSum> &&
@@ -205,6 +206,17 @@ template <typename K>
             }};
 }
 
+template <typename K, typename V>
+[[nodiscard]] Operation topK(const std::string& name) {
+    return {
+        name,
+        [](std::size_t n) { (void)Radix::TopK{}.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n, 5); },
+        [](std::size_t n) {
+            const V* const values = memory<V, 5>();
+            Radix::TopK{}(memory<K, 2>(), memory<K, 3>(), values, memory<V, 4>(), n, 5, scratch(), nullptr);
+        }};
+}
+
 template <typename From, typename To, typename Op>
 [[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
     return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n); },
@@ -242,6 +254,7 @@ template <typename From, typename To, typename Op>
             argSort<std::uint32_t>("argsort with indices of 32 bits"),
             argSort<std::int64_t>("argsort with indices of 64 bits"),
             sortPairs<std::uint8_t, Pair>("radix sort of bytes and pairs", Radix::Sort{}),
+            topK<std::uint8_t, Pair>("first k of bytes and pairs"), topK<double, std::uint8_t>("first k of doubles"),
             histogram<std::uint8_t, std::uint64_t>("histogram of bytes"),
             histogram<std::int64_t, std::uint32_t>("histogram of words in narrow counts"),
             multiPartition<std::uint8_t>("partition of bytes into parts"),
