@@ -16,7 +16,7 @@ declare -A files=(
     [kept_fractions]=kept_fractions.csv              # 13 s
     [partitions]=partitions.csv                      # 6 s
     [runs]=runs.csv
-    [selection]=flagged.csv
+    [selection]="flagged.csv top_k.csv"
     [orders]=orders.csv                              # 8 s
     [sorts]=sorts.csv                                # 34 s
     [distributions]=distributions.csv                # 16 s
@@ -87,11 +87,14 @@ runs() {
     measure runs.csv --size 2^27 --op "$operations" --variant single-pass,"$cub" --type int64
 }
 
-# Records of 16 bytes that are kept by a flag of one byte each.
+# Records of 16 bytes that are kept by a flag of one byte each. The smallest of 1024 keys, and many equal ones.
 selection() {
     measure flagged.csv --sweep 2^12,2^16,2^20,2^24,2^26,npot --op compact-flagged --variant single-pass,"$cub"
     measure flagged.csv --size 2^26 --op compact-flagged --variant single-pass,"$cub" \
         --input kept:0.001,kept:0.01,kept:0.1,kept:0.25,kept:0.5,kept:1
+    measure top_k.csv --sweep 2^10:2^28,npot --op top-k --variant radix,"$cub"
+    measure top_k.csv --size 2^28 --op top-k --variant radix,"$cub" --type float
+    measure top_k.csv --size 2^28 --op top-k --variant radix,"$cub" --input zeros,mod:100,and:3,ascending,descending
 }
 
 orders() {

@@ -29,6 +29,7 @@ struct Description {
     static constexpr Description multiPartition{"multi-partition", {Kind::Uniform}};
     static constexpr Description sort{"sort", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
+    static constexpr Description topK{"top-k", {Kind::Uniform}};
     static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
     static constexpr Description unique{"unique", {Kind::Runs, 10}};
     static constexpr Description runLength{"run-length", {Kind::Runs, 10}};
@@ -57,6 +58,8 @@ struct Description {
             return sort;
         case Operation::SortPairs:
             return sortPairs;
+        case Operation::TopK:
+            return topK;
         case Operation::RowSum:
             return rowSum;
         case Operation::Unique:

@@ -20,6 +20,7 @@ enum class Operation {
     MultiPartition,
     Sort,
     SortPairs,
+    TopK,
     RowSum,
     Unique,
     RunLength,
@@ -43,11 +44,11 @@ inline constexpr std::array operationsOnText{Operation::Utf8ToUtf32, Operation::
 /// Operations on arrays of bytes and ints.
 inline constexpr std::array histograms{Operation::Histogram, Operation::HistogramWide};
 inline constexpr std::array allOperations{
-    Operation::Scan,         Operation::ScanSquares,    Operation::Compact,     Operation::CompactFlagged,
-    Operation::Partition,    Operation::MultiPartition, Operation::Sort,        Operation::SortPairs,
-    Operation::RowSum,       Operation::Unique,         Operation::RunLength,   Operation::ReduceByKey,
-    Operation::Histogram,    Operation::HistogramWide,  Operation::Utf8ToUtf32, Operation::Utf8ToUtf16,
-    Operation::Utf8Validate, Operation::Utf32ToUtf8,    Operation::Utf16ToUtf8};
+    Operation::Scan,        Operation::ScanSquares,    Operation::Compact,       Operation::CompactFlagged,
+    Operation::Partition,   Operation::MultiPartition, Operation::Sort,          Operation::SortPairs,
+    Operation::TopK,        Operation::RowSum,         Operation::Unique,        Operation::RunLength,
+    Operation::ReduceByKey, Operation::Histogram,      Operation::HistogramWide, Operation::Utf8ToUtf32,
+    Operation::Utf8ToUtf16, Operation::Utf8Validate,   Operation::Utf32ToUtf8,   Operation::Utf16ToUtf8};
 
 /// What runs unless --op says otherwise: the operations whose variants are the rungs of the ladder.
 inline constexpr std::array ladder{Operation::Scan, Operation::Compact, Operation::Sort};

@@ -184,6 +184,16 @@ using NarrowHistogramProblem = HistogramProblem<T, std::size_t{1} << 8>;
 template <typename T>
 using WideHistogramProblem = HistogramProblem<T, std::size_t{1} << 16>;
 
+/// The smallest elements of n, one of 1024, in any order.
+template <typename T>
+class TopKProblem : public ProblemOn<T, Array<T>> {
+  public:
+    using ProblemOn<T, Array<T>>::ProblemOn;
+
+    [[nodiscard]] static constexpr std::size_t firstOf(std::size_t n) { return n / 1024 + (n % 1024 != 0 ? 1 : 0); }
+    [[nodiscard]] std::size_t resultSize() const override { return firstOf(this->size()); }
+};
+
 /// A matrix without gaps between its rows.
 template <typename T>
 class RowSumProblem : public ProblemOn<T, Array<SumOf<T>>> {

@@ -373,6 +373,45 @@ class Sort final : public SortProblem<T> {
     std::uint64_t fingerprint_;
 };
 
+template <typename T>
+class TopK final : public TopKProblem<T> {
+  public:
+    using TopKProblem<T>::TopKProblem;
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + this->resultSize()) * sizeof(T); }
+
+    /// A result is right if its elements below the greatest are those of the input, and the greatest is in the input
+    /// often enough.
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<T>& got = this->result();
+        if (auto wrong = wrongCount(this->resultSize(), got.size())) {
+            return wrong;
+        }
+        if (got.empty()) {
+            return std::nullopt;
+        }
+        constexpr std::uint64_t seed = 1;  // with 0, the hash of -1 is 0
+        const T greatest = *std::ranges::max_element(got);
+        const auto upTo = [&](std::span<const T> elements) {
+            return totalsBefore<std::size_t>(elements.size(),
+                                             [&](std::size_t begin, std::size_t end) {
+                                                 const auto part = elements.subspan(begin, end - begin);
+                                                 return static_cast<std::size_t>(
+                                                     std::ranges::count_if(part, [&](T x) { return x <= greatest; }));
+                                             })
+                .back();
+        };
+        const auto below = [&](std::span<const T> elements) {
+            return fingerprint(alone, elements.size(), [&, elements](std::size_t i) {
+                return elements[i] < greatest ? randomAt(seed, std::hash<T>{}(elements[i])) : 0;
+            });
+        };
+        const bool isRight = upTo(this->input()) >= got.size() && below(this->input()) == below(got);
+        return isRight ? std::nullopt
+                       : Finding(fmt::format("the elements are not the first {} of the input", got.size()));
+    }
+};
+
 template <typename K>
 class SortPairs final : public SortPairsProblem<K> {
     struct Entry {
@@ -766,6 +805,8 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
             return problemsOfKind<Sort<T>>(std::move(input), parts);
         case Operation::SortPairs:
             return problemsOfKind<SortPairs<T>>(std::move(input), parts);
+        case Operation::TopK:
+            return problemsOfKind<TopK<T>>(std::move(input), parts);
         case Operation::RowSum:
             return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(parts)));
         case Operation::Unique:

@@ -158,6 +158,11 @@ void sortPairs(std::span<const K> in, Pairs<K>& out) {
 }
 
 template <typename T>
+void selectFirst(std::span<const T> in, Array<T>& out) {
+    timer().timeCpu([&] { std::ranges::partial_sort_copy(in, out); });
+}
+
+template <typename T>
 void unique(std::span<const T> in, Array<T>& out) {
     auto end = out.begin();
     timer().timeCpu([&] { end = std::unique_copy(in.begin(), in.end(), out.begin()); });
@@ -282,6 +287,9 @@ Implementations cpuImplementations() {
 
         implementEach<SortPairsProblem>(AllTypes{}, Operation::SortPairs, "cpu",
                                         [](auto in, auto& out) { sortPairs(in, out); }),
+
+        implementEach<TopKProblem>(AllTypes{}, Operation::TopK, "cpu",
+                                   [](auto in, auto& out) { selectFirst(in, out); }),
 
         rowSums(Types<std::int32_t, float, double>{}),
         implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",

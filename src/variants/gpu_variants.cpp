@@ -7,9 +7,9 @@
 namespace Bench {
 
 Implementations gpuImplementations() {
-    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(), gpuRuns(),
-                   gpuMultiPartitions(), gpuHistograms(), gpuConversions(), gpuPeers(), gpuLatestPeers(),
-                   gpuOutOfCore(), gpuDistributed(), gpuGathered()});
+    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuSelections(),
+                   gpuRowSums(), gpuRuns(), gpuMultiPartitions(), gpuHistograms(), gpuConversions(), gpuPeers(),
+                   gpuLatestPeers(), gpuOutOfCore(), gpuDistributed(), gpuGathered()});
 }
 
 #ifndef STREAM_COMPACTION_HAS_LATEST_CCCL

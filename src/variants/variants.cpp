@@ -136,6 +136,11 @@ constexpr std::array rows{
     gpus(GpuUse::All, Operation::SortPairs, "out-of-core", "sort of pairs in host memory"),
     gpus(GpuUse::Ranks, Operation::SortPairs, "distributed", "sort of pairs over several GPUs"),
 
+    cpu(Operation::TopK, "cpu", "cpu selection"),
+    gpu(Operation::TopK, "radix", "radix selection"),
+    gpu(Operation::TopK, "cub", "cub selection"),
+    latest(Operation::TopK, "cub-latest", "latest cub selection"),
+
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
     cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum"),
     gpu(Operation::RowSum, "block-per-row", "block-per-row sum"),

@@ -212,6 +212,26 @@ TEST(CompactFlaggedProblem, WantsTheRecordsOfNonzeroElements) {
     EXPECT_EQ(problemOn(Operation::CompactFlagged, input)->bytesMoved(), 6u + 2 * 32 + 3 * 16);
 }
 
+TEST(TopKProblem, WantsTheSmallestInAnyOrder) {
+    std::vector<int> input(2000, 9);  // two are wanted
+    input[700] = 3;
+    const auto judge = [&input](const std::vector<int>& result) {
+        const auto problem = problemOn(Operation::TopK, input);
+        dynamic_cast<TopKProblem<int>&>(*problem).result().assign(result.begin(), result.end());
+        return problem->mismatch();
+    };
+    const std::string wrong = "the elements are not the first 2 of the input";
+    EXPECT_EQ(judge({3, 9}), std::nullopt);
+    EXPECT_EQ(judge({9, 3}), std::nullopt);
+    EXPECT_EQ(judge({9, 9}), wrong);
+    EXPECT_EQ(judge({3, 3}), wrong);
+    EXPECT_EQ(judge({3, 8}), wrong);
+    EXPECT_EQ(judge({3}), "wrong count: expected 2 elements, got 1");
+    input[1999] = -1;
+    EXPECT_EQ(judge({-1, 3}), std::nullopt);
+    EXPECT_EQ(judge({3, 9}), wrong);
+}
+
 TEST(MultiPartitionProblem, WantsTheOrderOfTheInputInEachPart) {
     const auto judge = [](const std::vector<int>& result) {
         const auto problem = problemOn(Operation::MultiPartition, std::vector<int>{0x102, 0x1, 0x2, -1});
@@ -312,6 +332,9 @@ INSTANTIATE_TEST_SUITE_P(All, SolvedProblem,
                          nameOf);
 INSTANTIATE_TEST_SUITE_P(OnRuns, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnRuns), testing::ValuesIn(allElementTypes)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(TopK, SolvedProblem,
+                         testing::Combine(testing::Values(Operation::TopK), testing::ValuesIn(allElementTypes)),
                          nameOf);
 INSTANTIATE_TEST_SUITE_P(OnInts, SolvedProblem,
                          testing::Values(std::tuple(Operation::CompactFlagged, ElementType::Int32),

@@ -350,6 +350,34 @@ class PairsMemory {
     StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
 };
 
+/// Memory of a selection.
+template <typename T>
+class TopKMemory {
+  public:
+    using Element = T;
+    using SomeProblem = TopKProblem<T>;
+
+    explicit TopKMemory(std::span<const T> input) : input_(input), output_(SomeProblem::firstOf(input.size())) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<T>, n, SomeProblem::firstOf(n));
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (n + SomeProblem::firstOf(n)) * sizeof(T); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), output_.data(), input_.size(), output_.size(), scratch, defaultStream);
+    }
+    void poison() { Bench::poison(output_); }
+    void fetchTo(Array<T>& result) const { fetch(output_, result, output_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<T> input_;
+    StreamCompaction::DeviceBuffer<T> output_;
+};
+
 /// Memory of a run-length encoding.
 template <typename K>
 class RunLengthMemory {

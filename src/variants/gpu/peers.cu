@@ -58,6 +58,7 @@ template <typename Sort>
         implementEach<SortMemory>(IntsAlone{}, Operation::MultiPartition, cub, byLowByte<Cub::Sort>),
         implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
+        implementEach<TopKMemory>(IntsAndFloats{}, Operation::TopK, cub, fixed<Cub::TopK>),
         rowSum<Cub::RowSum>(AllTypes{}, cub),
         implementEach<CompactMemory>(Integers{}, Operation::Unique, cub, fixed<Cub::Unique>),
         implementEach<RunLengthMemory>(Integers{}, Operation::RunLength, cub, fixed<Cub::Encode>),

@@ -16,6 +16,7 @@ using CompactFlagged = NotSimulated;
 using Partition = NotSimulated;
 using Sort = NotSimulated;
 using SortPairs = NotSimulated;
+using TopK = NotSimulated;
 using RowSum = NotSimulated;
 using Unique = NotSimulated;
 using Encode = NotSimulated;
@@ -28,6 +29,7 @@ using Histogram = NotSimulated;
 #include <stream_compaction/cub.cuh>
 #include <stream_compaction/cub_row_sum.cuh>
 #include <stream_compaction/cub_runs.cuh>
+#include <stream_compaction/cub_top_k.cuh>
 #endif
 
 #if defined(STREAM_COMPACTION_SIMULATED) && !defined(STREAM_COMPACTION_HAS_THRUST)
