@@ -17,6 +17,7 @@ declare -A files=(
     [partitions]=partitions.csv                      # 6 s
     [segments]="segmented_scans.csv segmented_sorts.csv"
     [runs]=runs.csv
+    [selection]="flagged.csv top_k.csv"
     [orders]=orders.csv                              # 8 s
     [sorts]=sorts.csv                                # 34 s
     [distributions]=distributions.csv                # 16 s
@@ -38,7 +39,7 @@ declare -A files=(
     [tune_row_sums]=tune_row_sums.csv                # 6 s
     [device_counts]=device_counts.csv
 )
-order=(sweep types kept_fractions partitions segments runs orders sorts distributions block_sizes
+order=(sweep types kept_fractions partitions segments runs selection orders sorts distributions block_sizes
     histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
     tune_row_sums device_counts)
 
@@ -99,6 +100,16 @@ runs() {
     measure runs.csv --size 2^28 --op "$operations" --variant single-pass,"$cub" \
         --input runs:1,runs:2,runs:4,runs:100,runs:10000,zeros
     measure runs.csv --size 2^27 --op "$operations" --variant single-pass,"$cub" --type int64
+}
+
+# Records of 16 bytes that are kept by a flag of one byte each. The smallest of 1024 keys, and many equal ones.
+selection() {
+    measure flagged.csv --sweep 2^12,2^16,2^20,2^24,2^26,npot --op compact-flagged --variant single-pass,"$cub"
+    measure flagged.csv --size 2^26 --op compact-flagged --variant single-pass,"$cub" \
+        --input kept:0.001,kept:0.01,kept:0.1,kept:0.25,kept:0.5,kept:1
+    measure top_k.csv --sweep 2^10:2^28,npot --op top-k --variant radix,"$cub"
+    measure top_k.csv --size 2^28 --op top-k --variant radix,"$cub" --type float
+    measure top_k.csv --size 2^28 --op top-k --variant radix,"$cub" --input zeros,mod:100,and:3,ascending,descending
 }
 
 orders() {

@@ -103,6 +103,37 @@ struct SelectBy {
 /// cub::DeviceSelect::If.
 struct Compact : SelectBy<cub::DeviceSelect> {};
 
+/// cub::DeviceSelect::Flagged. May not run in place.
+struct CompactFlagged {
+    static constexpr bool mayRunInPlace = false;
+
+    template <typename T, typename Flag>
+    [[nodiscard]] std::size_t scratchBytes(const T* in, const Flag* flags, T* out, std::size_t* count,
+                                           std::size_t n) const {
+        Arguments::requireSize<T>(n);
+        return queryScratchBytes(call(in, flags, out, count, n, nullptr));
+    }
+
+    template <typename T, typename Flag>
+    void operator()(const T* in, const Flag* flags, T* out, std::size_t* count, std::size_t n, Scratch scratch,
+                    cudaStream_t stream) const {
+        requireCompactArrays(in, out, count, n);
+        Arguments::requireArray("flags", flags, n);
+        runOnScratch("cub::DeviceSelect::Flagged", scratch, scratchBytes(in, flags, out, count, n),
+                     call(in, flags, out, count, n, stream));
+    }
+
+  private:
+    template <typename T, typename Flag>
+    [[nodiscard]] static auto call(const T* in, const Flag* flags, T* out, std::size_t* count, std::size_t n,
+                                   cudaStream_t stream) {
+        return [=](void* storage, std::size_t& bytes) {
+            return cub::DeviceSelect::Flagged(storage, bytes, in, flags, out, count, static_cast<std::int64_t>(n),
+                                              stream);
+        };
+    }
+};
+
 /// cub::DevicePartition::If. It keeps the order of the kept elements and puts the others behind them in reverse.
 struct Partition : SelectBy<cub::DevicePartition> {};
 

@@ -2,6 +2,7 @@
 
 #include "stream_compaction/single_pass.h"
 #include "stream_compaction/single_pass/compact.cuh"
+#include "stream_compaction/single_pass/compact_flagged.cuh"
 #include "stream_compaction/single_pass/scan.cuh"
 
 /// Scan, compaction and partition that read each element once and write it once. Only a partition of a large array into

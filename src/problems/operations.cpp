@@ -24,10 +24,12 @@ struct Description {
     static constexpr Description scan{"scan", {Kind::Modulo, 50}};
     static constexpr Description scanSquares{"scan-squares", {Kind::Modulo, 50}};
     static constexpr Description compact{"compact", {Kind::Modulo, 4}};
+    static constexpr Description compactFlagged{"compact-flagged", {.kind = Kind::Kept, .p = 0.05}};
     static constexpr Description partition{"partition", {Kind::Modulo, 4}};
     static constexpr Description multiPartition{"multi-partition", {Kind::Uniform}};
     static constexpr Description sort{"sort", {Kind::Uniform}};
     static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
+    static constexpr Description topK{"top-k", {Kind::Uniform}};
     static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
     static constexpr Description segmentedScan{"segmented-scan", {Kind::Segments, 100}};
     static constexpr Description segmentedSort{"segmented-sort", {Kind::Segments, 100}};
@@ -48,6 +50,8 @@ struct Description {
             return scanSquares;
         case Operation::Compact:
             return compact;
+        case Operation::CompactFlagged:
+            return compactFlagged;
         case Operation::Partition:
             return partition;
         case Operation::MultiPartition:
@@ -56,6 +60,8 @@ struct Description {
             return sort;
         case Operation::SortPairs:
             return sortPairs;
+        case Operation::TopK:
+            return topK;
         case Operation::RowSum:
             return rowSum;
         case Operation::SegmentedScan:
@@ -125,6 +131,8 @@ std::string typeName(Operation operation, ElementType type) {
             return "utf32->utf8";
         case Operation::Utf16ToUtf8:
             return "utf16->utf8";
+        case Operation::CompactFlagged:
+            return "flag,record";
         default:
             break;
     }
@@ -159,6 +167,8 @@ std::size_t bytesPerElement(Operation operation, ElementType type) {
             case Operation::Histogram:
             case Operation::HistogramWide:
                 return sizeof(T) + sizeof(BinCount);
+            case Operation::CompactFlagged:
+                return sizeof(Flag) + 2 * sizeof(Record);
             case Operation::Utf8ToUtf32:
                 return sizeof(std::uint8_t) + sizeof(char32_t);
             case Operation::Utf8ToUtf16:

@@ -15,10 +15,12 @@ enum class Operation {
     Scan,
     ScanSquares,
     Compact,
+    CompactFlagged,
     Partition,
     MultiPartition,
     Sort,
     SortPairs,
+    TopK,
     RowSum,
     SegmentedScan,
     SegmentedSort,
@@ -46,11 +48,12 @@ inline constexpr std::array operationsOnText{Operation::Utf8ToUtf32, Operation::
 /// Operations on arrays of bytes and ints.
 inline constexpr std::array histograms{Operation::Histogram, Operation::HistogramWide};
 inline constexpr std::array allOperations{
-    Operation::Scan,           Operation::ScanSquares,   Operation::Compact,       Operation::Partition,
-    Operation::MultiPartition, Operation::Sort,          Operation::SortPairs,     Operation::RowSum,
-    Operation::SegmentedScan,  Operation::SegmentedSort, Operation::Unique,        Operation::RunLength,
-    Operation::ReduceByKey,    Operation::Histogram,     Operation::HistogramWide, Operation::Utf8ToUtf32,
-    Operation::Utf8ToUtf16,    Operation::Utf8Validate,  Operation::Utf32ToUtf8,   Operation::Utf16ToUtf8};
+    Operation::Scan,          Operation::ScanSquares,    Operation::Compact,       Operation::CompactFlagged,
+    Operation::Partition,     Operation::MultiPartition, Operation::Sort,          Operation::SortPairs,
+    Operation::TopK,          Operation::RowSum,         Operation::SegmentedScan, Operation::SegmentedSort,
+    Operation::Unique,        Operation::RunLength,      Operation::ReduceByKey,   Operation::Histogram,
+    Operation::HistogramWide, Operation::Utf8ToUtf32,    Operation::Utf8ToUtf16,   Operation::Utf8Validate,
+    Operation::Utf32ToUtf8,   Operation::Utf16ToUtf8};
 
 /// What runs unless --op says otherwise: the operations whose variants are the rungs of the ladder.
 inline constexpr std::array ladder{Operation::Scan, Operation::Compact, Operation::Sort};
@@ -65,9 +68,9 @@ inline constexpr ElementType listedTypeOfText = ElementType::Int32;
 [[nodiscard]] Operation parseOperation(std::string_view text);
 
 /// The course's arrays for scans and row sums (`rand() % 50`) and for compaction and partition (`rand() % 4`).
-/// Histograms get every bin equally often. Sorts and partitions into many parts get all values, because negative keys
-/// need care. Operations on runs get runs of ten elements on average, those on segments any values in
-/// segments of a hundred elements on average. Conversions get words of all scripts.
+/// Compaction by flags keeps few elements. Histograms get every bin equally often. Sorts and partitions into many parts
+/// get all values, because negative keys need care. Operations on runs get runs of ten elements on average, those on
+/// segments any values in segments of a hundred elements on average. Conversions get words of all scripts.
 [[nodiscard]] InputPattern defaultInput(Operation operation);
 
 /// The types of the input and the result, as in the CSV: `int32`, `int8->int32`, `int32,int32` for keys and values,

@@ -132,6 +132,18 @@ struct Pairs {
     Array<PairValue> values;
 };
 
+/// An element of a compaction by flags, and its flag, which says whether the input's element is not zero.
+struct alignas(16) Record {
+    std::uint64_t index;
+    std::uint64_t complement;
+
+    bool operator==(const Record&) const = default;
+};
+using Flag = std::uint8_t;
+
+/// Element i.
+[[nodiscard]] constexpr Record recordAt(std::uint64_t i) { return {i, ~i}; }
+
 /// The number of elements in a bin of a histogram.
 using BinCount = std::uint32_t;
 
@@ -143,6 +155,8 @@ template <typename T>
 using ScanProblem = ProblemOn<T, Array<SumOf<T>>>;
 template <typename T>
 using CompactProblem = ProblemOn<T, Array<T>>;
+template <typename T>
+using CompactFlaggedProblem = ProblemOn<T, Array<Record>>;
 template <typename T>
 using PartitionProblem = ProblemOn<T, Parts<T>>;
 /// A stable partition by the lowest byte.
@@ -175,6 +189,16 @@ template <typename T>
 using NarrowHistogramProblem = HistogramProblem<T, std::size_t{1} << 8>;
 template <typename T>
 using WideHistogramProblem = HistogramProblem<T, std::size_t{1} << 16>;
+
+/// The smallest elements of n, one of 1024, in any order.
+template <typename T>
+class TopKProblem : public ProblemOn<T, Array<T>> {
+  public:
+    using ProblemOn<T, Array<T>>::ProblemOn;
+
+    [[nodiscard]] static constexpr std::size_t firstOf(std::size_t n) { return n / 1024 + (n % 1024 != 0 ? 1 : 0); }
+    [[nodiscard]] std::size_t resultSize() const override { return firstOf(this->size()); }
+};
 
 /// A matrix without gaps between its rows.
 template <typename T>

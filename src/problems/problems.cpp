@@ -174,6 +174,59 @@ class Compact final : public CompactProblem<T> {
     std::size_t keptByAll_;
 };
 
+/// The records whose flag is set.
+template <typename T>
+class CompactFlagged final : public CompactFlaggedProblem<T> {
+    static constexpr std::size_t sector = 32;  ///< bytes that DRAM reads at once
+    static constexpr std::size_t recordsPerSector = sector / sizeof(Record);
+
+  public:
+    CompactFlagged(std::shared_ptr<typename CompactFlaggedProblem<T>::Memory> memory, Part part)
+        : CompactFlaggedProblem<T>(std::move(memory), part),
+          keptBefore_(totalsBefore<std::size_t>(
+              part.share.size, [this](std::size_t begin, std::size_t end) { return count(begin, end, 1); })) {}
+
+    /// Records are read in whole sectors.
+    [[nodiscard]] std::size_t bytesMoved() const override {
+        return this->size() * sizeof(Flag) + count(0, this->size(), recordsPerSector) * sector +
+               keptBefore_.back() * sizeof(Record);
+    }
+
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<Record>& got = this->result();
+        if (auto wrong = wrongCount(keptBefore_.back(), got.size())) {
+            return wrong;
+        }
+        return firstFinding(this->size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) -> Finding {
+            std::size_t at = keptBefore_[chunk];
+            for (std::size_t i = begin; i < end; ++i) {
+                if (this->input()[i] == T{}) {
+                    continue;
+                }
+                if (got[at] != recordAt(i)) {
+                    return fmt::format("first mismatch at index {}: expected record {}, got {} with complement {}", at,
+                                       i, got[at].index, got[at].complement);
+                }
+                ++at;
+            }
+            return std::nullopt;
+        });
+    }
+
+  private:
+    /// The groups of `length` neighbours, one of which is kept.
+    [[nodiscard]] std::size_t count(std::size_t begin, std::size_t end, std::size_t length) const {
+        std::size_t groups = 0;
+        for (std::size_t i = begin; i < end; i += length) {
+            const std::span<const T> group = this->input().subspan(i, std::min(length, end - i));
+            groups += std::ranges::any_of(group, [](T x) { return x != T{}; }) ? 1 : 0;
+        }
+        return groups;
+    }
+
+    std::vector<std::size_t> keptBefore_;
+};
+
 template <typename T>
 class Partition final : public PartitionProblem<T> {
   public:
@@ -318,6 +371,45 @@ class Sort final : public SortProblem<T> {
     }
 
     std::uint64_t fingerprint_;
+};
+
+template <typename T>
+class TopK final : public TopKProblem<T> {
+  public:
+    using TopKProblem<T>::TopKProblem;
+
+    [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + this->resultSize()) * sizeof(T); }
+
+    /// A result is right if its elements below the greatest are those of the input, and the greatest is in the input
+    /// often enough.
+    [[nodiscard]] Finding mismatch() const override {
+        const Array<T>& got = this->result();
+        if (auto wrong = wrongCount(this->resultSize(), got.size())) {
+            return wrong;
+        }
+        if (got.empty()) {
+            return std::nullopt;
+        }
+        constexpr std::uint64_t seed = 1;  // with 0, the hash of -1 is 0
+        const T greatest = *std::ranges::max_element(got);
+        const auto upTo = [&](std::span<const T> elements) {
+            return totalsBefore<std::size_t>(elements.size(),
+                                             [&](std::size_t begin, std::size_t end) {
+                                                 const auto part = elements.subspan(begin, end - begin);
+                                                 return static_cast<std::size_t>(
+                                                     std::ranges::count_if(part, [&](T x) { return x <= greatest; }));
+                                             })
+                .back();
+        };
+        const auto below = [&](std::span<const T> elements) {
+            return fingerprint(alone, elements.size(), [&, elements](std::size_t i) {
+                return elements[i] < greatest ? randomAt(seed, std::hash<T>{}(elements[i])) : 0;
+            });
+        };
+        const bool isRight = upTo(this->input()) >= got.size() && below(this->input()) == below(got);
+        return isRight ? std::nullopt
+                       : Finding(fmt::format("the elements are not the first {} of the input", got.size()));
+    }
 };
 
 template <typename K>
@@ -781,12 +873,16 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
             return problemsOfKind<Scan<T, Square>>(std::move(input), parts);
         case Operation::Compact:
             return problemsOfKind<Compact<T>>(std::move(input), parts);
+        case Operation::CompactFlagged:
+            return problemsOfKind<CompactFlagged<T>>(std::move(input), parts);
         case Operation::Partition:
             return problemsOfKind<Partition<T>>(std::move(input), parts);
         case Operation::Sort:
             return problemsOfKind<Sort<T>>(std::move(input), parts);
         case Operation::SortPairs:
             return problemsOfKind<SortPairs<T>>(std::move(input), parts);
+        case Operation::TopK:
+            return problemsOfKind<TopK<T>>(std::move(input), parts);
         case Operation::RowSum:
             return problemsOfKind<RowSum<T>>(std::move(input), std::span<const Shape>(nearSquares(parts)));
         case Operation::Unique:

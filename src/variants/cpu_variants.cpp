@@ -97,6 +97,25 @@ void compact(std::span<const T> in, Array<T>& out) {
 }
 
 template <typename T>
+void compactFlagged(std::span<const T> in, Array<Record>& out) {
+    std::vector<Record> records(in.size());
+    std::vector<Flag> flags(in.size());
+    for (std::size_t i = 0; i < in.size(); ++i) {
+        records[i] = recordAt(i);
+        flags[i] = in[i] != T{} ? 1 : 0;
+    }
+    std::size_t kept = 0;
+    timer().timeCpu([&] {
+        for (std::size_t i = 0; i < flags.size(); ++i) {
+            if (flags[i] != 0) {
+                out[kept++] = records[i];
+            }
+        }
+    });
+    out.resize(kept);
+}
+
+template <typename T>
 void partition(std::span<const T> in, Parts<T>& out) {
     std::pair ends(out.kept.begin(), out.rejected.begin());
     timer().timeCpu([&] {
@@ -163,6 +182,11 @@ void segmentedSort(std::span<const T> in, Array<T>& out) {
             }
         }
     });
+}
+
+template <typename T>
+void selectFirst(std::span<const T> in, Array<T>& out) {
+    timer().timeCpu([&] { std::ranges::partial_sort_copy(in, out); });
 }
 
 template <typename T>
@@ -275,6 +299,9 @@ Implementations cpuImplementations() {
         {cpuImplementation(Operation::Compact, "cpu-scan", CPU::compactWithScan)},
         {cpuImplementation(Operation::Compact, "cpu-parallel", CPU::parallelCompact)},
 
+        implementEach<CompactFlaggedProblem>(IntsAlone{}, Operation::CompactFlagged, "cpu",
+                                             [](auto in, auto& out) { compactFlagged(in, out); }),
+
         implementEach<PartitionProblem>(AllTypes{}, Operation::Partition, "cpu",
                                         [](auto in, auto& out) { partition(in, out); }),
 
@@ -287,6 +314,9 @@ Implementations cpuImplementations() {
 
         implementEach<SortPairsProblem>(AllTypes{}, Operation::SortPairs, "cpu",
                                         [](auto in, auto& out) { sortPairs(in, out); }),
+
+        implementEach<TopKProblem>(AllTypes{}, Operation::TopK, "cpu",
+                                   [](auto in, auto& out) { selectFirst(in, out); }),
 
         rowSums(Types<std::int32_t, float, double>{}),
         implementEach<RowSumProblem>(Types<std::int8_t, std::int64_t>{}, Operation::RowSum, "cpu",

@@ -7,9 +7,9 @@
 namespace Bench {
 
 Implementations gpuImplementations() {
-    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuRowSums(),
-                   gpuSegments(), gpuRuns(), gpuMultiPartitions(), gpuHistograms(), gpuConversions(), gpuPeers(),
-                   gpuLatestPeers(), gpuOutOfCore(), gpuDistributed()});
+    return joined({gpuScans(), gpuCompactions(), gpuPartitions(), gpuSorts(), gpuPairSorts(), gpuSelections(),
+                   gpuRowSums(), gpuSegments(), gpuRuns(), gpuMultiPartitions(), gpuHistograms(), gpuConversions(),
+                   gpuPeers(), gpuLatestPeers(), gpuOutOfCore(), gpuDistributed()});
 }
 
 #ifndef STREAM_COMPACTION_HAS_LATEST_CCCL

@@ -103,6 +103,7 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuPartitions();
 [[nodiscard]] Implementations gpuSorts();
 [[nodiscard]] Implementations gpuPairSorts();
+[[nodiscard]] Implementations gpuSelections();
 [[nodiscard]] Implementations gpuRowSums();
 [[nodiscard]] Implementations gpuSegments();
 [[nodiscard]] Implementations gpuRuns();

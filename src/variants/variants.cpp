@@ -94,6 +94,11 @@ constexpr std::array rows{
     gpus(GpuUse::All, Operation::Compact, "out-of-core", "compact in host memory"),
     gpus(GpuUse::Ranks, Operation::Compact, "distributed", "compact over several GPUs"),
 
+    cpu(Operation::CompactFlagged, "cpu", "cpu compact by flags"),
+    gpu(Operation::CompactFlagged, "single-pass", "single-pass compact by flags"),
+    gpu(Operation::CompactFlagged, "cub", "cub compact by flags"),
+    latest(Operation::CompactFlagged, "cub-latest", "latest cub compact by flags"),
+
     cpu(Operation::Partition, "cpu", "cpu partition"),
     gpu(Operation::Partition, "single-pass", "single-pass partition"),
     gpu(Operation::Partition, "single-pass-apart", "single-pass partition into two arrays"),
@@ -130,6 +135,11 @@ constexpr std::array rows{
     latest(Operation::SortPairs, "cub-latest", "latest cub sort of pairs"),
     gpus(GpuUse::All, Operation::SortPairs, "out-of-core", "sort of pairs in host memory"),
     gpus(GpuUse::Ranks, Operation::SortPairs, "distributed", "sort of pairs over several GPUs"),
+
+    cpu(Operation::TopK, "cpu", "cpu selection"),
+    gpu(Operation::TopK, "radix", "radix selection"),
+    gpu(Operation::TopK, "cub", "cub selection"),
+    latest(Operation::TopK, "cub-latest", "latest cub selection"),
 
     cpu(Operation::RowSum, "cpu", "cpu row sum"),
     cpu(Operation::RowSum, "cpu-parallel", "cpu parallel row sum"),

@@ -30,36 +30,34 @@ struct SegmentedScan {
     TileOrder order = TileOrder::BlockIndex;  ///< how the blocks of large scans get their tiles
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename In, typename Heads, typename T, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Heads& /*heads*/, T* /*out*/, std::size_t n,
+    template <typename In, typename Heads, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Heads& /*heads*/, T* /*out*/, N n,
                                            const Functions&... /*functions*/) const {
-        return SinglePass::Scan::scratchBytesForSums<OpenRun<T, bool>, SourceOf<In>, T>(n);
+        return SinglePass::Scan::scratchBytesForSums<OpenRun<T, bool>, SourceOf<In>, T>(capacityOf(n));
     }
 
     /// Scans by Sum.
-    template <typename In, typename Heads, typename T>
-    void operator()(const In& in, const Heads& heads, T* out, std::size_t n, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <typename In, typename Heads, typename T, ElementCount N>
+    void operator()(const In& in, const Heads& heads, T* out, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, heads, out, n, Sum{}, scratch, stream);
     }
 
     /// Scans by any operator.
-    template <typename In, typename Heads, typename T, OperatorOn<T> Op>
-    void operator()(const In& in, const Heads& heads, T* out, std::size_t n, Op op, Scratch scratch,
-                    cudaStream_t stream) const {
+    template <typename In, typename Heads, typename T, ElementCount N, OperatorOn<T> Op>
+    void operator()(const In& in, const Heads& heads, T* out, N n, Op op, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, heads, out, n, op, op.template identity<T>(), scratch, stream);
     }
 
     /// Scans from an initial value.
-    template <typename In, typename Heads, typename T, OperatorOn<T> Op>
-    void operator()(const In& in, const Heads& heads, T* out, std::size_t n, Op op, std::type_identity_t<T> initial,
+    template <typename In, typename Heads, typename T, ElementCount N, OperatorOn<T> Op>
+    void operator()(const In& in, const Heads& heads, T* out, N n, Op op, std::type_identity_t<T> initial,
                     Scratch scratch, cudaStream_t stream) const {
         const SourceOf<Heads> headSource = sourceOf(heads);
-        requireHeads(headSource, out, n);
+        requireHeads(headSource, out, capacityOf(n));
         const Segments::SegmentedOperator<T, Op> segmented{{op}, initial};
         const Segments::SegmentedSource<SourceOf<In>, SourceOf<Heads>, T, Op> source{sourceOf(in), headSource,
                                                                                      segmented};
-        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, n, segmented,
+        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, CountFor<N>(n), segmented,
                                                                OpenRun<T, bool>{false, initial}, scratch, stream);
     }
 

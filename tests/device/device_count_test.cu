@@ -8,6 +8,7 @@
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
+#include "stream_compaction/segments.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/utf8.cuh"
 
@@ -228,6 +229,36 @@ TEST_F(DeviceCountTest, Partition) {
         [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
             partition(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch, stream);
         });
+}
+
+TEST_F(DeviceCountTest, CompactFlagged) {
+    for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
+        const SinglePass::CompactFlagged compact{order};
+        expectLikeHost(
+            [&](Arrays& a, auto n) {
+                return compact.scratchBytes(a.in.data(), a.in.data(), a.out.data(), a.counts.data(), n);
+            },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                const Word* const in = std::as_const(a.in).data();
+                compact(in, in, a.out.data(), a.counts.data(), n, scratch, stream);
+            });
+    }
+}
+
+TEST_F(DeviceCountTest, SegmentedScan) {
+    const SegmentedScan scan{.kind = SinglePass::ScanKind::Inclusive};
+    const std::vector<std::uint32_t> offsets{0, 1, 1, 40, 5000, 5001, 120000};
+    const DeviceBuffer<std::uint32_t> begins{std::span(offsets)};
+    const auto segments = segmentsAt(begins.data(), offsets.size());
+    expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), a.in.data(), a.out.data(), n); },
+                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                       const Word* const in = std::as_const(a.in).data();
+                       scan(in, in, a.out.data(), n, scratch, stream);
+                   });
+    expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), segments, a.out.data(), n); },
+                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                       scan(std::as_const(a.in).data(), segments, a.out.data(), n, scratch, stream);
+                   });
 }
 
 TEST_F(DeviceCountTest, SortKeys) {

@@ -8,6 +8,7 @@ namespace StreamCompaction::Testing {
 namespace {
 
 using SinglePass::Compact;
+using SinglePass::CompactFlagged;
 using SinglePass::Partition;
 
 /// An element of `size` bytes with any alignment.
@@ -317,6 +318,239 @@ TEST_F(SinglePassCompactTest, ByFlags) {
         expectCompactedByFlags<bool>(n);
         expectCompactedByFlags<int>(n);
     }
+}
+
+/// Flags packed in words. Bits behind the last flag are set, and nobody may take them for flags.
+[[nodiscard]] std::vector<std::uint32_t> packed(std::size_t n, Fraction fraction) {
+    std::vector<std::uint32_t> words(Common::divideRoundUp(n, 32), ~0u);
+    for (std::size_t i = 0; i < n; ++i) {
+        words[i / 32] &= ~(static_cast<std::uint32_t>(!fraction(i)) << i % 32);
+    }
+    return words;
+}
+
+/// Expects `stencil` to keep these elements of `in`, into an output that has room for no more.
+template <typename T, typename In, typename Stencil, typename... Predicate>
+void expectFlagged(const In& in, const Stencil& stencil, std::size_t n, const std::vector<T>& expected,
+                   const CompactFlagged& compact = {}, std::size_t misalignment = 0, Predicate... keep) {
+    GuardedArray<T> out(expected.size(), misalignment);
+    Counter count;
+    auto scratch = usedScratch(compact.scratchBytes(in, stencil, out.data(), count.memory.data(), n, keep...));
+    compact(in, stencil, out.data(), count.memory.data(), n, keep..., scratch.bytes(), nullptr);
+    ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
+}
+
+/// The elements of a tile that is decided by bytes or bits.
+constexpr std::size_t tileOfFlags = SinglePass::FlaggedTile<bool>::elements;
+
+/// Around the words, vectors and tiles of flags.
+[[nodiscard]] std::vector<std::size_t> sizesAroundTilesOfFlags() {
+    std::vector<std::size_t> sizes{1, 2};
+    for (const std::size_t border : {std::size_t{16}, std::size_t{32}, std::size_t{512}, std::size_t{1024}, tileOfFlags,
+                                     2 * tileOfFlags, std::size_t{1} << 15}) {
+        sizes.insert(sizes.end(), {border - 1, border, border + 1});
+    }
+    sizes.push_back(35 * tileOfFlags + 123);  // more tiles than a warp has lanes
+    if (!quick()) {
+        sizes.insert(sizes.end(), {(1u << 20) - 1, (1u << 20) + 1, 5000003});
+    }
+    return sizes;
+}
+
+template <typename T>
+void expectFlaggedInEveryWay(std::size_t n, Fraction fraction) {
+    const auto in = hostArray(n, Numbered<T>{});
+    const auto expected = expectedParts(in, fraction).kept;
+    const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+    const T* const elements = deviceIn.data();
+    const DeviceBuffer<std::uint8_t> bytes = deviceArray(n, FlagOf<std::uint8_t>{fraction});
+    const auto words = packed(n, fraction);
+    const DeviceBuffer<std::uint32_t> bits{std::span<const std::uint32_t>(words)};
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(elements, bytes.data(), n, expected));
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(elements, packedBits(bits.data()), n, expected, {}, 1));
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(elements, bytes.data(), n, expected, {.order = TileOrder::Ticket}));
+}
+
+TEST_F(SinglePassCompactTest, FlaggedOfEveryFraction) {
+    for (const std::size_t n : sizesAroundTilesOfFlags()) {
+        for (const Fraction fraction : fractions) {
+            ASSERT_NO_FATAL_FAILURE(expectFlaggedInEveryWay<int>(n, fraction));
+        }
+    }
+}
+
+template <typename T>
+void expectFlaggedOfSize() {
+    for (const Fraction fraction : {Fraction{50000}, Fraction{500000}, Fraction{1000000}}) {
+        ASSERT_NO_FATAL_FAILURE(expectFlaggedInEveryWay<T>(2 * tileOfFlags + 777, fraction));
+    }
+}
+
+TEST_F(SinglePassCompactTest, FlaggedElementsOfEverySize) {
+    expectFlaggedOfSize<Blob<1, 1>>();
+    expectFlaggedOfSize<Blob<2, 2>>();
+    expectFlaggedOfSize<Blob<3, 1>>();
+    expectFlaggedOfSize<Blob<6, 2>>();
+    expectFlaggedOfSize<Blob<8, 8>>();
+    expectFlaggedOfSize<Blob<12, 4>>();
+    expectFlaggedOfSize<Blob<16, 4>>();
+    expectFlaggedOfSize<Blob<16, 16>>();
+    expectFlaggedOfSize<Blob<24, 8>>();
+    expectFlaggedOfSize<Blob<60, 4>>();
+    expectFlaggedOfSize<Blob<64, 16>>();
+    expectFlaggedOfSize<Blob<64, 64>>();
+}
+
+TEST_F(SinglePassCompactTest, FlagsAtEveryAddress) {
+    const std::size_t n = 3 * tileOfFlags + 5;
+    const Fraction fraction{200000};
+    const auto in = hostArray(n, Numbered<Blob<16, 16>>{});
+    const auto expected = expectedParts(in, fraction).kept;
+    const DeviceBuffer<Blob<16, 16>> deviceIn{std::span<const Blob<16, 16>>(in)};
+    const auto flags = hostArray(n, FlagOf<std::uint8_t>{fraction});
+    for (std::size_t misalignment = 0; misalignment < 16; misalignment += quick() ? 3 : 1) {
+        GuardedArray<std::uint8_t> placed(n, misalignment);
+        placed.write(flags);
+        ASSERT_NO_FATAL_FAILURE(
+            expectFlagged(std::as_const(deviceIn).data(), placed.data(), n, expected, {}, misalignment));
+    }
+}
+
+/// Keeps every third number.
+struct IsMultipleOfThree {
+    template <typename S>
+    __host__ __device__ bool operator()(const S& x) const {
+        return static_cast<std::int64_t>(x) % 3 == 0;
+    }
+};
+struct IsGreater {
+    template <typename S>
+    __host__ __device__ bool operator()(const S& before, const S& x) const {
+        return before < x;
+    }
+};
+struct IndexAsWord {
+    __host__ __device__ std::uint64_t operator()(std::size_t i) const { return i; }
+};
+
+template <typename S>
+void expectKeptByStencil(std::size_t n) {
+    const auto stencil = hostArray(n, Summand<S>{23});
+    const DeviceBuffer<S> deviceStencil{std::span<const S>(stencil)};
+    const S* const elements = deviceStencil.data();
+    std::vector<std::uint64_t> indices;
+    std::vector<std::uint64_t> ofRises;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (IsMultipleOfThree{}(stencil[i])) {
+            indices.push_back(i);
+        }
+        if (i == 0 || IsGreater{}(stencil[i - 1], stencil[i])) {
+            ofRises.push_back(i);
+        }
+    }
+    const auto index = generated(IndexAsWord{});
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, elements, n, indices, {}, 0, IsMultipleOfThree{}));
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, transformed(elements, IsMultipleOfThree{}), n, indices));
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, elements, n, ofRises, {}, 0, WithPrevious{IsGreater{}}));
+}
+
+TEST_F(SinglePassCompactTest, StencilsOfEveryType) {
+    for (const std::size_t n : {std::size_t{100}, std::size_t{30001}}) {
+        expectKeptByStencil<std::int8_t>(n);
+        expectKeptByStencil<std::uint16_t>(n);
+        expectKeptByStencil<int>(n);
+        expectKeptByStencil<float>(n);
+        expectKeptByStencil<std::int64_t>(n);
+        expectKeptByStencil<double>(n);
+    }
+}
+
+TEST_F(SinglePassCompactTest, FlaggedByFunctionsOfTheIndex) {
+    const std::size_t n = 2 * tileOfFlags + 3;
+    const Fraction fraction{30000};
+    std::vector<std::uint64_t> squares;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (fraction(i)) {
+            squares.push_back(i * i);
+        }
+    }
+    expectFlagged(generated(SquareOfIndex{}), generated(fraction), n, squares);
+    const DeviceBuffer<std::uint64_t> indices = deviceArray(n, IndexAsWord{});
+    expectFlagged(transformed(indices.data(), SquareOfIndex{}), generated(IndexAsWord{}), n, squares, {}, 0,
+                  WithIndex{KeepByIndex{fraction}});
+}
+
+/// A kept element is called for, and a dropped one is not.
+struct CountCalls {
+    unsigned* calls;
+    __device__ int operator()(int x) const {
+        atomicAdd(calls, 1u);
+        return x;
+    }
+};
+
+TEST_F(SinglePassCompactTest, FlaggedReadsNoElementThatItDrops) {
+    const std::size_t n = 2 * tileOfFlags + 100;
+    const Fraction fraction{20000};
+    const auto in = hostArray(n, Numbered<int>{});
+    const auto expected = expectedParts(in, fraction).kept;
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    const unsigned none = 0;
+    DeviceBuffer<unsigned> calls{std::span(&none, 1)};
+    expectFlagged(transformed(deviceIn.data(), CountCalls{calls.data()}), generated(fraction), n, expected);
+    unsigned counted = 0;
+    calls.copyTo({&counted, 1});
+    EXPECT_EQ(counted, expected.size());
+}
+
+TEST_F(SinglePassCompactTest, FlaggedReplayedFromAGraph) {
+    const Fraction fraction{100000};
+    for (const std::size_t n : {std::size_t{1000}, 12 * tileOfFlags + 1}) {
+        const auto in = hostArray(n, Numbered<int>{});
+        const auto expected = expectedParts(in, fraction).kept;
+        const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+        const DeviceBuffer<bool> flags = deviceArray(n, FlagOf<bool>{fraction});
+        GuardedArray<int> out(n);
+        Counter count;
+        const CompactFlagged compact;
+        auto scratch =
+            usedScratch(compact.scratchBytes(deviceIn.data(), flags.data(), out.data(), count.memory.data(), n));
+        replay(3, [&](cudaStream_t stream) {
+            out.poison(n, stream);
+            compact(deviceIn.data(), flags.data(), out.data(), count.memory.data(), n, scratch.bytes(), stream);
+        });
+        ASSERT_EQ(count.read(), expected.size());
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    }
+}
+
+TEST_F(SinglePassCompactTest, FlaggedRefusesBadArguments) {
+    const std::size_t n = 3 * tileOfFlags;
+    DeviceBuffer<int> in(n);
+    DeviceBuffer<int> out(n);
+    DeviceBuffer<std::uint8_t> flags(n);
+    Counter count;
+    std::size_t* const counter = count.memory.data();
+    const CompactFlagged compact;
+    auto scratch = usedScratch(compact.scratchBytes(in.data(), flags.data(), out.data(), counter, n));
+    const auto expectRefused = [&](const int* from, const auto& stencil, int* to, std::size_t* counted, Scratch lent) {
+        EXPECT_THROW(compact(from, stencil, to, counted, n, lent, nullptr), std::invalid_argument);
+    };
+    const std::uint8_t* const bytes = flags.data();
+    const std::uint8_t* const noBytes = nullptr;
+    const auto* const bits = reinterpret_cast<const std::uint32_t*>(bytes);
+    expectRefused(nullptr, bytes, out.data(), counter, scratch.bytes());
+    expectRefused(in.data(), noBytes, out.data(), counter, scratch.bytes());
+    expectRefused(in.data(), packedBits(nullptr), out.data(), counter, scratch.bytes());
+    expectRefused(in.data(), bytes, nullptr, counter, scratch.bytes());
+    expectRefused(in.data(), bytes, out.data(), nullptr, scratch.bytes());
+    expectRefused(in.data(), bytes, in.data() + n - 1, counter, scratch.bytes());
+    expectRefused(in.data(), bytes, reinterpret_cast<int*>(flags.data()), counter, scratch.bytes());
+    expectRefused(in.data(), packedBits(bits), reinterpret_cast<int*>(flags.data()), counter, scratch.bytes());
+    expectRefused(in.data(), bytes, out.data(), counter, scratch.bytes().first(scratch.size() - 1));
+    compact(in.data(), bytes, out.data(), counter, 0, {}, nullptr);
+    EXPECT_EQ(count.read(), 0U);
 }
 
 /// Takes milliseconds for one of the elements.

@@ -23,6 +23,7 @@
 #include "stream_compaction/split_sort.cuh"
 #include "stream_compaction/thrust.cuh"
 #include "stream_compaction/thrust_row_sum.cuh"
+#include "stream_compaction/top_k.cuh"
 #include "stream_compaction/utf8.cuh"
 #include "stream_compaction/utf8/textbook.cuh"
 #if !defined(STREAM_COMPACTION_SIMULATED)
@@ -47,9 +48,10 @@ static_assert(CompactOperation<MapScanScatter<Naive::Scan>> && CompactOperation<
               CompactOperation<Thrust::Compact>);
 static_assert(SortOperation<SplitSort<Naive::Scan>> && SortOperation<Radix::Sort> && SortOperation<Thrust::Sort>);
 static_assert(SaysWhatMayBeInPlace<Radix::ArgSort> && SaysWhatMayBeInPlace<Runs::Encode> &&
-              SaysWhatMayBeInPlace<Runs::ReduceByKey> && SaysWhatMayBeInPlace<SegmentedScan> &&
-              SaysWhatMayBeInPlace<SegmentedSort> && SaysWhatMayBeInPlace<Histogram> &&
-              SaysWhatMayBeInPlace<Radix::MultiPartition> && SaysWhatMayBeInPlace<Thrust::Partition> &&
+              SaysWhatMayBeInPlace<SinglePass::CompactFlagged> && SaysWhatMayBeInPlace<Runs::ReduceByKey> &&
+              SaysWhatMayBeInPlace<SegmentedScan> && SaysWhatMayBeInPlace<SegmentedSort> &&
+              SaysWhatMayBeInPlace<Histogram> && SaysWhatMayBeInPlace<Radix::MultiPartition> &&
+              SaysWhatMayBeInPlace<Radix::TopK> && SaysWhatMayBeInPlace<Thrust::Partition> &&
               SaysWhatMayBeInPlace<Thrust::SortPairs> && SaysWhatMayBeInPlace<RowSum::Adaptive> &&
               SaysWhatMayBeInPlace<RowSum::OneAccumulator> && SaysWhatMayBeInPlace<Thrust::RowSum> &&
               SaysWhatMayBeInPlace<Utf8::Decode> && SaysWhatMayBeInPlace<Utf8::Encode> &&
@@ -143,6 +145,17 @@ template <typename K>
             }};
 }
 
+template <typename T, typename Flag, typename Op>
+[[nodiscard]] Operation compactFlagged(const std::string& name, const Op& op) {
+    return {
+        name,
+        [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<Flag>, noArray<T>, noArray<std::size_t>, n); },
+        [op](std::size_t n) {
+            const Flag* const flags = memory<Flag, 6>();
+            op(memory<T, 2>(), flags, memory<T, 3>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
+        }};
+}
+
 template <typename K, typename V, typename Op>
 [[nodiscard]] Operation reduceByKey(const std::string& name, const Op& op) {
     return {name,
@@ -217,6 +230,17 @@ template <typename K>
             }};
 }
 
+template <typename K, typename V>
+[[nodiscard]] Operation topK(const std::string& name) {
+    return {
+        name,
+        [](std::size_t n) { (void)Radix::TopK{}.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n, 5); },
+        [](std::size_t n) {
+            const V* const values = memory<V, 5>();
+            Radix::TopK{}(memory<K, 2>(), memory<K, 3>(), values, memory<V, 4>(), n, 5, scratch(), nullptr);
+        }};
+}
+
 template <typename From, typename To, typename Op>
 [[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
     return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n); },
@@ -242,6 +266,8 @@ template <typename From, typename To, typename Op>
             compact<Pair>("single-pass compaction of pairs", SinglePass::Compact{}),
             compact<int>("single-pass partition of ints", SinglePass::Partition{}),
             partition<int>("single-pass partition of ints into two arrays", SinglePass::Partition{}),
+            compactFlagged<std::uint8_t, std::uint8_t>("compaction of bytes by flags", SinglePass::CompactFlagged{}),
+            compactFlagged<Pair, std::int64_t>("compaction of pairs by words", SinglePass::CompactFlagged{}),
             compact<std::uint8_t>("unique bytes", Runs::Unique{}),
             encode<std::uint8_t, std::uint64_t>("run-length encoding of bytes", Runs::Encode{}),
             reduceByKey<std::uint8_t, std::uint8_t>("reduction of bytes by bytes", Runs::ReduceByKey{}),
@@ -254,6 +280,7 @@ template <typename From, typename To, typename Op>
             argSort<std::uint32_t>("argsort with indices of 32 bits"),
             argSort<std::int64_t>("argsort with indices of 64 bits"),
             sortPairs<std::uint8_t, Pair>("radix sort of bytes and pairs", Radix::Sort{}),
+            topK<std::uint8_t, Pair>("first k of bytes and pairs"), topK<double, std::uint8_t>("first k of doubles"),
             histogram<std::uint8_t, std::uint64_t>("histogram of bytes"),
             histogram<std::int64_t, std::uint32_t>("histogram of words in narrow counts"),
             multiPartition<std::uint8_t>("partition of bytes into parts"),
@@ -272,6 +299,7 @@ template <typename From, typename To, typename Op>
              }},
 #if !defined(STREAM_COMPACTION_SIMULATED)
             scan<int>("CUB's scan of ints", Cub::Scan{}), compact<int>("CUB's compaction of ints", Cub::Compact{}),
+            compactFlagged<int, std::uint8_t>("CUB's compaction of ints by flags", Cub::CompactFlagged{}),
             compact<int>("CUB's unique ints", Cub::Unique{}),
             encode<int, int>("CUB's run-length encoding of ints", Cub::Encode{}),
             reduceByKey<int, int>("CUB's reduction of ints by ints", Cub::ReduceByKey{}),
@@ -326,6 +354,10 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     expectSizeRefused("compaction", [&] {
         (void)SinglePass::Compact{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::size_t>,
                                                  tooManyTiles);
+    });
+    expectSizeRefused("compaction by flags", [&] {
+        (void)SinglePass::CompactFlagged{}.scratchBytes(noArray<std::uint8_t>, noArray<bool>, noArray<std::uint8_t>,
+                                                        noArray<std::size_t>, tooManyTiles);
     });
     expectSizeRefused("reduction by key", [&] {
         (void)Runs::ReduceByKey{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, noArray<std::uint8_t>,

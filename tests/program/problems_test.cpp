@@ -218,6 +218,41 @@ TEST(SegmentedSortProblem, WantsTheElementsOfEachSegmentAscending) {
     EXPECT_EQ(judgeSorted({-4, 2, 1, 3, 5}), "wrong count: expected 6 elements, got 5");
 }
 
+TEST(CompactFlaggedProblem, WantsTheRecordsOfNonzeroElements) {
+    const std::vector<int> input{0, 5, 0, 0, -1, 2};
+    const auto judge = [&input](const std::vector<Record>& result) {
+        const auto problem = problemOn(Operation::CompactFlagged, input);
+        dynamic_cast<CompactFlaggedProblem<int>&>(*problem).result().assign(result.begin(), result.end());
+        return problem->mismatch();
+    };
+    EXPECT_EQ(judge({recordAt(1), recordAt(4), recordAt(5)}), std::nullopt);
+    EXPECT_EQ(judge({recordAt(1), recordAt(4)}), "wrong count: expected 3 elements, got 2");
+    EXPECT_EQ(judge({recordAt(1), recordAt(4), {5, 0}}),
+              "first mismatch at index 2: expected record 5, got 5 with complement 0");
+    // Six flags, two sectors of two records each, three records.
+    EXPECT_EQ(problemOn(Operation::CompactFlagged, input)->bytesMoved(), 6u + 2 * 32 + 3 * 16);
+}
+
+TEST(TopKProblem, WantsTheSmallestInAnyOrder) {
+    std::vector<int> input(2000, 9);  // two are wanted
+    input[700] = 3;
+    const auto judge = [&input](const std::vector<int>& result) {
+        const auto problem = problemOn(Operation::TopK, input);
+        dynamic_cast<TopKProblem<int>&>(*problem).result().assign(result.begin(), result.end());
+        return problem->mismatch();
+    };
+    const std::string wrong = "the elements are not the first 2 of the input";
+    EXPECT_EQ(judge({3, 9}), std::nullopt);
+    EXPECT_EQ(judge({9, 3}), std::nullopt);
+    EXPECT_EQ(judge({9, 9}), wrong);
+    EXPECT_EQ(judge({3, 3}), wrong);
+    EXPECT_EQ(judge({3, 8}), wrong);
+    EXPECT_EQ(judge({3}), "wrong count: expected 2 elements, got 1");
+    input[1999] = -1;
+    EXPECT_EQ(judge({-1, 3}), std::nullopt);
+    EXPECT_EQ(judge({3, 9}), wrong);
+}
+
 TEST(MultiPartitionProblem, WantsTheOrderOfTheInputInEachPart) {
     const auto judge = [](const std::vector<int>& result) {
         const auto problem = problemOn(Operation::MultiPartition, std::vector<int>{0x102, 0x1, 0x2, -1});
@@ -325,8 +360,13 @@ INSTANTIATE_TEST_SUITE_P(OnSegments, SolvedProblem,
                          testing::Combine(testing::ValuesIn(operationsOnSegments),
                                           testing::Values(ElementType::Int32, ElementType::Int64)),
                          nameOf);
-INSTANTIATE_TEST_SUITE_P(MultiPartition, SolvedProblem,
-                         testing::Values(std::tuple(Operation::MultiPartition, ElementType::Int32)), nameOf);
+INSTANTIATE_TEST_SUITE_P(TopK, SolvedProblem,
+                         testing::Combine(testing::Values(Operation::TopK), testing::ValuesIn(allElementTypes)),
+                         nameOf);
+INSTANTIATE_TEST_SUITE_P(OnInts, SolvedProblem,
+                         testing::Values(std::tuple(Operation::CompactFlagged, ElementType::Int32),
+                                         std::tuple(Operation::MultiPartition, ElementType::Int32)),
+                         nameOf);
 INSTANTIATE_TEST_SUITE_P(Histograms, SolvedProblem,
                          testing::Combine(testing::ValuesIn(histograms),
                                           testing::Values(ElementType::Int8, ElementType::Int32)),

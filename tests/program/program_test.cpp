@@ -426,7 +426,7 @@ TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
     const Result result = run({"--op", "all", "--type", "int8,int32,int64,float,double", "--variant", "cpu"},
                               machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n120 passed, 0 failed, 0 skipped\n"));
+    EXPECT_THAT(result.out, EndsWith("\n132 passed, 0 failed, 0 skipped\n"));
 }
 
 TEST(Program, FitsInto80Columns) {

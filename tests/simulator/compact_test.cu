@@ -1,5 +1,6 @@
 #include "seeds.cuh"
 #include "stream_compaction/single_pass/compact.cuh"
+#include "stream_compaction/single_pass/compact_flagged.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -91,6 +92,43 @@ TEST_F(SeededCompactTest, Together) {
         expectPartedTogether<Rejects::Dropped>(1600 + seed % 7, seed);
         expectPartedTogether<Rejects::Behind>(900 + seed % 7, seed);
     });
+}
+
+/// Expects the odd numbers of n random ones to be kept, over tiles of `threads` threads.
+template <int threads>
+void expectKeptByStencil(TileOrder order, std::size_t n, std::uint64_t seed) {
+    using Shape = TileShape<threads, 2, 4>;
+    const auto stencil = hostArray(n, Summand<int>{seed});
+    const auto in = hostArray(n, Summand<std::int64_t>{~seed});
+    std::vector<std::int64_t> expected;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (IsOdd{}(stencil[i])) {
+            expected.push_back(in[i]);
+        }
+    }
+    const DeviceBuffer<int> deviceStencil{std::span<const int>(stencil)};
+    const DeviceBuffer<std::int64_t> deviceIn{std::span<const std::int64_t>(in)};
+    GuardedArray<std::int64_t> out(expected.size());
+    DeviceBuffer<std::size_t> count(1);
+    const std::size_t bytes = scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(n));
+    auto scratch = usedScratch(bytes);
+    SinglePass::CompactFlagged{order}.compact<Shape>(sourceOf(deviceIn.data()), sourceOf(deviceStencil.data()),
+                                                     out.data(), count.data(), n, IsOdd{},
+                                                     ScratchArena(scratch.bytes(), bytes), nullptr);
+    std::vector<std::size_t> counted(1);
+    count.copyTo(counted);
+    ASSERT_EQ(counted[0], expected.size()) << "n = " << n;
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
+}
+
+TEST_F(SeededCompactTest, FlaggedByLookBack) {
+    underEverySeed(BlockOrder::ByIndex,
+                   [](std::uint64_t seed) { expectKeptByStencil<64>(TileOrder::BlockIndex, 3300 + seed % 7, seed); });
+}
+
+TEST_F(SeededCompactTest, FlaggedByTickets) {
+    underEverySeed(BlockOrder::Any,
+                   [](std::uint64_t seed) { expectKeptByStencil<192>(TileOrder::Ticket, 6500 + seed % 7, seed); });
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <stream_compaction/map_scan_scatter.cuh>
 #include <stream_compaction/single_pass/compact.cuh>
+#include <stream_compaction/single_pass/compact_flagged.cuh>
 
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/memory.cuh"
@@ -31,6 +32,8 @@ Implementations gpuCompactions() {
         compaction("efficient-optimized", over(optimizedScan), IntsAlone{}),
         compaction("shared", over(sharedScan), IntsAlone{}),
         compaction("single-pass", fixed<SinglePass::Compact>),
+        implementEach<FlaggedMemory>(IntsAlone{}, Operation::CompactFlagged, "single-pass",
+                                     fixed<SinglePass::CompactFlagged>),
     });
 }
 

@@ -119,6 +119,50 @@ class CompactMemory : public CountedMemory<T> {
     void fetchTo(Array<T>& result) const { fetch(this->output(), result, this->fetchCount()); }
 };
 
+/// Memory of a compaction of records by flags.
+template <typename T>
+class FlaggedMemory {
+  public:
+    using Element = T;
+    using SomeProblem = CompactFlaggedProblem<T>;
+
+    explicit FlaggedMemory(std::span<const T> input)
+        : flags_(input.size()), records_(input.size()), out_(input.size()) {
+        std::vector<Flag> flags(input.size());
+        std::ranges::transform(input, flags.begin(), [](T x) -> Flag { return x != T{} ? 1 : 0; });
+        flags_.copyFrom(flags);
+        std::vector<Record> records(input.size());
+        std::ranges::generate(records, [i = std::uint64_t{0}]() mutable { return recordAt(i++); });
+        records_.copyFrom(records);
+    }
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<Record>, noArray<Flag>, noArray<Record>, noArray<std::size_t>, n);
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) {
+        return n * (sizeof(Flag) + 2 * sizeof(Record)) + KeptCount::bytes;
+    }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(records_).data(), std::as_const(flags_).data(), out_.data(), count_.data(), flags_.size(),
+           scratch, defaultStream);
+    }
+    void poison() {
+        Bench::poison(out_);
+        count_.poison();
+    }
+    void fetchTo(Array<Record>& result) const { fetch(out_, result, count_.fetchOf(flags_.size())); }
+
+  private:
+    StreamCompaction::DeviceBuffer<Flag> flags_;
+    StreamCompaction::DeviceBuffer<Record> records_;
+    StreamCompaction::DeviceBuffer<Record> out_;
+    KeptCount count_;
+};
+
 /// Both parts in one array.
 template <typename T>
 class JoinedMemory : public CountedMemory<T> {
@@ -410,6 +454,34 @@ template <typename T>
 using ScanByOffsetsMemory = SegmentedMemory<T, SumOf<T>, SegmentOffsets>;
 template <typename T>
 using SegmentedSortMemory = SegmentedMemory<T, T, SegmentOffsets>;
+
+/// Memory of a selection.
+template <typename T>
+class TopKMemory {
+  public:
+    using Element = T;
+    using SomeProblem = TopKProblem<T>;
+
+    explicit TopKMemory(std::span<const T> input) : input_(input), output_(SomeProblem::firstOf(input.size())) {}
+
+    template <typename Op>
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
+        using StreamCompaction::noArray;
+        return op.scratchBytes(noArray<T>, noArray<T>, n, SomeProblem::firstOf(n));
+    }
+    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (n + SomeProblem::firstOf(n)) * sizeof(T); }
+
+    template <typename Op>
+    void call(const Op& op, StreamCompaction::Scratch scratch) {
+        op(std::as_const(input_).data(), output_.data(), input_.size(), output_.size(), scratch, defaultStream);
+    }
+    void poison() { Bench::poison(output_); }
+    void fetchTo(Array<T>& result) const { fetch(output_, result, output_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<T> input_;
+    StreamCompaction::DeviceBuffer<T> output_;
+};
 
 /// Memory of a run-length encoding.
 template <typename K>

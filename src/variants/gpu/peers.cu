@@ -53,10 +53,12 @@ template <typename Sort>
     return joined({
         implementEach<ScanMemory>(AllTypes{}, Operation::Scan, cub, fixed<Cub::Scan>),
         implementEach<CompactMemory>(AllTypes{}, Operation::Compact, cub, fixed<Cub::Compact>),
+        implementEach<FlaggedMemory>(IntsAlone{}, Operation::CompactFlagged, cub, fixed<Cub::CompactFlagged>),
         implementEach<ReversedMemory>(IntsAlone{}, Operation::Partition, cub, fixed<Cub::Partition>),
         implementEach<SortMemory>(IntsAlone{}, Operation::MultiPartition, cub, byLowByte<Cub::Sort>),
         implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
+        implementEach<TopKMemory>(IntsAndFloats{}, Operation::TopK, cub, fixed<Cub::TopK>),
         rowSum<Cub::RowSum>(AllTypes{}, cub),
         implementEach<ScanByKeysMemory>(Integers{}, Operation::SegmentedScan, cub, fixed<Cub::SegmentedScan>),
         implementEach<SegmentedSortMemory>(Integers{}, Operation::SegmentedSort, cub, fixed<Cub::SegmentedSort>),

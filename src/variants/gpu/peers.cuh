@@ -12,9 +12,11 @@ struct NotSimulated {
 };
 using Scan = NotSimulated;
 using Compact = NotSimulated;
+using CompactFlagged = NotSimulated;
 using Partition = NotSimulated;
 using Sort = NotSimulated;
 using SortPairs = NotSimulated;
+using TopK = NotSimulated;
 using RowSum = NotSimulated;
 using SegmentedScan = NotSimulated;
 using SegmentedSort = NotSimulated;
@@ -30,6 +32,7 @@ using Histogram = NotSimulated;
 #include <stream_compaction/cub_row_sum.cuh>
 #include <stream_compaction/cub_runs.cuh>
 #include <stream_compaction/cub_segments.cuh>
+#include <stream_compaction/cub_top_k.cuh>
 #endif
 
 #if defined(STREAM_COMPACTION_SIMULATED) && !defined(STREAM_COMPACTION_HAS_THRUST)

@@ -1,5 +1,6 @@
 #include <stream_compaction/radix_sort.cuh>
 #include <stream_compaction/split_sort.cuh>
+#include <stream_compaction/top_k.cuh>
 
 #include "variants/gpu/gathered.cuh"
 #include "variants/gpu/ladder.cuh"
@@ -88,6 +89,10 @@ Implementations gpuPairSorts() {
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, "radix", fixed<Radix::Sort>),
         {implement<ArgSortMemory<std::int32_t>>(Operation::SortPairs, "radix-argsort", fixed<Radix::ArgSort>)},
     });
+}
+
+Implementations gpuSelections() {
+    return implementEach<TopKMemory>(IntsAndFloats{}, Operation::TopK, "radix", fixed<StreamCompaction::Radix::TopK>);
 }
 
 }  // namespace Bench

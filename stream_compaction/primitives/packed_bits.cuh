@@ -1,0 +1,69 @@
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/common.h"
+#include "stream_compaction/primitives/source.cuh"
+
+/// Flags packed 32 to a word, as the validity masks of data frames are: flag i is bit i % 32 of word i / 32.
+namespace StreamCompaction {
+
+/// The flags as the source of a stencil.
+struct PackedBits {
+    using Value = bool;
+
+    const std::uint32_t* words;
+
+    /// The number of words that hold n flags.
+    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t n) { return Common::divideRoundUp(n, 32); }
+};
+
+/// A stencil of flags that are packed in words in device memory.
+[[nodiscard]] inline PackedBits packedBits(const std::uint32_t* words) { return {words}; }
+
+[[nodiscard]] inline PackedBits sourceOf(const PackedBits& in) { return in; }
+
+/// Loads a tile of packed flags into registers, and has shared memory for `room` bytes. A vector is a part of one word.
+template <typename Shape, std::size_t room>
+class SourceLoader<PackedBits, Shape, room> {
+    static_assert(32 % Shape::vectorLength == 0);
+
+  public:
+    struct Storage {
+        alignas(16) std::byte elements[room];
+    };
+
+    __device__ SourceLoader(Storage& storage, const PackedBits& source, std::size_t n)
+        : storage_(storage), source_(source), n_(n) {}
+
+    __device__ void start(int /*tile*/) {}
+    __device__ void finish(int tile) {
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            const std::size_t first = Shape::begin(tile) + Shape::offset(row);
+            words_[row] = source_.words[min(first, n_ - 1) / 32] >> first % 32;
+        }
+    }
+    __device__ void release() {}
+    [[nodiscard]] __device__ auto row(int row) const {
+        Vector<bool, Shape::vectorLength> flags;
+#pragma unroll
+        for (int i = 0; i < Shape::vectorLength; ++i) {
+            flags.items[i] = (words_[row] >> i & 1) != 0;
+        }
+        return flags;
+    }
+    [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
+
+  private:
+    Storage& storage_;
+    const PackedBits& source_;
+    std::size_t n_;
+    std::uint32_t words_[Shape::rows];
+};
+
+}  // namespace StreamCompaction

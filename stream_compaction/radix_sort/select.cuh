@@ -1,0 +1,358 @@
+#pragma once
+
+#include <cooperative_groups.h>
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/chain.cuh"
+#include "stream_compaction/primitives/key_coding.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
+#include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/sort_tile.cuh"
+#include "stream_compaction/primitives/source.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+
+/// Radix select: the first k of n keys (Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms for
+/// Graphics Processing Units", 2012), and a bound of the first k that a sample of the keys yields.
+namespace StreamCompaction::Radix {
+
+/// Digits of a selection, from the highest bits of the key on. The last may be narrower.
+inline constexpr int selectBits = 11;
+inline constexpr int selectValues = 1 << selectBits;
+
+/// The counts of the digits over all blocks, one row per digit of the key.
+template <typename Bits>
+using SelectCounts = std::uint64_t[Common::divideRoundUp(8 * sizeof(Bits), selectBits)][selectValues];
+
+/// The numbers of keys below and at a threshold.
+struct Sides {
+    std::uint64_t below;
+    std::uint64_t at;
+};
+
+struct AddSides {
+    template <typename T>
+    [[nodiscard]] __device__ constexpr T identity() const {
+        return {0, 0};
+    }
+    __device__ constexpr Sides operator()(const Sides& a, const Sides& b) const {
+        return {a.below + b.below, a.at + b.at};
+    }
+};
+
+/// The code without its last `shift` bits.
+template <typename Bits>
+[[nodiscard]] __device__ constexpr Bits withoutLast(Bits code, int shift) {
+    return shift < static_cast<int>(8 * sizeof(Bits)) ? static_cast<Bits>(code >> shift) : Bits{0};
+}
+
+/// The leading bits of the k-th code. All codes with smaller leading bits are among the first k, and so are `wanted` of
+/// the `all` codes with these.
+template <typename Bits>
+struct Threshold {
+    Bits prefix;
+    int shift;  ///< bits behind the prefix
+    std::uint64_t wanted;
+    std::uint64_t all;
+    Sides mine;  ///< the codes of this block
+
+    [[nodiscard]] __device__ bool isBelow(Bits code) const { return withoutLast(code, shift) < prefix; }
+    [[nodiscard]] __device__ bool isAt(Bits code) const { return withoutLast(code, shift) == prefix; }
+    /// The greatest code with the prefix.
+    [[nodiscard]] __device__ Bits greatest() const {
+        return static_cast<Bits>(prefix << shift | ((Bits{1} << shift) - 1));
+    }
+};
+
+/// A key and the value that goes with it.
+template <typename Bits, typename Value>
+struct KeyAndValue {
+    Bits key;
+    Value value;
+};
+
+template <typename Bits>
+[[nodiscard]] __device__ Bits keyOf(const Bits& key) {
+    return key;
+}
+template <typename Bits, typename Value>
+[[nodiscard]] __device__ Bits keyOf(const KeyAndValue<Bits, Value>& pair) {
+    return pair.key;
+}
+
+template <int threads>
+struct SelectStorage {
+    std::uint32_t counts[selectValues];  ///< of this block
+    std::uint64_t slots[threads / Warp::lanes];
+    struct {
+        int digit;
+        std::uint64_t before;
+        std::uint64_t count;
+    } found;
+};
+
+/// Finds the threshold of the first k of the elements that all blocks of a cooperative grid have. This block has `size`
+/// of them. The blocks count one digit after the other, of the elements that share all digits before. `counts` is zero
+/// at first; a block alone does not use it.
+template <typename Shape, typename Bits, typename T>
+[[nodiscard]] __device__ Threshold<Bits> findThreshold(const T* elements, std::size_t size, std::uint64_t k,
+                                                       const KeyCoding<Bits>& coding, SelectCounts<Bits>* counts,
+                                                       SelectStorage<Shape::threads>& storage) {
+    constexpr int perThread = selectValues / Shape::threads;
+    Threshold<Bits> threshold{0, 8 * sizeof(Bits), k, 0, {0, size}};
+    for (int round = 0; threshold.shift > 0 && threshold.all != threshold.wanted; ++round) {
+        const int shift = max(threshold.shift - selectBits, 0);
+        const std::uint32_t mask = (1u << (threshold.shift - shift)) - 1;
+
+        // Count the digits.
+        for (int i = static_cast<int>(threadIdx.x); i < selectValues; i += Shape::threads) {
+            storage.counts[i] = 0;
+        }
+        __syncthreads();
+        const auto count = [&](const T& element) {
+            const Bits code = coding.encode(keyOf(element));
+            if (threshold.isAt(code)) {
+                atomicAdd(&storage.counts[static_cast<std::uint32_t>(code >> shift) & mask], 1u);
+            }
+        };
+        forEachElement<Shape>(elements, size, count, 0, 1);
+        __syncthreads();
+        std::uint64_t ofAll[perThread];
+        const int first = static_cast<int>(threadIdx.x) * perThread;
+        if (gridDim.x > 1) {
+            std::uint64_t* const sums = (*counts)[round];
+            for (int i = static_cast<int>(threadIdx.x); i < selectValues; i += Shape::threads) {
+                if (storage.counts[i] > 0) {
+                    atomicAdd(reinterpret_cast<unsigned long long*>(&sums[i]), std::uint64_t{storage.counts[i]});
+                }
+            }
+            cooperative_groups::this_grid().sync();
+            for (int j = 0; j < perThread; ++j) {
+                ofAll[j] = __ldcg(&sums[first + j]);
+            }
+        } else {
+            for (int j = 0; j < perThread; ++j) {
+                ofAll[j] = storage.counts[first + j];
+            }
+        }
+
+        // Find the digit of the k-th code.
+        std::uint64_t sum = 0;
+        for (int j = 0; j < perThread; ++j) {
+            sum += ofAll[j];
+        }
+        std::uint64_t before = Block::exclusiveScan<Shape::warps>(sum, storage.slots, Sum{});
+        for (int j = 0; j < perThread; ++j) {
+            if (before < threshold.wanted && threshold.wanted <= before + ofAll[j]) {
+                storage.found = {first + j, before, ofAll[j]};
+            }
+            before += ofAll[j];
+        }
+        __syncthreads();
+        const auto found = storage.found;
+        std::uint64_t mineBelow = 0;
+        for (int j = 0; j < perThread; ++j) {
+            mineBelow += first + j < found.digit ? storage.counts[first + j] : 0;
+        }
+        threshold.mine.at = storage.counts[found.digit];
+        threshold.mine.below += Block::reduce<Shape::warps>(mineBelow, storage.slots, Sum{});
+        threshold.prefix = static_cast<Bits>(threshold.prefix << (threshold.shift - shift) | found.digit);
+        threshold.shift = shift;
+        threshold.wanted -= found.before;
+        threshold.all = found.count;
+    }
+    return threshold;
+}
+
+/// Finds the first k of n elements by all blocks of a cooperative grid, and calls `store(place, element, index)` for
+/// each of them. Places are in the order of the elements. Each block has a part of the elements.
+template <typename Shape, typename Bits, typename T, typename Store>
+__device__ void selectFirst(const T* elements, std::size_t n, std::uint64_t k, const KeyCoding<Bits>& coding,
+                            SelectCounts<Bits>* counts, GridChain<Sides> chain, SelectStorage<Shape::threads>& storage,
+                            Store store) {
+    using Row = TileShape<Shape::threads, 1, Shape::vectorLength>;
+    const std::size_t tiles = (n + Shape::elements - 1) / Shape::elements;
+    const std::size_t perBlock = (tiles + gridDim.x - 1) / gridDim.x * Shape::elements;
+    const std::size_t begin = min(blockIdx.x * perBlock, n);
+    const std::size_t size = min(perBlock, n - begin);
+    const Threshold<Bits> threshold = findThreshold<Shape>(elements + begin, size, k, coding, counts, storage);
+
+    // What earlier blocks store. Of the codes at the threshold only the first are wanted.
+    Sides before{0, 0};
+    if (gridDim.x > 1) {
+        chain.publish(threshold.mine);
+        before = chain.before(AddSides{});
+    }
+
+    // Store, a vector per thread at a time. A word has the numbers of codes below and at the threshold.
+    auto* const slots = reinterpret_cast<std::uint32_t*>(storage.slots);
+    for (std::size_t done = 0; done < size; done += Row::elements) {
+        __syncthreads();  // nobody reads the slots any more
+        const TileOf<const T> tile = Row::tileOf(elements + begin + done, 0, size - done);
+        Vector<T, Shape::vectorLength> row[1];
+        loadRows<Row>(row, tile);
+        std::uint32_t mine = 0;
+#pragma unroll
+        for (int i = 0; i < Shape::vectorLength; ++i) {
+            if (Row::offset(0) + i < tile.size) {
+                const Bits code = coding.encode(keyOf(row[0].items[i]));
+                mine += (threshold.isBelow(code) ? 1u : 0u) + (threshold.isAt(code) ? 1u << 16 : 0u);
+            }
+        }
+        const std::uint32_t upTo = Warp::inclusiveScan(mine, Sum{});
+        const auto place = Block::scanWarps<Shape::warps>(Warp::broadcast(upTo, Warp::lanes - 1), slots, Sum{});
+        const std::uint32_t mineFrom = place.before + upTo - mine;
+        Sides here{before.below + (mineFrom & 0xFFFF), before.at + (mineFrom >> 16)};
+#pragma unroll
+        for (int i = 0; i < Shape::vectorLength; ++i) {
+            if (Row::offset(0) + i < tile.size) {
+                const Bits code = coding.encode(keyOf(row[0].items[i]));
+                const bool isAt = threshold.isAt(code);
+                const bool isBelow = threshold.isBelow(code);
+                if (isBelow || (isAt && here.at < threshold.wanted)) {
+                    store(here.below + min(here.at, threshold.wanted), row[0].items[i],
+                          begin + done + Row::offset(0) + i);
+                }
+                here.below += isBelow ? 1 : 0;
+                here.at += isAt ? 1 : 0;
+            }
+        }
+        before.below += place.all & 0xFFFF;
+        before.at += place.all >> 16;
+    }
+}
+
+/// The input of a selection. `Values` is the source of the values, or NoValue.
+template <typename Bits, typename Values>
+struct SelectionInput {
+    const Bits* keys;
+    Values values;
+};
+
+template <typename Values>
+struct ValueIn {
+    using Type = typename Values::Value;
+};
+template <>
+struct ValueIn<NoValue> {
+    using Type = NoValue;
+};
+template <typename Values>
+using ValueOfSource = typename ValueIn<Values>::Type;
+
+/// An element that may be among the first k: its key, or its key and its value.
+template <typename Bits, typename Values>
+using Candidate = std::conditional_t<hasValues<Values>, KeyAndValue<Bits, ValueOfSource<Values>>, Bits>;
+
+/// The candidates that the filter has kept, of which there may be none.
+template <typename Bits, typename Values>
+struct Candidates {
+    Candidate<Bits, Values>* elements;
+    std::size_t* count;
+};
+
+/// Writes the first k elements, in the order of the input. They are sought among the candidates if the filter has kept
+/// at least k, which it nearly always has. Otherwise they are sought in the whole input. A cooperative launch.
+///
+/// The blocks count one digit after the other, highest first, of the keys that share all digits before. Each block then
+/// knows how many of its keys are below the threshold, and how many are at it. It learns the numbers of the blocks
+/// before it around a barrier, and writes its part of the result.
+///
+/// Work O(n) per digit and one pass more, steps O(n / threads) and a barrier of the grid per digit. Reads the keys once
+/// per digit that is needed, and once more. With few candidates latency is the limit.
+template <typename Shape, typename Bits, typename Values>
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
+    kernSelect(std::size_t n, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
+               SelectionInput<Bits, Values> in, Candidates<Bits, Values> candidates, KeyCoding<Bits> coding,
+               SelectCounts<Bits>* counts, GridChain<Sides> chain) {
+    using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;
+    __shared__ SelectStorage<Shape::threads> storage;
+    if (gridDim.x > 1) {
+        std::uint64_t* const all = &(*counts)[0][0];
+        for (std::size_t i = Common::globalThreadIndex(); i < sizeof(*counts) / sizeof(*all);
+             i += std::size_t{gridDim.x} * Shape::threads) {
+            all[i] = 0;
+        }
+        cooperative_groups::this_grid().sync();
+    }
+    if (candidates.count != nullptr && *candidates.count >= k) {
+        const auto store = [&](std::uint64_t place, const Candidate<Bits, Values>& candidate, std::size_t /*index*/) {
+            out.keys[place] = keyOf(candidate);
+            if constexpr (hasValues<Values>) {
+                out.values[place] = candidate.value;
+            }
+        };
+        selectFirst<CandidateShape>(candidates.elements, *candidates.count, k, coding, counts, chain, storage, store);
+    } else {
+        const auto store = [&](std::uint64_t place, Bits key, std::size_t index) {
+            out.keys[place] = key;
+            if constexpr (hasValues<Values>) {
+                out.values[place] = valueAt(in.values, index);
+            }
+        };
+        selectFirst<Shape>(in.keys, n, k, coding, counts, chain, storage, store);
+    }
+}
+
+/// Keys that a filter lets through.
+template <typename Bits>
+struct Bound {
+    Bits greatest;  ///< code
+    bool isUseful;  ///< otherwise so many keys are equal that it lets nothing through
+};
+
+/// Elements of a sample, and the largest part of it that a filter may let through.
+inline constexpr std::size_t sampleSize = 1 << 14;
+inline constexpr std::size_t mostOfSample = sampleSize / 4;
+
+/// A random number made of the bits of i (the finalizer of MurmurHash3, Appleby, 2011).
+[[nodiscard]] __device__ constexpr std::uint32_t mixed(std::uint32_t i) {
+    i = (i ^ i >> 16) * 0x85EBCA6Bu;
+    i = (i ^ i >> 13) * 0xC2B2AE35u;
+    return i ^ i >> 16;
+}
+
+/// Draws a sample and finds the key with this rank in it. One block; each key of the sample is drawn from an interval
+/// of its own.
+///
+/// Work and steps O(1). Reads a sector of 32 bytes per key of the sample. Latency is the limit.
+template <typename Shape, typename Bits>
+__global__ void __launch_bounds__(Shape::threads)
+    kernChooseBound(std::size_t n, std::uint64_t rank, Bound<Bits>* bound, Bits* sample, const Bits* keys,
+                    KeyCoding<Bits> coding) {
+    __shared__ SelectStorage<Shape::threads> storage;
+    const std::size_t interval = n / sampleSize;
+#pragma unroll 4
+    for (unsigned i = threadIdx.x; i < sampleSize; i += Shape::threads) {
+        sample[i] = keys[i * interval + mixed(i) % interval];
+    }
+    __syncthreads();
+    const Threshold<Bits> threshold = findThreshold<Shape, Bits>(sample, sampleSize, rank, coding, nullptr, storage);
+    if (threadIdx.x == 0) {
+        const std::uint64_t kept = rank - threshold.wanted + threshold.all;
+        *bound = {threshold.greatest(), kept <= mostOfSample};
+    }
+}
+
+/// Whether a key is within the bound.
+template <typename Bits>
+struct IsWithin {
+    const Bound<Bits>* bound;
+    KeyCoding<Bits> coding;
+
+    [[nodiscard]] __device__ bool operator()(Bits key) const {
+        return bound->isUseful && coding.encode(key) <= bound->greatest;
+    }
+};
+
+/// Makes a candidate of an index.
+template <typename Bits, typename Values>
+struct CandidateAt {
+    SelectionInput<Bits, Values> in;
+
+    [[nodiscard]] __device__ Candidate<Bits, Values> operator()(std::size_t i) const {
+        return {in.keys[i], valueAt(in.values, i)};
+    }
+};
+
+}  // namespace StreamCompaction::Radix

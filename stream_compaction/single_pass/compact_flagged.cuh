@@ -1,0 +1,239 @@
+#pragma once
+
+#include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/chain.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
+#include "stream_compaction/primitives/packed_bits.cuh"
+#include "stream_compaction/primitives/previous.cuh"
+#include "stream_compaction/primitives/source.cuh"
+#include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_order.cuh"
+#include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/runtime/launch.cuh"
+#include "stream_compaction/single_pass/compact.cuh"
+#include "stream_compaction/single_pass/dispatch.cuh"
+
+namespace StreamCompaction::SinglePass {
+
+/// The place of an element in its tile.
+using PlaceInTile = std::uint16_t;
+
+/// The tile of a block: at most 32 elements and 128 bytes of the stencil per thread.
+template <typename S>
+using FlaggedTile =
+    TileShape<256, std::max(1, static_cast<int>(std::min<std::size_t>(32, 128 / sizeof(S)) / vectorLength<S>)),
+              vectorLength<S>>;
+
+/// Stores load(i) at to[i] for each i below `end`, by all threads of the block. The loads of a batch are on their way
+/// at once.
+template <typename Word, typename Load>
+__device__ void storeLoaded(Word* to, unsigned end, Load load) {
+    constexpr unsigned batch = 4;
+    for (unsigned first = threadIdx.x; first < end; first += batch * blockDim.x) {
+        Word words[batch];
+#pragma unroll
+        for (unsigned j = 0; j < batch; ++j) {
+            if (const unsigned i = first + j * blockDim.x; i < end) {
+                words[j] = load(i);
+            }
+        }
+#pragma unroll
+        for (unsigned j = 0; j < batch; ++j) {
+            if (const unsigned i = first + j * blockDim.x; i < end) {
+                to[i] = words[j];
+            }
+        }
+    }
+}
+
+/// Copies the elements at these places behind `begin` of the source, by all threads of the block. Consecutive threads
+/// copy consecutive words, so the accesses of a warp share sectors whatever the size of an element.
+template <typename Source, typename T>
+__device__ void gatherRun(T* to, const Source& source, std::size_t begin, const PlaceInTile* places, unsigned count) {
+    if constexpr (std::is_same_v<Source, ArraySource<T>>) {
+        using Word = AnyObject<AccessWord<std::min<std::size_t>(alignof(T), 16)>>;
+        constexpr unsigned words = sizeof(T) / sizeof(Word);
+        const auto* const from = reinterpret_cast<const Word*>(source.elements + begin);
+        storeLoaded(reinterpret_cast<Word*>(to), count * words,
+                    [=](unsigned i) { return from[places[i / words] * words + i % words]; });
+    } else {
+        storeLoaded(to, count, [&](unsigned i) { return valueAt(source, begin + places[i]); });
+    }
+}
+
+/// Compaction by a stencil, fused with the chained scan of its counts (see kernCompactLookBack).
+///
+/// A block loads the stencil of its tile, counts what it keeps and publishes the count. It writes the places of the
+/// kept elements, in order, to shared memory, where the stencil was. One warp looks back for the number of elements
+/// that earlier tiles keep. Then the block copies the elements at these places from global memory to the output.
+/// Elements that are dropped are not read, unless they share a sector of 32 bytes with a kept one.
+///
+/// Work O(n), steps O(n / resident elements). Reads the stencil, and the sectors that hold kept elements. Writes the
+/// kept elements. DRAM bandwidth is the limit.
+template <typename Shape, typename Source, typename Stencil, typename T, typename Predicate, typename Count>
+__global__ void __launch_bounds__(Shape::threads,
+                                  blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Stencil, PlaceInTile>, 40))
+    kernCompactFlagged(Count number, T* odata, std::size_t* count, LookBackChain<LookBack::Count> chain, Source source,
+                       Stencil stencil, TileOrder order, Predicate keep) {
+    static_assert(Shape::elements <= 1 << 16, "a place has 16 bits");
+    using Loader = SourceLoader<Stencil, Shape, tileBytes<Shape, Stencil, PlaceInTile>>;
+    __shared__ typename Loader::Storage storage;
+    __shared__ std::uint32_t warpCounts[Shape::warps];
+    __shared__ std::uint64_t keptBefore;
+    __shared__ int sharedTile;
+    const std::size_t n = numberOf(number);
+    const int tiles = Shape::tilesOf(n);
+    if constexpr (isOnDevice<Count>) {
+        countNothing(n, count);
+    }
+    Loader loader(storage, stencil, n);
+
+    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    forEachTile<Count>(tiles, take, [&](int tile) {
+        const std::size_t begin = Shape::begin(tile);
+        const int size = Shape::sizeOf(tile, n);
+
+        // Decide what to keep, count it and publish the number.
+        const typename PreviousFor<Predicate, typename Stencil::Value>::Type previous(stencil, Shape::beginOfWarp(tile),
+                                                                                      n);
+        loader.finish(tile);
+        KeptElements<Shape> kept;
+        const std::uint32_t warpCount =
+            kept.decide([&](int row) { return loader.row(row); }, previous, begin, size, keep);
+        const auto place = Block::scanWarps<Shape::warps>(warpCount, warpCounts, Sum{});
+        const LookBack::Count tileCount{place.all};
+        if (Warp::index() == 0) {
+            chain.publish(tile, tileCount);
+        }
+
+        // Write down the places of the kept elements, where the stencil was.
+        PlaceInTile* const places = reinterpret_cast<PlaceInTile*>(loader.memory());
+        Vector<PlaceInTile, Shape::vectorLength> rows[Shape::rows];
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+#pragma unroll
+            for (int i = 0; i < Shape::vectorLength; ++i) {
+                rows[row].items[i] = static_cast<PlaceInTile>(Shape::offset(row) + i);
+            }
+        }
+        kept.distribute(
+            rows, place.before, size, [&](PlaceInTile at, std::uint32_t rank) { places[rank] = at; },
+            [](PlaceInTile, std::uint32_t) {});
+
+        // Look back.
+        if (Warp::index() == 0) {
+            const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
+            if (threadIdx.x == 0) {
+                keptBefore = before.value;
+                if (tile == tiles - 1) {
+                    *count = before.value + tileCount.value;
+                }
+            }
+        }
+        __syncthreads();
+
+        gatherRun(odata + keptBefore, source, begin, places, place.all);
+    });
+}
+
+/// Stable compaction by a stencil: `compact(in, stencil, out, count, n, [keep,] scratch, stream)`. Writes the elements
+/// of `in` for whose element of `stencil` `keep` holds to `out`, in order, and their number to `count`, both in device
+/// memory. By default `keep` holds for what is not zero. Writes nothing past the kept elements, and needs room for no
+/// more than these. In one pass that reads only the elements it keeps, so it is for large elements of which few are
+/// kept. May not run in place. Neither allocates nor synchronises. Throws what common.cuh says.
+///
+/// The stencil is an array of n flags or other elements in device memory, `packedBits(words)` for flags that are packed
+/// 32 to a word, or a function of elements or of the index (primitives/source.cuh). `keep` is a predicate as for
+/// `Compact`, of the stencil's elements.
+///
+/// `in` is an array of n elements in device memory, or a function of elements or of the index. A function is called for
+/// kept elements alone; `generated` with the identity gives their indices. Elements are trivially copyable, have 1 to
+/// 64 bytes, and lie at any address that their type allows. The scratch may hold anything and keeps nothing from call
+/// to call.
+struct CompactFlagged {
+    static constexpr bool mayRunInPlace = false;
+
+    /// How the blocks get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
+    template <typename In, typename Flags, typename T, ElementCount N, typename... Functions>
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*stencil*/, T* /*out*/,
+                                           std::size_t* /*count*/, N n, const Functions&... /*functions*/) const {
+        using Element = Stored<SourceOf<Flags>>;
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<Stored<SourceOf<In>>, Element, T>(most);
+        const std::size_t tiles = Common::blocksFor(most, FlaggedTile<Element>::elements);
+        return most == 0 ? 0 : scratchBytesFor<std::uint64_t>(Chain::wordsFor(tiles));
+    }
+
+    template <typename In, typename Flags, typename T, ElementCount N>
+    void operator()(const In& in, const Flags& stencil, T* out, std::size_t* count, N n, Scratch scratch,
+                    cudaStream_t stream) const {
+        (*this)(in, stencil, out, count, n, IsNonzero{}, scratch, stream);
+    }
+
+    template <typename In, typename Flags, typename T, ElementCount N, typename Predicate>
+    void operator()(const In& in, const Flags& stencil, T* out, std::size_t* count, N n, Predicate keep,
+                    Scratch scratch, cudaStream_t stream) const {
+        using Source = SourceOf<In>;
+        using Element = Stored<SourceOf<Flags>>;
+        static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
+        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
+        static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
+        const Source source = sourceOf(in);
+        const SourceOf<Flags> flags = sourceOf(stencil);
+        const CountFor<N> number = n;
+        const std::size_t most = capacityOf(number);
+        Arguments::requireArray("out", out, most);
+        Arguments::requireArray("count", count, 1);
+        requireApart("in", source, out, most);
+        requireApart("stencil", flags, out, most);
+        requireCount(number, count, sizeof(*count));
+        requireCount(number, out, 1);
+        ScratchArena arena(scratch, scratchBytes(in, stencil, out, count, n));
+        if (most == 0) {
+            tellExceeded(number, stream);
+            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            return;
+        }
+        compact<FlaggedTile<Element>>(source, flags, out, count, number, keep, arena, stream);
+    }
+
+    /// Over tiles of the given shape.
+    template <typename Shape, typename Source, typename Stencil, typename T, typename Count, typename Predicate>
+    void compact(const Source& source, const Stencil& stencil, T* out, std::size_t* count, Count n, Predicate keep,
+                 ScratchArena arena, cudaStream_t stream) const {
+        constexpr auto kernel = kernCompactFlagged<Shape, Source, Stencil, T, Predicate, Count>;
+        const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
+        const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
+        // A tile alone reads no word.
+        const bool isAlone = tiles == 1;
+        if (!isAlone) {
+            clearWords(chain.words, Chain::wordsFor(tiles), stream);
+        }
+        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
+        launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n, out,
+                       count, chain, source, stencil, isAlone ? TileOrder::BlockIndex : order, keep);
+    }
+
+  private:
+    using Chain = LookBackChain<LookBack::Count>;
+
+    /// Only the device knows how many elements are kept. So this only checks that the output does not begin inside the
+    /// input.
+    template <typename Source, typename T>
+    static void requireApart(const char* name, const Source& source, const T* out, std::size_t n) {
+        if constexpr (readsArray<Source>) {
+            Arguments::requireArray(name, source.elements, n);
+            Arguments::requireDisjoint(source.elements, n * sizeof(Stored<Source>), out, 1);
+        }
+    }
+    template <typename T>
+    static void requireApart(const char* name, const PackedBits& bits, const T* out, std::size_t n) {
+        Arguments::requireArray(name, bits.words, PackedBits::wordsFor(n));
+        Arguments::requireDisjoint(bits.words, PackedBits::wordsFor(n) * sizeof(std::uint32_t), out, 1);
+    }
+};
+
+}  // namespace StreamCompaction::SinglePass
