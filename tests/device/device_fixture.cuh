@@ -180,6 +180,14 @@ class GuardedArray {
     DeviceBuffer<T> memory_;
 };
 
+/// Input of a test at any place that its type allows.
+template <typename T>
+[[nodiscard]] GuardedArray<T> placed(const std::vector<T>& elements, std::size_t misalignment) {
+    GuardedArray<T> array(elements.size(), misalignment);
+    array.write(elements);
+    return array;
+}
+
 /// Captures the work of `enqueue(stream)` in a CUDA graph and replays it. It first waits for all earlier work, because
 /// the stream does not wait for the default stream.
 template <typename Enqueue>

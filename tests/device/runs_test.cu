@@ -90,14 +90,6 @@ struct Counter {
     }
 };
 
-/// Input of a test at any place that its type allows.
-template <typename T>
-[[nodiscard]] GuardedArray<T> placed(const std::vector<T>& elements, std::size_t misalignment) {
-    GuardedArray<T> array(elements.size(), misalignment);
-    array.write(elements);
-    return array;
-}
-
 template <typename K, typename Equal = IsEqual>
 void expectUnique(const std::vector<K>& in, const Unique& unique = {}, std::size_t misalignment = 0, Equal equal = {}) {
     const std::size_t n = in.size();
