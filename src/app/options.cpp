@@ -175,9 +175,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
-        "Operations, or all: scan, scan-squares, compact, partition, sort, sort-pairs, row-sum, unique, run-length, "
-        "reduce-by-key, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; "
-        "--list has all]");
+        "Operations, or all: scan, scan-squares, compact, compact-flagged, partition, sort, sort-pairs, top-k, "
+        "row-sum, unique, run-length, reduce-by-key, utf8-to-utf32, utf8-to-utf16, utf8-validate, utf32-to-utf8, "
+        "utf16-to-utf8 [scan,compact,sort; --list has all]");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
@@ -219,9 +219,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
         "(bitwise and of K uniform values), runs:K (runs of K equal elements on average) "
         "[scan and row-sum mod:50, compact and partition mod:4, compact-flagged kept:0.05, unique, run-length and "
-        "reduce-by-key runs:10, "
-        "histograms one number per bin, others uniform]. scan and row-sum refuse uniform and and:K as "
-        "float or double: their sums overflow and cancel, so no result could be checked.\n"
+        "reduce-by-key runs:10, histograms one number per bin, others uniform]. scan and row-sum refuse uniform and "
+        "and:K as float or double: their sums overflow and cancel, so no result could be checked.\n"
         "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K "
         "(mixed, with K % of the characters ill-formed) [mixed]");
     addTextOption(
