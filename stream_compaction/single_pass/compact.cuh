@@ -377,8 +377,8 @@ struct CompactLauncher {
 
 /// Stable compaction. Writes the elements for which `keep` holds to `out`, in order, and their number to `count`, both
 /// in device memory. By default `keep` holds for the nonzero elements; `keepFlagged` keeps the elements whose flag is
-/// set. Writes nothing past the kept elements. May not run in place. Neither allocates nor synchronises. Throws what
-/// common.cuh says.
+/// set, and `CompactFlagged` reads no others. Writes nothing past the kept elements. May not run in place. Neither
+/// allocates nor synchronises. Throws what common.cuh says.
 ///
 /// `in` is an array of n elements in device memory, or a function of such elements or of the index
 /// (primitives/source.cuh). With a function, `keep` gets what it returns, and that is written. The function may be

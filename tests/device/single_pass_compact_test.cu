@@ -410,10 +410,9 @@ TEST_F(SinglePassCompactTest, FlagsAtEveryAddress) {
     const DeviceBuffer<Blob<16, 16>> deviceIn{std::span<const Blob<16, 16>>(in)};
     const auto flags = hostArray(n, FlagOf<std::uint8_t>{fraction});
     for (std::size_t misalignment = 0; misalignment < 16; misalignment += quick() ? 3 : 1) {
-        GuardedArray<std::uint8_t> placed(n, misalignment);
-        placed.write(flags);
+        auto bytes = placed(flags, misalignment);
         ASSERT_NO_FATAL_FAILURE(
-            expectFlagged(std::as_const(deviceIn).data(), placed.data(), n, expected, {}, misalignment));
+            expectFlagged(std::as_const(deviceIn).data(), bytes.data(), n, expected, {}, misalignment));
     }
 }
 

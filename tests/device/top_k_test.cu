@@ -45,13 +45,6 @@ template <typename T>
 }
 
 template <typename K>
-[[nodiscard]] GuardedArray<K> placed(const std::vector<K>& keys, std::size_t misalignment) {
-    GuardedArray<K> array(keys.size(), misalignment);
-    array.write(keys);
-    return array;
-}
-
-template <typename K>
 void expectKeys(const std::vector<K>& keys, std::size_t k, const TopK& top = {}, std::size_t misalignment = 0) {
     const std::size_t n = keys.size();
     const auto expected = taken(keys, expectedIndices(keys, k, top.largest));

@@ -88,7 +88,7 @@ TEST_F(SeededDeviceCountTest, RunLengths) {
         GuardedArray<std::uint32_t> sums(capacity);
         DeviceBuffer<std::size_t> runs(1);
         const std::size_t bytes = scratchBytesFor<std::uint64_t>(
-            LookBackChain<Runs::OpenRun<std::uint32_t, Heads>>::wordsFor(capacity / Shape::elements + 1));
+            LookBackChain<OpenRun<std::uint32_t, Heads>>::wordsFor(capacity / Shape::elements + 1));
         auto scratch = usedScratch(bytes);
         Runs::ReduceByKey{}.reduce<Shape, Heads>(sourceOf(numbers.in()), generated(Runs::One<std::uint32_t>{}),
                                                  unique.data(), sums.data(), runs.data(), numbers.count(), Sum{},
