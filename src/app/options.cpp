@@ -176,10 +176,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
-        "Operations, or all: scan, scan-squares, compact, partition, sort, sort-pairs, row-sum, segmented-scan, "
-        "segmented-sort, unique, run-length, reduce-by-key, utf8-to-utf32, utf8-to-utf16, utf8-validate, "
-        "utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; "
-        "--list has all]");
+        "Operations, or all: scan, scan-squares, compact, compact-flagged, partition, sort, sort-pairs, top-k, "
+        "row-sum, segmented-scan, segmented-sort, unique, run-length, reduce-by-key, utf8-to-utf32, utf8-to-utf16, "
+        "utf8-validate, utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; --list has all]");
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },

@@ -1,9 +1,12 @@
 #include <stream_compaction/histogram.cuh>
 #include <stream_compaction/multi_partition.cuh>
+#include <stream_compaction/runs.cuh>
+#include <stream_compaction/segments.cuh>
 
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
+/// Operations on groups of elements: segments, runs, parts and bins.
 namespace Bench {
 namespace {
 
@@ -53,6 +56,25 @@ Implementations gpuHistograms() {
     return joined({
         implementEach<NarrowHistogramMemory>(BytesAndInts{}, Operation::Histogram, "shared", fixed<HistogramFrom>),
         implementEach<WideHistogramMemory>(BytesAndInts{}, Operation::HistogramWide, "shared", fixed<HistogramFrom>),
+    });
+}
+
+Implementations gpuSegments() {
+    using namespace StreamCompaction;
+    return joined({
+        implementEach<ScanByFlagsMemory>(Integers{}, Operation::SegmentedScan, "single-pass", fixed<SegmentedScan>),
+        implementEach<ScanByOffsetsMemory>(Integers{}, Operation::SegmentedScan, "single-pass-offsets",
+                                           fixed<SegmentedScan>),
+        implementEach<SegmentedSortMemory>(Integers{}, Operation::SegmentedSort, "adaptive", fixed<SegmentedSort>),
+    });
+}
+
+Implementations gpuRuns() {
+    using namespace StreamCompaction;
+    return joined({
+        implementEach<CompactMemory>(Integers{}, Operation::Unique, "single-pass", fixed<Runs::Unique>),
+        implementEach<RunLengthMemory>(Integers{}, Operation::RunLength, "single-pass", fixed<Runs::Encode>),
+        implementEach<ReduceByKeyMemory>(Integers{}, Operation::ReduceByKey, "single-pass", fixed<Runs::ReduceByKey>),
     });
 }
 
