@@ -13,6 +13,9 @@
 
 namespace StreamCompaction::Utf8 {
 
+template void Decode::decode(const TextInMemory&, const std::uint8_t*, char32_t*, Result*, std::size_t, Scratch,
+                             cudaStream_t) const;
+
 namespace {
 
 /// Stores a result in page-locked memory. A copy would wait for the long copy of the previous chunk.

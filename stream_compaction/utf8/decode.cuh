@@ -397,27 +397,7 @@ struct Decode {
   private:
     template <typename Text, typename To, typename Count>
     void decode(const Text& text, const std::uint8_t* in, To* out, Result* result, Count n, Scratch scratch,
-                cudaStream_t stream) const {
-        requireConversionArrays(in, out, result, n);
-        ScratchArena arena(scratch, scratchBytes(in, out, result, n));
-        if (capacityOf(n) == 0) {
-            tellExceeded(n, stream);
-            beginResult(result, 0, stream);
-            return;
-        }
-        withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernDecode<To, mode(), TextGridChain, Text>;
-            launchChain(tiles([&text](int bytes) { return text.tiles(bytes); }),
-                        onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks, order, result,
-                        countAtBegin(errors), arena, stream, [&](auto chain, std::size_t tiles, Begin begin) {
-                            using Chain = decltype(chain);
-                            constexpr auto kernel = kernDecode<To, mode(), Chain, Text>;
-                            constexpr int threads = DecodeShape<Chain>::threads;
-                            launch<kernel>({blocksForText<kernel, Text, Chain>(tiles, threads), threads, 0, begin},
-                                           stream, text, out, bom, chain);
-                        });
-        });
-    }
+                cudaStream_t stream) const;
 
     /// `tilesOf(bytes)` is the number of tiles of `bytes` bytes.
     template <typename Count>
@@ -425,6 +405,31 @@ struct Decode {
         return {tilesOf(DecodeShape<TextGridChain>::bytes), tilesOf(DecodeShape<TextLookBackChain>::bytes)};
     }
 };
+
+// Not inline, so that files of a program that decode alike can leave the kernels to one of them, by `extern template`.
+template <typename Text, typename To, typename Count>
+void Decode::decode(const Text& text, const std::uint8_t* in, To* out, Result* result, Count n, Scratch scratch,
+                    cudaStream_t stream) const {
+    requireConversionArrays(in, out, result, n);
+    ScratchArena arena(scratch, scratchBytes(in, out, result, n));
+    if (capacityOf(n) == 0) {
+        tellExceeded(n, stream);
+        beginResult(result, 0, stream);
+        return;
+    }
+    withErrors(errors, [&](auto mode) {
+        constexpr auto together = kernDecode<To, mode(), TextGridChain, Text>;
+        launchChain(tiles([&text](int bytes) { return text.tiles(bytes); }),
+                    onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks, order, result,
+                    countAtBegin(errors), arena, stream, [&](auto chain, std::size_t tiles, Begin begin) {
+                        using Chain = decltype(chain);
+                        constexpr auto kernel = kernDecode<To, mode(), Chain, Text>;
+                        constexpr int threads = DecodeShape<Chain>::threads;
+                        launch<kernel>({blocksForText<kernel, Text, Chain>(tiles, threads), threads, 0, begin}, stream,
+                                       text, out, bom, chain);
+                    });
+    });
+}
 
 /// Counts the elements that Decode would write, code points or code units of UTF-16, and finds the first error. Strict
 /// mode counts as Replace does. Writes only the result. Everything else is as for Decode. Tiles do not wait for each

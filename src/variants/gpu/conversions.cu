@@ -12,6 +12,14 @@
 #include "variants/gpu/run.cuh"
 #include "variants/implementation.h"
 
+namespace StreamCompaction::Utf8 {
+
+// The library has compiled its kernels for ChunkDecoder.
+extern template void Decode::decode(const TextInMemory&, const std::uint8_t*, char32_t*, Result*, std::size_t, Scratch,
+                                    cudaStream_t) const;
+
+}  // namespace StreamCompaction::Utf8
+
 namespace Bench {
 namespace {
 
