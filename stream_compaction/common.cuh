@@ -24,8 +24,8 @@
 /// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so
 /// `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
 ///
-/// Operations on one GPU also take a count in device memory as `n` (CountInDeviceMemory), so that an operation can
-/// follow another whose result only the device knows.
+/// Operations on one GPU, but for the textbook rungs and TopK, also take a count in device memory as `n`
+/// (CountInDeviceMemory). So an operation can follow another whose result only the device knows.
 ///
 /// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
 /// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a

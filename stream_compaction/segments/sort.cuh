@@ -25,39 +25,42 @@ struct SegmentedSort {
     bool descending = false;  ///< the exact reverse of ascending order
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename K, typename Offset>
+    template <typename K, typename Offset, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, const SegmentsAt<Offset>& segments, K* /*keysOut*/,
-                                           std::size_t n) const {
-        return scratchOf<K, Radix::NoValue>(segments, n);
+                                           N n) const {
+        return scratchOf<K, Radix::NoValue>(segments, capacityOf(n));
     }
     /// Sorts keys.
-    template <typename K, typename Offset>
-    void operator()(const K* keysIn, const SegmentsAt<Offset>& segments, K* keysOut, std::size_t n, Scratch scratch,
+    template <typename K, typename Offset, ElementCount N>
+    void operator()(const K* keysIn, const SegmentsAt<Offset>& segments, K* keysOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, segments, keysOut, n));
-        requireDisjointArrays(keysIn, keysOut, n);
-        Segments::requireOffsets(segments, keysOut, n);
-        run<K, Radix::NoValue>({Radix::bitsOf(keysIn), nullptr}, {Radix::bitsOf(keysOut), nullptr}, segments, n, arena,
-                               stream);
+        const std::size_t most = capacityOf(n);
+        requireDisjointArrays(keysIn, keysOut, most);
+        Segments::requireOffsets(segments, keysOut, most);
+        run<K, Radix::NoValue>({Radix::bitsOf(keysIn), nullptr}, {Radix::bitsOf(keysOut), nullptr}, segments,
+                               CountFor<N>(n), arena, stream);
     }
 
     /// Keys and values.
-    template <typename K, typename V, typename Offset>
+    template <typename K, typename V, typename Offset, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, const V* /*valuesIn*/,
                                            const SegmentsAt<Offset>& segments, K* /*keysOut*/, V* /*valuesOut*/,
-                                           std::size_t n) const {
-        return scratchOf<K, V>(segments, n);
+                                           N n) const {
+        return scratchOf<K, V>(segments, capacityOf(n));
     }
     /// Sorts keys and their values.
-    template <typename K, typename V, typename Offset>
+    template <typename K, typename V, typename Offset, ElementCount N>
     void operator()(const K* keysIn, const V* valuesIn, const SegmentsAt<Offset>& segments, K* keysOut, V* valuesOut,
-                    std::size_t n, Scratch scratch, cudaStream_t stream) const {
+                    N n, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, valuesIn, segments, keysOut, valuesOut, n));
-        Radix::requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, n);
-        Segments::requireOffsets(segments, keysOut, n);
-        Segments::requireOffsets(segments, valuesOut, n);
+        const std::size_t most = capacityOf(n);
+        Radix::requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, most);
+        Segments::requireOffsets(segments, keysOut, most);
+        Segments::requireOffsets(segments, valuesOut, most);
         run<K, Radix::Carried<V>>({Radix::bitsOf(keysIn), Radix::carried(valuesIn)},
-                                  {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, n, arena, stream);
+                                  {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, CountFor<N>(n), arena,
+                                  stream);
     }
 
   private:
@@ -77,15 +80,19 @@ struct SegmentedSort {
                scratchBytesFor<BitsOf<K>>(n) + (Radix::hasValues<V> ? scratchBytesFor<V>(n) : 0);
     }
 
-    template <typename K, typename Value, typename Offset>
+    template <typename K, typename Value, typename Offset, typename Count>
     void run(Radix::Elements<const BitsOf<K>, const Value> in, Radix::Elements<BitsOf<K>, Value> out,
-             const SegmentsAt<Offset>& segments, std::size_t n, ScratchArena arena, cudaStream_t stream) const {
+             const SegmentsAt<Offset>& segments, Count n, ScratchArena arena, cudaStream_t stream) const {
         using Bits = BitsOf<K>;
-        if (n == 0) {
+        const std::size_t most = capacityOf(n);
+        requireCount(n, out.keys, most * sizeof(K));
+        requireCount(n, out.values, Radix::hasValues<Value> ? most * sizeof(Value) : 0);
+        if (most == 0) {
+            tellExceeded(n, stream);
             return;
         }
         const auto coding = KeyCoding<Bits>::template of<K>(descending);
-        const std::size_t mostLong = Segments::LongSegments::most(n);
+        const std::size_t mostLong = Segments::LongSegments::most(most);
         Segments::LongSegments longSegments{};
         if (mostLong > 0) {
             longSegments.counters = arena.take<Segments::LongSegments::Counters>(1);
@@ -93,13 +100,13 @@ struct SegmentedSort {
             Common::checkCUDAError(cudaMemsetAsync(longSegments.counters, 0, sizeof(*longSegments.counters), stream),
                                    "cudaMemsetAsync");
         }
-        launch<Segments::kernSortShortSegments<Bits, Value, Offset>>(
+        launch<Segments::kernSortShortSegments<Bits, Value, Offset, Count>>(
             {Common::blocksFor(segments.count + 1, threads), threads}, stream, n, out, in, segments, longSegments,
             coding);
         if (mostLong == 0) {
             return;
         }
-        constexpr auto kernel = Segments::kernSortLongSegments<Bits, Value, Offset>;
+        constexpr auto kernel = Segments::kernSortLongSegments<Bits, Value, Offset, Count>;
         constexpr int threadsPerBlock = Segments::SmallTile::threads;
         constexpr std::size_t sharedBytes = sizeof(Segments::LongStorage<Bits, Value>);
         const std::size_t blocks =
@@ -107,8 +114,8 @@ struct SegmentedSort {
         if (blocks == 0) {
             throw CudaError("segmented sort: the device has too little shared memory");
         }
-        Bits* const spareKeys = arena.take<Bits>(n);
-        Value* const spareValues = Radix::hasValues<Value> ? arena.take<Value>(n) : nullptr;
+        Bits* const spareKeys = arena.take<Bits>(most);
+        Value* const spareValues = Radix::hasValues<Value> ? arena.take<Value>(most) : nullptr;
         launch<kernel>({blocks, threadsPerBlock, sharedBytes}, stream, n, out,
                        Radix::Elements<Bits, Value>{spareKeys, spareValues}, in, segments, longSegments,
                        DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);

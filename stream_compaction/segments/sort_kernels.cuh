@@ -104,11 +104,12 @@ __device__ void sortWindow(const Elements<Bits, Value>& out, const Elements<cons
 ///
 /// Work O(n m) for segments of up to m elements, steps O(m). Reads and writes each key and each value once, and reads
 /// each offset: 8 bytes per int. DRAM bandwidth is the bound.
-template <typename Bits, typename Value, typename Offset>
+template <typename Bits, typename Value, typename Offset, typename Count>
 __global__ void __launch_bounds__(256)
-    kernSortShortSegments(std::size_t n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
+    kernSortShortSegments(Count number, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
                           SegmentsAt<Offset> segments, LongSegments longSegments, KeyCoding<Bits> coding) {
     const std::size_t segment = Common::globalThreadIndex();
+    const std::size_t n = numberOf(number);
     const Range mine = rangeOf(segments, segment, n);
     longSegments.add(segment, mine.size() > Warp::lanes);
 
@@ -216,15 +217,16 @@ __device__ void sortInTiles(Radix::TileStorage<Shape, Bits, Value>& storage, std
 ///
 /// Work O(n) per digit, steps O(length of the longest segment). Reads and writes 8 bytes per int if all segments fit.
 /// Otherwise it reads each key twice and writes it once per digit: 48 bytes per int.
-template <typename Bits, typename Value, typename Offset>
+template <typename Bits, typename Value, typename Offset, typename Count>
 __global__ void __launch_bounds__(SmallTile::threads)
-    kernSortLongSegments(std::size_t n, Elements<Bits, Value> out, Elements<Bits, Value> spare,
+    kernSortLongSegments(Count number, Elements<Bits, Value> out, Elements<Bits, Value> spare,
                          Elements<const Bits, const Value> in, SegmentsAt<Offset> segments, LongSegments longSegments,
                          DigitRange digits, KeyCoding<Bits> coding) {
     using Large = LargeTile<Bits, Value>;
     auto& storage = dynamicShared<LongStorage<Bits, Value>>();
     __shared__ std::uint64_t slots[SmallTile::threads / Warp::lanes];
     __shared__ unsigned long long taken;
+    const std::size_t n = numberOf(number);
     for (;;) {
         // All threads have read the last index, because each sort contains a barrier.
         if (threadIdx.x == 0) {

@@ -261,6 +261,24 @@ TEST_F(DeviceCountTest, SegmentedScan) {
                    });
 }
 
+TEST_F(DeviceCountTest, SegmentedSort) {
+    const SegmentedSort sort;
+    std::vector<std::uint32_t> offsets{0, 1, 1, 40, 5000, 5001, 60000, 60200};
+    for (std::uint32_t begin = 60210; begin < 150000; begin += 10 + begin % 60) {
+        offsets.push_back(begin);
+    }
+    const DeviceBuffer<std::uint32_t> begins{std::span<const std::uint32_t>(offsets)};
+    const auto segments = segmentsAt(begins.data(), offsets.size());
+    expectLikeHost(
+        [&](Arrays& a, auto n) {
+            return sort.scratchBytes(a.in.data(), a.in.data(), segments, a.out.data(), a.otherOut.data(), n);
+        },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            const Word* const in = std::as_const(a.in).data();
+            sort(in, in, segments, a.out.data(), a.otherOut.data(), n, scratch, stream);
+        });
+}
+
 TEST_F(DeviceCountTest, SortKeys) {
     for (const Radix::Sort sort :
          {Radix::Sort{}, Radix::Sort{.beginBit = 3, .endBit = 9, .order = TileOrder::Ticket}}) {
