@@ -20,8 +20,8 @@ NAME = "stream_compaction_test"
 TYPED = {
     "--hardw\tc\t": ["--hardware", "cpu"],
     "--hardware=g\t": ["--hardware=gpu"],
-    "--op scan,compa\t": ["--op", "scan,compact"],
-    "--op=scan,compa\t": ["--op=scan,compact"],
+    "--op scan,parti\t": ["--op", "scan,partition"],
+    "--op=scan,parti\t": ["--op=scan,partition"],
     "--input asc\t": ["--input", "asc"],  # ascending or ascii
     "--input ones,mo\t7": ["--input", "ones,mod:7"],
     "--input=kept:0.5,mod:4,ill\t9": ["--input=kept:0.5,mod:4,ill-formed:9"],
@@ -128,8 +128,8 @@ class BashTest(ShellTest):
     def test_candidates(self):
         self.assertEqual(self.candidates("--hardware "), ["cpu", "gpu"])
         self.assertEqual(self.candidates("--op sc"), ["scan", "scan-squares"])
-        self.assertEqual(self.candidates("--op=scan,co"), ["scan,compact"])
-        self.assertEqual(self.candidates("--op=scan,co", breaks=" "), ["--op=scan,compact"])
+        self.assertEqual(self.candidates("--op=scan,pa"), ["scan,partition"])
+        self.assertEqual(self.candidates("--op=scan,pa", breaks=" "), ["--op=scan,partition"])
         self.assertEqual(self.candidates("--op sort,"), [f"sort,{name}" for name in self.candidates("--op ")])
         self.assertEqual(self.candidates("--input kept:0.5,mo"), ["0.5,mod:"])
         self.assertEqual(self.candidates("--input kept:0.5,mo", breaks=" "), ["kept:0.5,mod:"])
@@ -186,8 +186,8 @@ class FishTest(ShellTest):
     def test_candidates(self):
         self.assertEqual(self.candidates("--hardware "), ["cpu", "gpu"])
         self.assertEqual(self.candidates("--op sc"), ["scan", "scan-squares"])
-        self.assertEqual(self.candidates("--op=scan,comp"), ["--op=scan,compact"])
-        self.assertEqual(self.candidates("--op scan,comp"), ["scan,compact"])
+        self.assertEqual(self.candidates("--op=scan,part"), ["--op=scan,partition"])
+        self.assertEqual(self.candidates("--op scan,part"), ["scan,partition"])
         self.assertEqual(self.candidates("--input kept:0.5,mo"), ["kept:0.5,mod:"])
         self.assertEqual(self.candidates("--variant cpu,^cpu-p"), ["cpu,^cpu-parallel"])
         self.assertEqual(self.candidates("--size "), [])

@@ -206,8 +206,7 @@ class SinglePassScanTest(TraceTest):
         self.assertEqual({step["block"] for step in looks}, set(range(1, tiles)))
         self.assertEqual({code_of(step, "kernelFile", "kernelLine").strip() for step in looks},
                          {
-                             "const T prefix = reproducible ? chain.beforeInOrder(tile, place.all, op) : "
-                             "chain.before(tile, place.all, op);"
+                             "reproducible ? chain.beforeInOrder(tile, place.all, op) : chain.before(tile, place.all, op);"
                          })
 
     def test_look_back(self):
