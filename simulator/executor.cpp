@@ -443,12 +443,11 @@ class Block {
         }
     }
 
-    void copyInBulk(const Copy& copy) {
+    /// Returns whether the copy is fast, so that its bytes arrive before anybody asks.
+    [[nodiscard]] bool copyInBulk(const Copy& copy) {
         const InExecutor here(*this);
         bulkCopies_.push_back(copy);
-        if (machine().adversary.happens(2)) {
-            copy();  // a fast one, whose bytes arrive before anybody asks
-        }
+        return machine().adversary.happens(2);
     }
     /// Carries out the copies that signal `barrier`, and calls `then(copy)` for each.
     template <typename Then>
@@ -997,7 +996,10 @@ void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* 
     if ((reinterpret_cast<std::uintptr_t>(to) | reinterpret_cast<std::uintptr_t>(from) | bytes) % width != 0) {
         here().fail("cp_async_bulk", "of addresses or bytes that are no multiples of 16");
     }
-    here().copyInBulk({to, from, bytes, barrier});
+    const Copy copy{to, from, bytes, barrier};
+    if (here().copyInBulk(copy)) {
+        copy();
+    }
 }
 bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
     here().poll();
