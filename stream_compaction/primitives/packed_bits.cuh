@@ -48,7 +48,6 @@ class SourceLoader<PackedBits, Shape, room> {
             words_[row] = source_.words[min(first, n_ - 1) / 32] >> first % 32;
         }
     }
-    __device__ void release() {}
     [[nodiscard]] __device__ auto row(int row) const {
         Vector<bool, Shape::vectorLength> flags;
 #pragma unroll

@@ -173,7 +173,6 @@ class SourceLoader {
 
     __device__ void start(int tile) { loader_.start(tile); }
     __device__ void finish(int tile) { loader_.finish(tile); }
-    __device__ void release() { loader_.release(); }
     [[nodiscard]] __device__ auto row(int row) const { return valuesOf<Shape>(source_, loader_.row(row), 0, row, 0); }
     [[nodiscard]] __device__ std::byte* memory() const { return loader_.memory(); }
 
@@ -196,7 +195,6 @@ class SourceLoader<GeneratedSource<Function>, Shape, room> {
 
     __device__ void start(int /*tile*/) {}
     __device__ void finish(int tile) { tile_ = tile; }
-    __device__ void release() {}
     [[nodiscard]] __device__ auto row(int row) const { return valuesOf<Shape>(source_, {}, tile_, row, n_); }
     [[nodiscard]] __device__ std::byte* memory() const { return storage_.elements; }
 

@@ -45,9 +45,6 @@ class TileLoader {
         }
     }
 
-    /// Called by all threads before a barrier, after which another tile may be started.
-    __device__ void release() { BulkCopy::release(); }
-
     [[nodiscard]] __device__ Row row(int row) const {
         Row vector;
         copyVector(&vector, reinterpret_cast<const Row*>(storage_.elements) + Shape::vector(row));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "stream_compaction/primitives/bulk_copy.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/runtime/element_count.cuh"
 #include "stream_compaction/runtime/launch.cuh"
@@ -34,37 +35,38 @@ template <auto kernel, typename Count>
 
 /// Calls `work(tile)` for each tile of this block, by all threads. `take(round)` returns the block's tile of a round.
 /// If the host knows the number of elements, each block has one tile. Otherwise it takes one of `tiles` tiles after the
-/// other until none is left.
+/// other until none is left. Between two tiles there is a barrier, after which shared memory may be used anew.
 template <typename Count, typename Take, typename Work>
 __device__ void forEachTile(int tiles, Take take, Work work) {
     if constexpr (isOnDevice<Count>) {
         int round = 0;
         for (int tile = take(round); tile < tiles; tile = take(++round)) {
             work(tile);
+            BulkCopy::release();
+            __syncthreads();
         }
     } else {
         work(take(0));
     }
 }
 
+/// The block's tile of a round, by index.
+[[nodiscard]] __device__ inline int tileByIndex(int round) { return static_cast<int>(round * gridDim.x + blockIdx.x); }
+
 /// Takes this block's tile of a round, by one thread. An earlier kernel of the stream clears `counter`.
 [[nodiscard]] __device__ inline int takeTile(TileOrder order, std::uint64_t* counter, int round = 0) {
     if (order == TileOrder::BlockIndex) {
-        return static_cast<int>(round * gridDim.x + blockIdx.x);
+        return tileByIndex(round);
     }
     waitForEarlierKernels();
     return static_cast<int>(atomicAdd(reinterpret_cast<unsigned long long*>(counter), 1ULL));
 }
 
-/// The block's tile of a round, for all threads. A ticket reaches them in `shared`; that path contains a barrier, and
-/// so do all rounds but the first.
+/// The block's tile of a round, for all threads. A ticket reaches them in `shared`; that path contains a barrier.
 template <typename Word>
 [[nodiscard]] __device__ int tileOfBlock(TileOrder order, std::uint64_t* counter, Word& shared, int round = 0) {
-    if (round > 0) {
-        __syncthreads();
-    }
     if (order == TileOrder::BlockIndex) {
-        return takeTile(order, counter, round);
+        return tileByIndex(round);
     }
     if (threadIdx.x == 0) {
         shared = takeTile(order, counter, round);
@@ -73,21 +75,11 @@ template <typename Word>
     return static_cast<int>(shared);
 }
 
-/// The block's tile of a round, by index, for tiles that do not wait for one another.
-[[nodiscard]] __device__ inline int tileByIndex(int round) {
-    int unused = 0;
-    return tileOfBlock(TileOrder::BlockIndex, nullptr, unused, round);
-}
-
 /// Starts loading the block's tile of a round, if it is one of the `tiles` tiles, and returns its index to all threads.
 /// Contains a barrier.
 template <typename Count, typename Loader>
 [[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader, int tiles,
                                        int round) {
-    if (round > 0) {
-        loader.release();
-        __syncthreads();
-    }
     if (threadIdx.x == 0) {
         shared = takeTile(order, counter, round);
         if (!isOnDevice<Count> || shared < tiles) {

@@ -88,13 +88,7 @@ __global__ void __launch_bounds__(tileThreads)
         copy.initialize();
     }
 
-    const auto take = [](int round) {
-        if (round > 0) {
-            BulkCopy::release();
-        }
-        return tileByIndex(round);
-    };
-    forEachTile<Rows>(static_cast<int>((allRows + rowsOfTile - 1) / rowsOfTile), take, [&](int block) {
+    forEachTile<Rows>(static_cast<int>((allRows + rowsOfTile - 1) / rowsOfTile), tileByIndex, [&](int block) {
         const std::size_t firstRow = std::size_t{static_cast<unsigned>(block)} * rowsOfTile;
         const auto rows = static_cast<unsigned>(min(std::size_t{rowsOfTile}, allRows - firstRow));
         const RunLoader<In> loader(matrix.elements, allRows * cols, firstRow * cols, rows * cols);

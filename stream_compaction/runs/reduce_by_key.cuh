@@ -66,10 +66,6 @@ struct PairLoader {
         keys.finish(tile);
         values.finish(tile);
     }
-    __device__ void release() {
-        keys.release();
-        values.release();
-    }
 };
 
 /// Marks the end of the array as a head, and none behind it. Bit i of `heads` is the thread's element i, and the array
@@ -277,8 +273,7 @@ struct ReduceByKey {
         requireCount(number, sums, most * sizeof(T));
         ScratchArena arena(scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n));
         if (most == 0) {
-            tellExceeded(number, stream);
-            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            SinglePass::countNothing(number, count, stream);
             return;
         }
         using Shape = typename TileFor<KeySource, ValueSource, K, T>::Shape;

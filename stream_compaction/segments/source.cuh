@@ -88,7 +88,6 @@ class SourceLoader<Segments::SegmentedSource<Values, Heads, T, Op>, Shape, room>
         heads_.load(source_.heads, tile, n_);
         values_.finish(tile);
     }
-    __device__ void release() { values_.release(); }
     [[nodiscard]] __device__ auto row(int row) const { return pairsOf(source_.op, heads_, row, values_.row(row)); }
 
   private:

@@ -108,6 +108,29 @@ __device__ inline void countNothing(std::size_t n, std::size_t* count) {
     }
 }
 
+/// Looks back for the number of elements that earlier tiles keep, and shares it in `keptBefore`. Called by all threads;
+/// contains a barrier. The last tile writes the number of all kept elements.
+__device__ inline void shareKeptBefore(const LookBackChain<LookBack::Count>& chain, int tile, int tiles,
+                                       LookBack::Count tileCount, std::uint64_t& keptBefore, std::size_t* count) {
+    if (Warp::index() == 0) {
+        const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
+        if (threadIdx.x == 0) {
+            keptBefore = before.value;
+            if (tile == tiles - 1) {
+                *count = before.value + tileCount.value;
+            }
+        }
+    }
+    __syncthreads();
+}
+
+/// Enqueues what an operation does that counts elements and has room for none.
+template <typename Number>
+void countNothing(const Number& n, std::size_t* count, cudaStream_t stream) {
+    tellExceeded(n, stream);
+    Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+}
+
 /// What happens to the elements that are not kept.
 enum class Rejects {
     Dropped,
@@ -250,17 +273,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
                 }
             });
 
-        // Look back.
-        if (Warp::index() == 0) {
-            const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
-            if (threadIdx.x == 0) {
-                keptBefore = before.value;
-                if (tile == tiles - 1) {
-                    *count = before.value + tileCount.value;
-                }
-            }
-        }
-        __syncthreads();
+        shareKeptBefore(chain, tile, tiles, tileCount, keptBefore, count);
 
         // Store.
         const std::uint32_t rejectedCount = size - place.all;
@@ -316,8 +329,7 @@ struct CompactLauncher {
         requireCount(n, out, most * sizeof(T));
         ScratchArena arena(scratch, scratchBytes<Source, T>(most));
         if (most == 0) {
-            tellExceeded(n, stream);
-            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            countNothing(n, count, stream);
             return;
         }
         constexpr int length = vectorLength<Element, T>;

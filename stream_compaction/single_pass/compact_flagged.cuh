@@ -121,17 +121,7 @@ __global__ void __launch_bounds__(Shape::threads,
             rows, place.before, size, [&](PlaceInTile at, std::uint32_t rank) { places[rank] = at; },
             [](PlaceInTile, std::uint32_t) {});
 
-        // Look back.
-        if (Warp::index() == 0) {
-            const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
-            if (threadIdx.x == 0) {
-                keptBefore = before.value;
-                if (tile == tiles - 1) {
-                    *count = before.value + tileCount.value;
-                }
-            }
-        }
-        __syncthreads();
+        shareKeptBefore(chain, tile, tiles, tileCount, keptBefore, count);
 
         gatherRun(odata + keptBefore, source, begin, places, place.all);
     });
@@ -193,8 +183,7 @@ struct CompactFlagged {
         requireCount(number, out, 1);
         ScratchArena arena(scratch, scratchBytes(in, stencil, out, count, n));
         if (most == 0) {
-            tellExceeded(number, stream);
-            Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
+            countNothing(number, count, stream);
             return;
         }
         compact<FlaggedTile<Element>>(source, flags, out, count, number, keep, arena, stream);

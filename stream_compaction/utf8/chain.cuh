@@ -64,7 +64,7 @@ struct TextLookBackChain {
     static constexpr bool isForAnyText = true;
 
     /// Called by all threads, before anything else: the tile of this block in a round. Contains a barrier if blocks
-    /// take tickets, and in all rounds but the first.
+    /// take tickets.
     [[nodiscard]] __device__ int takeTile(int round) {
         __shared__ int ticket;
         return tile = tileOfBlock(order, chain.words, ticket, round);
@@ -91,19 +91,15 @@ struct TextLookBackChain {
     }
 };
 
-/// Calls `work(tile)` for each tile of the block, as forEachTile does. With a TextGridChain that is always one: blocks
-/// behind the text have an empty tile. `take(round)` returns the tile of a round.
-template <typename Text, typename Chain, typename Take, typename Work>
-__device__ void forEachTextTile(std::size_t tiles, Take take, Work work) {
-    using Count = std::conditional_t<isCounted<Text> && Chain::isForAnyText, CountInDeviceMemory, std::size_t>;
-    forEachTile<Count>(static_cast<int>(max(tiles, std::size_t{1})), take, work);
-}
+/// The count for forEachTile and blocksForTiles. With a TextGridChain a block always has one tile, which is empty
+/// behind the text.
+template <typename Text, typename Chain>
+using TileCount = std::conditional_t<isCounted<Text> && Chain::isForAnyText, CountInDeviceMemory, std::size_t>;
 
-/// Blocks of a launch of `kernel` over at most `tiles` tiles of a text.
-template <auto kernel, typename Text, typename Chain>
-[[nodiscard]] std::size_t blocksForText(std::size_t tiles, int threads) {
-    using Count = std::conditional_t<isCounted<Text> && Chain::isForAnyText, CountInDeviceMemory, std::size_t>;
-    return blocksForTiles<kernel, Count>(tiles, threads);
+/// The number of tiles of a text. An empty text has one, too, which reports that it is empty.
+template <typename Text>
+[[nodiscard]] __device__ int tilesOf(const Text& text, std::size_t tileBytes) {
+    return static_cast<int>(max(text.tiles(tileBytes), std::size_t{1}));
 }
 
 /// Minimum blocks per multiprocessor for `__launch_bounds__`: `blocks` of `threads` threads, fewer for a TextGridChain,

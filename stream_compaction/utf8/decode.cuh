@@ -202,13 +202,8 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     if (threadIdx.x == 0) {
         shared.tile.copy.initialize();
     }
-    const auto take = [&](int round) {
-        if (round > 0) {
-            BulkCopy::release();
-        }
-        return chain.takeTile(round);
-    };
-    forEachTextTile<Text, Chain>(text.tiles(Tile::bytes), take, [&](int tileIndex) {
+    const auto take = [&](int round) { return chain.takeTile(round); };
+    forEachTile<TileCount<Text, Chain>>(tilesOf(text, Tile::bytes), take, [&](int tileIndex) {
         // 1. Load. Tables and flags are set up meanwhile.
         Tile tile(shared.tile, text, tileIndex);
         static_assert(Shape::threads >= GatherTable<To>::count);
@@ -311,14 +306,8 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
     if (threadIdx.x == 0) {
         storage.copy.initialize();
     }
-    const auto take = [](int round) {
-        if (round > 0) {
-            BulkCopy::release();
-        }
-        return tileByIndex(round);
-    };
     chain.begin(0);
-    forEachTextTile<Text, Chain>(text.tiles(Tile::bytes), take, [&](int tileIndex) {
+    forEachTile<TileCount<Text, Chain>>(tilesOf(text, Tile::bytes), tileByIndex, [&](int tileIndex) {
         if (threadIdx.x == 0) {
             firstIllFormedOfTile = Tile::bytes;
         }
@@ -425,8 +414,9 @@ void Decode::decode(const Text& text, const std::uint8_t* in, To* out, Result* r
                         using Chain = decltype(chain);
                         constexpr auto kernel = kernDecode<To, mode(), Chain, Text>;
                         constexpr int threads = DecodeShape<Chain>::threads;
-                        launch<kernel>({blocksForText<kernel, Text, Chain>(tiles, threads), threads, 0, begin}, stream,
-                                       text, out, bom, chain);
+                        launch<kernel>(
+                            {blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, threads), threads, 0, begin}, stream,
+                            text, out, bom, chain);
                     });
     });
 }
@@ -493,8 +483,9 @@ struct Validate {
                             using Chain = decltype(chain);
                             constexpr auto kernel = kernValidate<To, counted, Chain, Text>;
                             constexpr int threads = ValidateShape::threads;
-                            launch<kernel>({blocksForText<kernel, Text, Chain>(tiles, threads), threads, 0, begin},
-                                           stream, text, chain);
+                            launch<kernel>(
+                                {blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, threads), threads, 0, begin},
+                                stream, text, chain);
                         });
         });
     }

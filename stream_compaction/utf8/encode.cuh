@@ -405,18 +405,13 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     std::byte* const part = shared.parts + warp * Shape::partBytes;
     auto* const packed = reinterpret_cast<std::uint8_t*>(part + Tile::halo);
     const auto text = knownText(counted);
-    const auto tiles = static_cast<int>(max(text.tiles(Shape::bytes), std::size_t{1}));
+    const int tiles = tilesOf(text, Shape::bytes);
     unsigned parity = 0;
     if (Warp::lane() == 0) {
         shared.copies[warp].initialize();
     }
-    const auto take = [&](int round) {
-        if (round > 0) {
-            BulkCopy::release();
-        }
-        return chain.takeTile(round);
-    };
-    forEachTextTile<Text, Chain>(tiles, take, [&](int tileIndex) {
+    const auto take = [&](int round) { return chain.takeTile(round); };
+    forEachTile<TileCount<Text, Chain>>(tiles, take, [&](int tileIndex) {
         chain.begin(countAtBegin(errors));
         Tile tile(part + Shape::roomBytes, shared.copies[warp], text, tileIndex * Shape::warps + warp);
         if (threadIdx.x == 0) {
@@ -533,9 +528,9 @@ struct Encode {
                         countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
                             using Chain = decltype(chain);
                             constexpr auto kernel = kernEncode<From, mode(), Chain, Text>;
-                            launch<kernel>(
-                                {blocksForText<kernel, Text, Chain>(tiles, Shape::threads), Shape::threads, 0, begin},
-                                stream, text, out, chain);
+                            launch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, Shape::threads),
+                                            Shape::threads, 0, begin},
+                                           stream, text, out, chain);
                         });
         });
     }

@@ -54,7 +54,7 @@ struct TextInMemory {
     [[nodiscard]] __device__ static constexpr std::byte outside(int, int) { return std::byte{0}; }
 
     [[nodiscard]] __host__ __device__ std::size_t tiles(std::size_t tileBytes) const {
-        return (end + tileBytes - 1) / tileBytes;
+        return Common::divideRoundUp(end, tileBytes);
     }
 
     /// An upper bound of `tiles` for text at any address.
