@@ -26,15 +26,14 @@ constexpr std::string_view cub = "cub";
 constexpr std::string_view thrust = "thrust";
 #endif
 
-/// `version` is encoded as CUB and Thrust do it, and 0 if the build lacks the library.
+/// Names the library of the variants that this build has. `version` is encoded as CUB and Thrust do it.
 [[nodiscard]] Implementations madeBy(std::string_view library, int version, Implementations implementations) {
-    if (version == 0) {
-        return implementations;
-    }
     const std::string name = std::string(library) + ' ' + std::to_string(version / 100'000) + '.' +
                              std::to_string(version / 100 % 1000) + '.' + std::to_string(version % 100);
     for (Implementation& implementation : implementations) {
-        implementation.runner.library = name;
+        if (implementation.runner.prepare) {
+            implementation.runner.library = name;
+        }
     }
     return implementations;
 }
