@@ -12,13 +12,14 @@ namespace StreamCompaction {
 /// `segments` is `segmentsAt(begins, count)`. As for a scan, elements before the first offset are a segment, and
 /// offsets of n or more mark nothing. Only the device knows the lengths of segments. Those of up to 32 elements are
 /// sorted in the registers of a warp, several at a time. A block sorts a longer one, in shared memory if it has up to
-/// 1536 elements, or up to 4096 if they are small. Otherwise it makes one pass over the segment per byte of the key. So
-/// one block sorts the longest segment alone, while Radix::Sort would use all multiprocessors.
+/// 1536 elements, or up to 4096 if they are small. Otherwise it makes one pass over the segment per byte of the key.
+/// All blocks together do the same with a huge segment, which has at least 8 such tiles, and more tiles than n elements
+/// have segments of its length.
 ///
 /// Keys, values and their order are as for Radix::Sort: integers, float and double, with values of 1 to 16 bytes. No
 /// array may overlap another. Neither allocates nor synchronises. A card with too little shared memory throws
 /// CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of keys, one
-/// of values, and 8 bytes per 33 elements.
+/// of values, 8 bytes per 33 elements, and 2 MiB if a segment may be huge.
 struct SegmentedSort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -64,7 +65,9 @@ struct SegmentedSort {
     }
 
   private:
-    static constexpr int threads = 256;  // that sort short segments
+    static constexpr int threads = 256;              // that sort short segments
+    static constexpr std::size_t mostBlocks = 1024;  // that sort long ones
+    static constexpr std::size_t hugeBytes = scratchBytesFor<std::uint64_t>(Segments::Team::countsOf(mostBlocks));
 
     template <typename K, typename V, typename Offset>
     [[nodiscard]] static std::size_t scratchOf(const SegmentsAt<Offset>& segments, std::size_t n) {
@@ -77,7 +80,7 @@ struct SegmentedSort {
             return 0;
         }
         return scratchBytesFor<Segments::LongSegments::Counters>(1) + scratchBytesFor<std::uint64_t>(mostLong) +
-               scratchBytesFor<BitsOf<K>>(n) + (Radix::hasValues<V> ? scratchBytesFor<V>(n) : 0);
+               Radix::elementBytes<BitsOf<K>, V>(n) + (n >= Segments::leastHuge<BitsOf<K>, V> ? hugeBytes : 0);
     }
 
     template <typename K, typename Value, typename Offset, typename Count>
@@ -93,7 +96,7 @@ struct SegmentedSort {
         }
         const auto coding = KeyCoding<Bits>::template of<K>(descending);
         const std::size_t mostLong = Segments::LongSegments::most(most);
-        Segments::LongSegments longSegments{};
+        Segments::LongSegments longSegments{nullptr, nullptr, mostLong};
         if (mostLong > 0) {
             longSegments.counters = arena.take<Segments::LongSegments::Counters>(1);
             longSegments.indices = arena.take<std::uint64_t>(mostLong);
@@ -109,15 +112,16 @@ struct SegmentedSort {
         constexpr auto kernel = Segments::kernSortLongSegments<Bits, Value, Offset, Count>;
         constexpr int threadsPerBlock = Segments::SmallTile::threads;
         constexpr std::size_t sharedBytes = sizeof(Segments::LongStorage<Bits, Value>);
-        const std::size_t blocks =
-            std::min<std::size_t>(mostLong, onCurrentDevice<kernel>(threadsPerBlock, sharedBytes).residentBlocks);
+        const std::size_t blocks = std::min<std::size_t>(
+            {mostLong, mostBlocks, onCurrentDevice<kernel>(threadsPerBlock, sharedBytes).residentBlocks});
         if (blocks == 0) {
             throw CudaError("segmented sort: the device has too little shared memory");
         }
-        Bits* const spareKeys = arena.take<Bits>(most);
-        Value* const spareValues = Radix::hasValues<Value> ? arena.take<Value>(most) : nullptr;
-        launch<kernel>({blocks, threadsPerBlock, sharedBytes}, stream, n, out,
-                       Radix::Elements<Bits, Value>{spareKeys, spareValues}, in, segments, longSegments,
+        const auto spare = Radix::takeElements<Bits, Value>(arena, most);
+        const bool mayBeHuge = most >= Segments::leastHuge<Bits, Value>;
+        launch<kernel>({blocks, threadsPerBlock, sharedBytes, mayBeHuge ? Begin::Cooperative : Begin::Normal}, stream,
+                       n, out, spare, in, segments, longSegments,
+                       mayBeHuge ? arena.take<std::uint64_t>(Segments::Team::countsOf(mostBlocks)) : nullptr,
                        DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
     }
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -36,34 +37,68 @@ template <typename Offset>
     return {s == 0 ? 0 : border(s - 1), s == segments.count ? n : border(s)};
 }
 
-/// The segments that are too long for a warp, in any order. Their number, and the number of those that blocks have
-/// taken, are cleared before.
+/// The tiles of blocks that sort long segments: a small one for the shorter of them, and one that fills the shared
+/// memory that every card has.
+using SmallTile = Radix::SortShape<256, 2>;
+template <typename Bits, typename Value>
+using LargeTile =
+    Radix::SortShape<256, std::min<int>(16, (36 << 10) / (256 * static_cast<int>(Radix::elementSize<Bits, Value>)))>;
+
+/// The least length of a huge segment, which all blocks sort together.
+template <typename Bits, typename Value>
+inline constexpr std::size_t leastHuge = 8 * std::size_t{LargeTile<Bits, Value>::elements};
+
+/// Whether a segment of an array of n elements is huge. All blocks together sort one such segment after the other, and
+/// meet several times for each. That pays off if the segment has more tiles than n elements have segments of its
+/// length.
+template <typename Bits, typename Value>
+[[nodiscard]] __device__ bool isHuge(std::size_t length, std::size_t n) {
+    return length >= leastHuge<Bits, Value> && length / LargeTile<Bits, Value>::elements > n / length;
+}
+
+/// The segments that are too long for a warp, in any order: from the front those for one block, from the back the huge
+/// ones. The counters are cleared before.
 struct LongSegments {
     struct Counters {
-        unsigned long long found;
-        unsigned long long taken;
+        unsigned long long forBlocks;
+        unsigned long long taken;  ///< of those for blocks
+        unsigned long long huge;
     };
 
     Counters* counters;
     std::uint64_t* indices;
+    std::size_t capacity;  ///< of `indices`
 
     /// The most that an array of n elements has.
     [[nodiscard]] static constexpr std::size_t most(std::size_t n) { return n / (Warp::lanes + 1); }
 
-    /// Adds the segments of the lanes where `isLong` is true. Called by all lanes of a warp.
-    __device__ void add(std::size_t segment, bool isLong) const {
-        const std::uint32_t longOnes = __ballot_sync(Warp::allLanes, isLong);
-        if (longOnes == 0) {
-            return;
+    [[nodiscard]] __device__ std::uint64_t& forBlock(std::size_t i) const { return indices[i]; }
+    [[nodiscard]] __device__ std::uint64_t& huge(std::size_t i) const { return indices[capacity - 1 - i]; }
+
+    /// Adds the segments of the lanes where `isLong` or `isHuge` is true, never both. Called by all lanes of a warp.
+    __device__ void add(std::uint64_t segment, bool isLong, bool isHuge) const {
+        const unsigned long long place = numbered(counters->forBlocks, isLong);
+        if (isLong) {
+            forBlock(place) = segment;
+        }
+        const unsigned long long hugePlace = numbered(counters->huge, isHuge);
+        if (isHuge) {
+            huge(hugePlace) = segment;
+        }
+    }
+
+  private:
+    /// Counts the lanes where `isOne` is true, and numbers them from the old count on.
+    [[nodiscard]] static __device__ unsigned long long numbered(unsigned long long& counter, bool isOne) {
+        const std::uint32_t ones = __ballot_sync(Warp::allLanes, isOne);
+        if (ones == 0) {
+            return 0;
         }
         unsigned long long first = 0;
         if (Warp::lane() == 0) {
-            first = atomicAdd(&counters->found, static_cast<unsigned long long>(__popc(longOnes)));
+            first = atomicAdd(&counter, static_cast<unsigned long long>(__popc(ones)));
         }
-        first = Warp::broadcast(first, 0);
-        if (isLong) {
-            indices[first + __popc(longOnes & ((1u << Warp::lane()) - 1))] = segment;
-        }
+        return Warp::broadcast(first, 0) + __popc(ones & ((1u << Warp::lane()) - 1));
     }
 };
 
@@ -111,7 +146,8 @@ __global__ void __launch_bounds__(256)
     const std::size_t segment = Common::globalThreadIndex();
     const std::size_t n = numberOf(number);
     const Range mine = rangeOf(segments, segment, n);
-    longSegments.add(segment, mine.size() > Warp::lanes);
+    const bool mineIsHuge = isHuge<Bits, Value>(mine.size(), n);
+    longSegments.add(segment, mine.size() > Warp::lanes && !mineIsHuge, mineIsHuge);
 
     // The lanes from `next` on have segments that are not done.
     for (int next = 0; next < Warp::lanes;) {
@@ -132,13 +168,6 @@ __global__ void __launch_bounds__(256)
     }
 }
 
-/// The tiles of blocks that sort long segments: a small one for the shorter of them, and one that fills the shared
-/// memory that every card has.
-using SmallTile = Radix::SortShape<256, 2>;
-template <typename Bits, typename Value>
-using LargeTile =
-    Radix::SortShape<256, std::min<int>(16, (36 << 10) / (256 * static_cast<int>(Radix::elementSize<Bits, Value>)))>;
-
 /// The shared memory of such a block.
 template <typename Bits, typename Value>
 union LongStorage {
@@ -153,13 +182,80 @@ template <typename Bits, typename Value>
     return {elements.keys + begin, hasValues<Value> ? elements.values + begin : nullptr};
 }
 
-/// Sorts a segment of any length by one block: one pass per digit, tile by tile, back and forth between `out` and
-/// `spare`. A pass counts the digits, then moves the elements.
+/// The blocks that sort a segment: one alone, or all of a cooperative grid.
+struct Team {
+    unsigned blocks;
+    unsigned rank;          ///< of this block
+    std::uint64_t* counts;  ///< of several blocks: per digit a row, with one count per block and their sum
+
+    /// The memory for the counts of `blocks` blocks.
+    [[nodiscard]] static constexpr std::size_t countsOf(std::size_t blocks) { return digitValues * (blocks + 1); }
+
+    /// The part of `size` elements that this block has, in whole tiles but for the last one.
+    [[nodiscard]] __device__ Range part(std::size_t size, std::size_t tile) const {
+        const std::size_t tiles = (size + tile - 1) / tile;
+        const std::size_t most = (tiles + blocks - 1) / blocks * tile;
+        return {min(rank * most, size), min((rank + 1) * most, size)};
+    }
+
+    /// Thread d passes the number of this block's keys with digit d. Returns the place of the first of them among the
+    /// keys of all blocks. `slots` is as for Block::exclusiveScan.
+    [[nodiscard]] __device__ std::uint64_t firstPlace(std::uint64_t count, std::uint64_t* slots) const {
+        constexpr int warps = digitValues / Warp::lanes;
+        if (blocks == 1) {
+            return Block::exclusiveScan<warps>(count, slots, Sum{});
+        }
+        std::uint64_t* const row = rowOf(threadIdx.x);
+        row[rank] = count;
+        meet();
+        for (unsigned digit = rank * warps + Warp::index(); digit < digitValues; digit += blocks * warps) {
+            scanRow(rowOf(digit));
+        }
+        meet();
+        return Block::exclusiveScan<warps>(row[blocks], slots, Sum{}) + row[rank];
+    }
+
+    /// What a block has written before is visible to all blocks behind.
+    __device__ void meet() const {
+        if (blocks > 1) {
+            cooperative_groups::this_grid().sync();
+        } else {
+            __syncthreads();
+        }
+    }
+
+  private:
+    [[nodiscard]] __device__ std::uint64_t* rowOf(unsigned digit) const { return counts + digit * (blocks + 1); }
+
+    /// Exclusive scan of a row by a warp. Each lane has neighbouring counts.
+    __device__ void scanRow(std::uint64_t* row) const {
+        const unsigned perLane = (blocks + Warp::lanes - 1) / Warp::lanes;
+        const unsigned begin = min(Warp::lane() * perLane, blocks);
+        const unsigned end = min(begin + perLane, blocks);
+        std::uint64_t sum = 0;
+        for (unsigned block = begin; block < end; ++block) {
+            sum += row[block];
+        }
+        std::uint64_t before = Warp::inclusiveScan(sum, Sum{}) - sum;
+        for (unsigned block = begin; block < end; ++block) {
+            const std::uint64_t count = row[block];
+            row[block] = before;
+            before += count;
+        }
+        if (Warp::lane() == Warp::lanes - 1) {
+            row[blocks] = before;
+        }
+    }
+};
+
+/// Sorts a segment of any length by a team: one pass per digit, tile by tile, back and forth between `out` and `spare`.
+/// A pass counts the digits, then moves the elements. Each block has neighbouring tiles.
 template <typename Shape, typename Bits, typename Value>
-__device__ void sortInTiles(Radix::TileStorage<Shape, Bits, Value>& storage, std::uint64_t* slots, std::size_t size,
-                            Elements<Bits, Value> out, Elements<Bits, Value> spare,
+__device__ void sortInTiles(const Team& team, Radix::TileStorage<Shape, Bits, Value>& storage, std::uint64_t* slots,
+                            std::size_t size, Elements<Bits, Value> out, Elements<Bits, Value> spare,
                             Elements<const Bits, const Value> in, DigitRange digits, const KeyCoding<Bits>& coding) {
     static_assert(Shape::threads == digitValues, "one thread per digit value");
+    const Range mine = team.part(size, Shape::elements);
     const auto load = [&](Radix::TileKeys<Shape, Bits>& keys, const Bits* source, std::size_t begin, bool isFirst) {
         const int sizeOfTile = static_cast<int>(min(size - begin, std::size_t{Shape::elements}));
         if (isFirst) {
@@ -178,7 +274,7 @@ __device__ void sortInTiles(Radix::TileStorage<Shape, Bits, Value>& storage, std
 
         // Count the digits. Thread d has those of value d.
         std::uint64_t count = 0;
-        for (std::size_t begin = 0; begin < size; begin += Shape::elements) {
+        for (std::size_t begin = mine.begin; begin < mine.end; begin += Shape::elements) {
             Radix::TileKeys<Shape, Bits> keys;
             load(keys, source.keys, begin, isFirst);
             DigitRank<Shape::threads> ranks(storage.ranks);
@@ -186,10 +282,10 @@ __device__ void sortInTiles(Radix::TileStorage<Shape, Bits, Value>& storage, std
             count += ranks.total();
             __syncthreads();
         }
-        std::uint64_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(count, slots, Sum{});
+        std::uint64_t start = team.firstPlace(count, slots);
 
         // Move the elements.
-        for (std::size_t begin = 0; begin < size; begin += Shape::elements) {
+        for (std::size_t begin = mine.begin; begin < mine.end; begin += Shape::elements) {
             Radix::TileKeys<Shape, Bits> keys;
             const int sizeOfTile = load(keys, source.keys, begin, isFirst);
             DigitRank<Shape::threads> ranks(storage.ranks);
@@ -208,35 +304,48 @@ __device__ void sortInTiles(Radix::TileStorage<Shape, Bits, Value>& storage, std
             Radix::storePacked(storage, sizeOfTile, digit, to, coding, isLast);
             __syncthreads();
         }
+        team.meet();
         source = to.readOnly();
     }
 }
 
-/// Sorts the listed segments. A block takes one after the other. It sorts a segment in shared memory if it fits, else
-/// in `out` and `spare`.
+/// Sorts the listed segments. All blocks together sort one huge segment after the other, in `out` and `spare`. Then
+/// each block takes one of the others after the other. It sorts a segment in shared memory if it fits, else in `out`
+/// and `spare`. The launch is cooperative if there may be a huge segment.
 ///
-/// Work O(n) per digit, steps O(length of the longest segment). Reads and writes 8 bytes per int if all segments fit.
-/// Otherwise it reads each key twice and writes it once per digit: 48 bytes per int.
+/// Work O(n) per digit. Steps O(m) per digit for segments of up to m elements that are not huge, and O(n / blocks) for
+/// huge ones. Reads and writes 8 bytes per int if all segments fit. Otherwise it reads each key twice and writes it
+/// once per digit: 48 bytes per int.
 template <typename Bits, typename Value, typename Offset, typename Count>
-__global__ void __launch_bounds__(SmallTile::threads)
+__global__ void __launch_bounds__(SmallTile::threads, 2)
     kernSortLongSegments(Count number, Elements<Bits, Value> out, Elements<Bits, Value> spare,
                          Elements<const Bits, const Value> in, SegmentsAt<Offset> segments, LongSegments longSegments,
-                         DigitRange digits, KeyCoding<Bits> coding) {
+                         std::uint64_t* counts, DigitRange digits, KeyCoding<Bits> coding) {
     using Large = LargeTile<Bits, Value>;
     auto& storage = dynamicShared<LongStorage<Bits, Value>>();
     __shared__ std::uint64_t slots[SmallTile::threads / Warp::lanes];
     __shared__ unsigned long long taken;
     const std::size_t n = numberOf(number);
+    const LongSegments::Counters& counters = *longSegments.counters;
+    const auto sortByTeam = [&](const Team& team, const Range& range) {
+        sortInTiles(team, storage.tile, slots, range.size(), elementsFrom(out, range.begin),
+                    elementsFrom(spare, range.begin), elementsFrom(in, range.begin), digits, coding);
+    };
+
+    const Team everyBlock{gridDim.x, blockIdx.x, counts};
+    for (std::size_t i = 0; i < counters.huge; ++i) {
+        sortByTeam(everyBlock, rangeOf(segments, longSegments.huge(i), n));
+    }
     for (;;) {
         // All threads have read the last index, because each sort contains a barrier.
         if (threadIdx.x == 0) {
             taken = atomicAdd(&longSegments.counters->taken, 1ULL);
         }
         __syncthreads();
-        if (taken >= longSegments.counters->found) {
+        if (taken >= counters.forBlocks) {
             return;
         }
-        const Range range = rangeOf(segments, longSegments.indices[taken], n);
+        const Range range = rangeOf(segments, longSegments.forBlock(taken), n);
         const auto to = elementsFrom(out, range.begin);
         const auto source = elementsFrom(in, range.begin);
         const std::size_t size = range.size();
@@ -245,7 +354,7 @@ __global__ void __launch_bounds__(SmallTile::threads)
         } else if (size <= Large::elements) {
             Radix::sortInBlock<Large>(storage.large, static_cast<int>(size), to, source, digits, coding);
         } else {
-            sortInTiles(storage.tile, slots, size, to, elementsFrom(spare, range.begin), source, digits, coding);
+            sortByTeam({1, 0, nullptr}, range);
         }
     }
 }

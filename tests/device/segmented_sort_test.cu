@@ -70,6 +70,9 @@ void expectSorted(const std::vector<K>& keys, const std::vector<V>& values, cons
 /// The elements that a block sorts in its larger tile.
 constexpr std::size_t largeTile = Segments::LargeTile<std::uint32_t, std::uint32_t>::elements;
 
+/// The least elements that all blocks sort together.
+constexpr std::size_t leastHuge = Segments::leastHuge<std::uint32_t, std::uint32_t>;
+
 struct Regime {
     std::string name;
     SegmentLengths lengths;
@@ -97,6 +100,10 @@ struct Regime {
         {"a large tile", fixed(largeTile)},
         {"one more than a large tile", fixed(largeTile + 1)},
         {"of any length up to 3 large tiles", random(3 * largeTile)},
+        {"one less than a huge segment", fixed(leastHuge - 1)},
+        {"huge segments", fixed(leastHuge)},
+        {"huge segments between short ones",
+         [](std::size_t segment) { return segment % 1000 == 500 ? 5 * leastHuge + segment : segment % 50; }},
         {"thousands of empty segments",
          [](std::size_t segment) { return segment % 5000 == 0 ? std::size_t{3000} : std::size_t{0}; }},
         {"a mix",

@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <span>
 
+#include "../device/element_sizes.h"
 #include "../device/segments.h"
 #include "../primitives/noncommutative.cuh"
 #include "seeds.cuh"
@@ -72,6 +76,32 @@ class SeededSegmentsTest : public SeededTest {
     }
 };
 
+/// Expects a sort of random keys with values to be right. Many keys are equal.
+template <typename K, typename V>
+void expectSorted(std::size_t n, const std::vector<std::size_t>& begins, std::uint64_t seed) {
+    const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<K>(randomBits(seed, i) % 5000); });
+    const auto values = hostArray(n, AnyBytes<V>{seed});
+    std::vector<std::size_t> indices(n);
+    std::iota(indices.begin(), indices.end(), 0);
+    forEachSegment(bordersOf(begins, n), [&](std::size_t begin, std::size_t end) {
+        std::ranges::stable_sort(std::span(indices).subspan(begin, end - begin), {},
+                                 [&](std::size_t i) { return keys[i]; });
+    });
+    std::vector<V> expected;
+    std::ranges::transform(indices, std::back_inserter(expected), [&](std::size_t i) { return values[i]; });
+    const DeviceBuffer<K> keysIn{std::span<const K>(keys)};
+    const DeviceBuffer<V> valuesIn{std::span<const V>(values)};
+    const DeviceBuffer<std::size_t> deviceBegins{std::span<const std::size_t>(begins)};
+    const auto segments = segmentsAt(deviceBegins.data(), begins.size());
+    GuardedArray<K> keysOut(n);
+    GuardedArray<V> valuesOut(n);
+    const SegmentedSort sort;
+    auto scratch =
+        usedScratch(sort.scratchBytes(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n));
+    sort(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
+    ASSERT_TRUE(sameBits(valuesOut.read(n), expected)) << "n = " << n;
+}
+
 using TwoWarps = BlockShape<64, 1>;
 
 TEST_F(SeededSegmentsTest, ByLookBack) {
@@ -115,44 +145,24 @@ TEST_F(SeededSegmentsTest, Together) {
 TEST_F(SeededSegmentsTest, Sort) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const std::size_t n = 900 + seed % 7;
-        const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<int>(randomBits(seed, i) % 5000); });
-        const auto values = hostArray(n, [](std::size_t i) { return static_cast<std::uint16_t>(i); });
         const auto borders = segmentBorders(
             n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 8 == 0 ? 600 : 40); });
-        std::vector<std::uint16_t> expected = values;
-        forEachSegment(borders, [&](std::size_t begin, std::size_t end) {
-            std::ranges::stable_sort(&expected[begin], &expected[begin] + (end - begin), {},
-                                     [&](std::uint16_t i) { return keys[i]; });
-        });
-        const DeviceBuffer<int> keysIn{std::span<const int>(keys)};
-        const DeviceBuffer<std::uint16_t> valuesIn{std::span<const std::uint16_t>(values)};
-        const DeviceBuffer<std::size_t> deviceBorders{std::span<const std::size_t>(borders)};
-        const auto segments = segmentsAt(deviceBorders.data(), borders.size());
-        GuardedArray<int> keysOut(n);
-        GuardedArray<std::uint16_t> valuesOut(n);
-        const SegmentedSort sort;
-        auto scratch = usedScratch(
-            sort.scratchBytes(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n));
-        sort(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
-        ASSERT_TRUE(sameBits(valuesOut.read(n), expected)) << "n = " << n;
+        expectSorted<int, std::uint16_t>(n, borders, seed);
     });
 }
 
 // Segments that do not fit into the memory of a block go back and forth between the output and the scratch.
 TEST_F(SeededSegmentsTest, SortInTiles) {
+    underEverySeed(BlockOrder::Any,
+                   [](std::uint64_t seed) { expectSorted<std::uint16_t, std::uint8_t>(9000 + seed % 7, {}, seed); });
+}
+
+// All blocks sort two huge segments. Then each block takes others.
+TEST_F(SeededSegmentsTest, SortTogether) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        const std::size_t n = 9000 + seed % 7;
-        const auto keys =
-            hostArray(n, [seed](std::size_t i) { return static_cast<std::uint16_t>(randomBits(seed, i)); });
-        auto expected = keys;
-        std::ranges::stable_sort(expected);
-        const DeviceBuffer<std::uint16_t> keysIn{std::span<const std::uint16_t>(keys)};
-        const auto segments = segmentsAt(noArray<const int>, 0);
-        GuardedArray<std::uint16_t> keysOut(n);
-        const SegmentedSort sort;
-        auto scratch = usedScratch(sort.scratchBytes(keysIn.data(), segments, keysOut.data(), n));
-        sort(keysIn.data(), segments, keysOut.data(), n, scratch.bytes(), nullptr);
-        ASSERT_TRUE(sameBits(keysOut.read(n), expected)) << "n = " << n;
+        constexpr std::size_t huge = Segments::leastHuge<std::uint16_t, SixteenBytes>;
+        expectSorted<std::uint16_t, SixteenBytes>(2 * huge + 1500 + seed % 7,
+                                                  {100, 100 + huge, 700 + huge, 790 + huge, 800 + 2 * huge}, seed);
     });
 }
 
