@@ -13,6 +13,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import time
@@ -83,7 +84,7 @@ MUTANTS = [
            "SeededDeviceCountTest.Scan"),
     Mutant("next tile too soon", "barrier between two tiles", "primitives/tile_order.cuh",
            "            BulkCopy::release();\n            __syncthreads();\n", "            BulkCopy::release();\n",
-           "SeededDeviceCountTest.SortInPassesByTickets"),
+           "SeededDeviceCountTest.SortInPasses"),
     Mutant("parity stays", "each copy turns the barrier", "primitives/bulk_copy.cuh",
            "            parity ^= 1;\n", "",
            "SeededDeviceCountTest.Compact"),
@@ -94,14 +95,11 @@ MUTANTS = [
     Mutant("next statuses not cleared", "clear of the statuses of the next pass", "radix_sort/onesweep.cuh",
            "        statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});\n", "",
            "SeededRadixTest.InPasses"),
-    Mutant("counters not cleared", "clear of the counters of digits", "radix_sort/ways.cuh",
-           "cudaMemsetAsync(cleared.data(), 0, cleared.size(), sort.stream)",
-           "cudaMemsetAsync(cleared.data(), 0, cleared.size() / 2, sort.stream)",
+    Mutant("counters not cleared", "clear of counters and statuses", "radix_sort/onesweep.cuh",
+           "cudaMemsetAsync(first, 0, last - first, stream)", "cudaMemsetAsync(first, 0, (last - first) / 2, stream)",
            "SeededRadixTest.InPasses"),
-
-    Mutant("statuses of a pass not cleared", "clear of the statuses of a partition", "radix_sort/partition.cuh",
-           "0, words * sizeof(std::uint64_t)", "0, words * sizeof(std::uint64_t) / 2",
-           "SeededRadixTest.Partition"),
+    Mutant("statuses of counted tiles not cleared", "clear of the statuses, if only the device knows n",
+           "radix_sort/onesweep.cuh", "        statuses.words[i] = 0;\n", "", "SeededDeviceCountTest.SortInPasses"),
 
     # Waits for earlier kernels.
     Mutant("chain begins too early", "wait for earlier kernels", "primitives/chain.cuh",
@@ -319,6 +317,7 @@ class Build:
             raise ValueError(f"{mutant.name}: the text occurs {original.count(mutant.old)} times in {mutant.file}")
         copy = self.folder / "simulated_sources" / LIBRARY / mutant.file
         text = (copy if copy.exists() else ROOT / LIBRARY / mutant.file).read_text()
+        shutil.rmtree(folder, ignore_errors=True)  # another mutant, of an earlier run
         overlay = folder / LIBRARY / mutant.file
         overlay.parent.mkdir(parents=True, exist_ok=True)
         overlay.write_text(text.replace(mutant.old, mutant.new))

@@ -19,6 +19,13 @@ enum class TileOrder {
     BlockIndex,  ///< by index: saves a round trip, but the card must begin blocks in that order, as all do so far
 };
 
+/// The order of tiles that wait for earlier ones. If only the device knows the number of elements, a block takes
+/// several tiles, and by index it would wait for blocks that may begin only when it ends. So it takes tickets.
+template <typename Count>
+[[nodiscard]] constexpr TileOrder orderFor(TileOrder order) {
+    return isOnDevice<Count> ? TileOrder::Ticket : order;
+}
+
 /// Words of scratch for the ticket counter, which has a cache line of its own.
 inline constexpr std::size_t ticketWords = 16;
 
@@ -27,6 +34,7 @@ inline constexpr std::size_t ticketWords = 16;
 template <auto kernel, typename Count>
 [[nodiscard]] std::size_t blocksForTiles(std::size_t tiles, int threads, std::size_t sharedBytes = 0) {
     if constexpr (isOnDevice<Count>) {
+        Arguments::requireAtMost("tiles", tiles, Common::mostBlocks);
         return std::min<std::size_t>(tiles, onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks);
     } else {
         return tiles;
@@ -45,6 +53,7 @@ __device__ void forEachTile(int tiles, Take take, Work work) {
             BulkCopy::release();
             __syncthreads();
         }
+        waitForEarlierKernels();  // also without a tile, because later kernels wait for this one alone
     } else {
         work(take(0));
     }

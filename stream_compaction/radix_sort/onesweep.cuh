@@ -166,8 +166,11 @@ __global__ void __launch_bounds__(Shape::threads)
 template <typename Bits, typename Value, typename Count>
 __global__ void kernCopyFirst(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
                               const Plan* plan) {
-    const std::size_t i = Common::globalThreadIndex();
-    if (plan->copiesFirst && i < numberOf(n)) {
+    if (!plan->copiesFirst) {
+        return;
+    }
+    const std::size_t size = numberOf(n);
+    for (std::size_t i = Common::globalThreadIndex(); i < size; i += std::size_t{gridDim.x} * blockDim.x) {
         out.keys[i] = in.keys[i];
         if constexpr (hasValues<Value>) {
             out.values[i] = in.values[i];
@@ -205,6 +208,32 @@ struct DigitStatuses {
     /// The statuses of a tile lie side by side. passTiles() keeps their number within an int.
     [[nodiscard]] static __device__ int indexOf(int tile, int digit) { return tile * digitValues + digit; }
 };
+
+/// Clears the first set of statuses, if only the device knows the number of tiles. Writes 2 KiB per tile.
+template <typename Shape, typename Count>
+__global__ void kernClearStatuses(Count n, DigitStatuses statuses) {
+    const std::size_t words = DigitStatuses::wordsPerSet((numberOf(n) + Shape::elements - 1) / Shape::elements);
+    for (std::size_t i = Common::globalThreadIndex(); i < words; i += std::size_t{gridDim.x} * blockDim.x) {
+        statuses.words[i] = 0;
+    }
+}
+
+/// Enqueues the clearing of the first set of statuses, and of the memory from `begin` to it.
+template <typename Shape, typename Count>
+void clearStatuses(const Count& n, const DigitStatuses& statuses, void* begin, cudaStream_t stream) {
+    auto* const first = static_cast<std::byte*>(begin);
+    const std::size_t words = DigitStatuses::wordsPerSet(statuses.tiles);
+    const auto* const last = reinterpret_cast<std::byte*>(statuses.words + (isOnDevice<Count> ? 0 : words));
+    if (first != last) {
+        Common::checkCUDAError(cudaMemsetAsync(first, 0, last - first, stream), "cudaMemsetAsync");
+    }
+    if constexpr (isOnDevice<Count>) {
+        constexpr int threads = 256;
+        constexpr auto kernel = kernClearStatuses<Shape, Count>;
+        const std::size_t blocks = blocksForTiles<kernel, Count>(Common::blocksFor(words, threads), threads);
+        launch<kernel>({blocks, threads}, stream, n, statuses);
+    }
+}
 
 /// Prefetches an array that the kernel reads later into the second-level cache, in lines of 128 bytes.
 template <typename T>

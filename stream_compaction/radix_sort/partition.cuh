@@ -90,17 +90,15 @@ struct InOnePass {
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
         const std::size_t tiles = passTiles<Shape>(capacityOf(call.n));
-        const std::size_t words = DigitStatuses::wordsPerSet(tiles);
         ScratchArena rest = call.arena;
-        const DigitStatuses statuses{rest.take<std::uint64_t>(2 * words), tiles};
-        Common::checkCUDAError(cudaMemsetAsync(statuses.words, 0, words * sizeof(std::uint64_t), call.stream),
-                               "cudaMemsetAsync");
+        const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
+        clearStatuses<Shape>(call.n, statuses, statuses.words, call.stream);
         const std::size_t blocks =
             blocksForTiles<kernel<Bits, Value, DigitOf, Count>, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
         const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
         StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
             {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
-            statuses, call.plan, call.order, 0, call.digit, NoCoding{}, prefetchesValues());
+            statuses, call.plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{}, prefetchesValues());
     }
 
   private:

@@ -160,32 +160,31 @@ struct InPasses {
 
     template <typename Bits, typename Value, typename Count>
     static void launch(const SortCall<Bits, Value, Count>& sort) {
-        // The memory to clear is contiguous: the counters and the first set of statuses.
         const std::size_t tiles = passTiles<Shape>(sort.capacity());
         ScratchArena rest = sort.arena;
         auto* const counters = rest.take<Counters>(1);
         const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
         auto* const plan = rest.take<Plan>(1);
-        const Scratch cleared(reinterpret_cast<std::byte*>(counters),
-                              reinterpret_cast<std::byte*>(statuses.words + DigitStatuses::wordsPerSet(tiles)));
         const SortArrays<Bits, Value> arrays{
             sort.in, sort.out, sort.consumesInput() ? sort.consumed : takeElements<Bits, Value>(rest, sort.capacity())};
 
-        Common::checkCUDAError(cudaMemsetAsync(cleared.data(), 0, cleared.size(), sort.stream), "cudaMemsetAsync");
+        clearStatuses<Shape>(sort.n, statuses, counters, sort.stream);
         if (!launchCount<128>(sort, plan, counters)) {
             (void)launchCount<32>(sort, plan, counters);
         }
         if (sort.consumesInput()) {
             constexpr int threads = 256;
-            StreamCompaction::launch<kernCopyFirst<Bits, Value, Count>>(
-                {Common::blocksFor(sort.capacity(), threads), threads}, sort.stream, sort.n, sort.out, sort.in, plan);
+            constexpr auto copy = kernCopyFirst<Bits, Value, Count>;
+            const std::size_t blocks =
+                blocksForTiles<copy, Count>(Common::blocksFor(sort.capacity(), threads), threads);
+            StreamCompaction::launch<copy>({blocks, threads}, sort.stream, sort.n, sort.out, sort.in, plan);
         }
         constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count>;
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
         for (int i = 0; i < sort.range.count(); ++i) {
             StreamCompaction::launch<kernel>({blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic},
-                                             sort.stream, sort.n, arrays, statuses, plan, sort.order, i,
-                                             sort.range.digit(i), sort.coding, prefetchesValues());
+                                             sort.stream, sort.n, arrays, statuses, plan, orderFor<Count>(sort.order),
+                                             i, sort.range.digit(i), sort.coding, prefetchesValues());
         }
     }
 

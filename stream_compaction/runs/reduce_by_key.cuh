@@ -306,8 +306,8 @@ struct ReduceByKey {
         }
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
         launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n,
-                       uniqueKeys, sums, count, chain, keys, values, isAlone ? TileOrder::BlockIndex : order, equal,
-                       op);
+                       uniqueKeys, sums, count, chain, keys, values,
+                       isAlone ? TileOrder::BlockIndex : orderFor<Count>(order), equal, op);
     }
 
   private:

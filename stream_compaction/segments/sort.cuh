@@ -104,8 +104,10 @@ struct SegmentedSort {
                                    "cudaMemsetAsync");
         }
         launch<Segments::kernSortShortSegments<Bits, Value, Offset, Count>>(
-            {Common::blocksFor(segments.count + 1, threads), threads}, stream, n, out, in, segments, longSegments,
-            coding);
+            {.blocks = Common::blocksFor(segments.count + 1, threads),
+             .threads = threads,
+             .carveout = cudaSharedmemCarveoutDefault},
+            stream, n, out, in, segments, longSegments, coding);
         if (mostLong == 0) {
             return;
         }

@@ -376,7 +376,7 @@ struct CompactLauncher {
         clearWords(chain.words, LookBackChain<LookBack::Count>::wordsFor(tiles), stream);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
         launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
-                       order, keep);
+                       orderFor<Count>(order), keep);
         if constexpr (rejects == Rejects::Behind) {
             constexpr int threads = 256;
             constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements are to be reversed

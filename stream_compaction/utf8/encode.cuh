@@ -524,8 +524,9 @@ struct Encode {
         const std::size_t tiles = text.tiles(Shape::bytes);
         withErrors(errors, [&](auto mode) {
             constexpr auto together = kernEncode<From, mode(), TextGridChain, Text>;
-            launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, order, result,
-                        countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
+            launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks,
+                        orderFor<Count>(order), result, countAtBegin(errors), arena, stream,
+                        [&](auto chain, std::size_t, Begin begin) {
                             using Chain = decltype(chain);
                             constexpr auto kernel = kernEncode<From, mode(), Chain, Text>;
                             launch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, Shape::threads),

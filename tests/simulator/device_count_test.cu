@@ -39,28 +39,23 @@ struct IsEven {
 
 using SeededDeviceCountTest = SeededTest;
 
-void expectScanned(std::uint64_t seed, TileOrder order) {
-    const Counted numbers(numberFor(seed), capacity, seed);
-    GuardedArray<std::uint32_t> out(capacity);
-    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(capacity / 64));
-    auto scratch = usedScratch(bytes);
-    SinglePass::Scan{.order = order}.scanByLookBack(TwoWarps{}, sourceOf(numbers.in()), out.data(), numbers.count(),
-                                                    Sum{}, 0U, ScratchArena(scratch.bytes(), bytes), nullptr);
-    std::vector<std::uint32_t> expected(numbers.actual.size());
-    std::exclusive_scan(numbers.actual.begin(), numbers.actual.end(), expected.begin(), 0U);
-    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
-}
-
 TEST_F(SeededDeviceCountTest, Scan) {
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectScanned(seed, TileOrder::BlockIndex); });
-}
-
-TEST_F(SeededDeviceCountTest, ScanByTickets) {
-    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectScanned(seed, TileOrder::Ticket); });
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const Counted numbers(numberFor(seed), capacity, seed);
+        GuardedArray<std::uint32_t> out(capacity);
+        const std::size_t bytes =
+            scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(capacity / 64));
+        auto scratch = usedScratch(bytes);
+        SinglePass::Scan{}.scanByLookBack(TwoWarps{}, sourceOf(numbers.in()), out.data(), numbers.count(), Sum{}, 0U,
+                                          ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::uint32_t> expected(numbers.actual.size());
+        std::exclusive_scan(numbers.actual.begin(), numbers.actual.end(), expected.begin(), 0U);
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    });
 }
 
 TEST_F(SeededDeviceCountTest, Compact) {
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const Counted numbers(numberFor(seed), capacity, seed);
         GuardedArray<std::uint32_t> out(capacity);
         DeviceBuffer<std::size_t> kept(1);
@@ -82,7 +77,7 @@ TEST_F(SeededDeviceCountTest, Compact) {
 TEST_F(SeededDeviceCountTest, RunLengths) {
     using Shape = ThreadwiseShape<64, 1, 4>;
     using Heads = std::uint32_t;
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const Counted numbers(numberFor(seed), capacity, seed);
         GuardedArray<std::uint32_t> unique(capacity);
         GuardedArray<std::uint32_t> sums(capacity);
@@ -106,7 +101,7 @@ TEST_F(SeededDeviceCountTest, RunLengths) {
 
 /// Sorts by the low 16 bits, in the given way.
 template <typename Way>
-[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed, TileOrder order) {
+[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed) {
     using Word = std::uint32_t;
     using Index = Radix::OwnIndex<Word>;
     const Counted keys(n, most, seed);
@@ -120,7 +115,7 @@ template <typename Way>
         keys.count(),
         {0, 16},
         KeyCoding<Word>::of<Word>(false),
-        order,
+        {},
         {},
         ScratchArena(scratch.bytes(), bytes),
         nullptr};
@@ -139,30 +134,21 @@ template <typename Way>
 TEST_F(SeededDeviceCountTest, SortByBlock) {
     using Tile = Radix::SortShape<256, 2>;
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        (void)expectSorted<Radix::ByBlock<Tile>>(seed % 6 == 0 ? 0 : 300 + seed % 40, Tile::elements, seed, {});
+        (void)expectSorted<Radix::ByBlock<Tile>>(seed % 6 == 0 ? 0 : 300 + seed % 40, Tile::elements, seed);
     });
 }
 
 TEST_F(SeededDeviceCountTest, SortByGrid) {
     using Tile = Radix::SortShape<256, 2>;
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        (void)expectSorted<Radix::ByGrid<Tile, 128>>(seed % 6 == 0 ? 0 : 300 + seed % 900, 1500, seed, {});
+        (void)expectSorted<Radix::ByGrid<Tile, 128>>(seed % 6 == 0 ? 0 : 300 + seed % 900, 1500, seed);
     });
 }
 
 TEST_F(SeededDeviceCountTest, SortInPasses) {
     using Tile = Radix::SortShape<256, 2>;
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
-        EXPECT_TRUE(
-            expectSorted<Radix::InPasses<Tile>>(numberFor(seed) * 3 / 5, capacity / 2, seed, TileOrder::BlockIndex));
-    });
-}
-
-TEST_F(SeededDeviceCountTest, SortInPassesByTickets) {
-    using Tile = Radix::SortShape<256, 2>;
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        EXPECT_TRUE(
-            expectSorted<Radix::InPasses<Tile>>(numberFor(seed) * 3 / 5, capacity / 2, seed, TileOrder::Ticket));
+        EXPECT_TRUE(expectSorted<Radix::InPasses<Tile>>(numberFor(seed) * 3 / 5, capacity / 2, seed));
     });
 }
 
