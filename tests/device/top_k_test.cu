@@ -306,6 +306,18 @@ TEST_F(TopKTest, RefusesBadArguments) {
     expectValuesRefused(values.data(), nullptr);
     expectValuesRefused(values.data(), values.data() + n - 1);
     expectValuesRefused(values.data(), reinterpret_cast<double*>(in.data()));
+    DeviceBuffer<std::size_t> counts(k);
+    const auto expectCountRefused = [&](const std::size_t* count, std::size_t first) {
+        const CountInDeviceMemory number{count, n};
+        const int* const keys = in.data();
+        EXPECT_THROW(
+            top(keys, out.data(), keys, reinterpret_cast<int*>(counts.data()), number, first, scratch.bytes(), nullptr),
+            std::invalid_argument);
+    };
+    expectCountRefused(nullptr, k);
+    expectCountRefused(counts.data(), k);
+    expectCountRefused(reinterpret_cast<const std::size_t*>(out.data()), k);
+    expectCountRefused(reinterpret_cast<const std::size_t*>(values.data()), n + 1);
     top(in.data(), out.data(), n, 0, {}, nullptr);
     top(in.data(), out.data(), 0, 0, {}, nullptr);
 }
