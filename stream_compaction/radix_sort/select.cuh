@@ -2,6 +2,8 @@
 
 #include <cooperative_groups.h>
 
+#include <cmath>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"
@@ -11,6 +13,7 @@
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/runtime/element_count.cuh"
 
 /// Radix select: the first k of n keys (Alabi, Blanchard, Gordon and Steinbach, "Fast k-Selection Algorithms for
 /// Graphics Processing Units", 2012), and a bound of the first k that a sample of the keys yields.
@@ -251,8 +254,9 @@ struct Candidates {
     std::size_t* count;
 };
 
-/// Writes the first k elements, in the order of the input. They are sought among the candidates if the filter has kept
-/// at least k, which it nearly always has. Otherwise they are sought in the whole input. A cooperative launch.
+/// Writes the first k elements, in the order of the input, or all if there are fewer. They are sought among the
+/// candidates if the filter has kept at least k, which it nearly always has. Otherwise they are sought in the whole
+/// input. A cooperative launch.
 ///
 /// The blocks count one digit after the other, highest first, of the keys that share all digits before. Each block then
 /// knows how many of its keys are below the threshold, and how many are at it. It learns the numbers of the blocks
@@ -260,13 +264,17 @@ struct Candidates {
 ///
 /// Work O(n) per digit and one pass more, steps O(n / threads) and a barrier of the grid per digit. Reads the keys once
 /// per digit that is needed, and once more. With few candidates latency is the limit.
-template <typename Shape, typename Bits, typename Values>
+template <typename Shape, typename Bits, typename Values, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
-    kernSelect(std::size_t n, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
+    kernSelect(Count number, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
                SelectionInput<Bits, Values> in, Candidates<Bits, Values> candidates, KeyCoding<Bits> coding,
                SelectCounts<Bits>* counts, GridChain<Sides> chain) {
     using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;
     __shared__ SelectStorage<Shape::threads> storage;
+    const std::size_t n = numberOf(number);
+    if constexpr (isOnDevice<Count>) {
+        k = min(k, std::uint64_t{n});
+    }
     if (gridDim.x > 1) {
         std::uint64_t* const all = &(*counts)[0][0];
         for (std::size_t i = Common::globalThreadIndex(); i < sizeof(*counts) / sizeof(*all);
@@ -301,9 +309,41 @@ struct Bound {
     bool isUseful;  ///< otherwise so many keys are equal that it lets nothing through
 };
 
+/// What the sample tells the filter.
+template <typename Bits>
+struct FilterPlan {
+    Bound<Bits> bound;
+    std::size_t elements;  ///< that it reads if n is in device memory: n, or 0 if it would let nothing through
+};
+
 /// Elements of a sample, and the largest part of it that a filter may let through.
 inline constexpr std::size_t sampleSize = 1 << 14;
 inline constexpr std::size_t mostOfSample = sampleSize / 4;
+
+/// The rank in a sample of the key that is to bound the first k of n keys, or 0 if there is to be no filter.
+///
+/// The number of keys in the sample that are among the first k is binomial. Its mean plus six standard deviations and
+/// twelve is exceeded less than once in 10^8 calls.
+struct RankOfBound {
+    std::uint64_t k;
+    std::size_t mostUnfiltered;  ///< the most elements that need no filter, no less than a sample has
+
+    [[nodiscard]] __host__ __device__ std::uint64_t operator()(std::size_t n) const {
+        const double mean = static_cast<double>(k) / static_cast<double>(n) * sampleSize;
+        const double rank = mean + 6 * std::sqrt(mean) + 12;
+        return n > mostUnfiltered && rank <= mostOfSample ? static_cast<std::uint64_t>(rank) : 0;
+    }
+};
+
+/// How a kernel gets the rank with an `n` of type Count: as a number if the host knows n.
+template <typename Count>
+using RankFor = std::conditional_t<isOnDevice<Count>, RankOfBound, std::uint64_t>;
+
+/// The rank for n keys.
+[[nodiscard]] __host__ __device__ inline std::uint64_t rankFor(std::size_t /*n*/, std::uint64_t rank) { return rank; }
+[[nodiscard]] __host__ __device__ inline std::uint64_t rankFor(std::size_t n, const RankOfBound& rank) {
+    return rank(n);
+}
 
 /// A random number made of the bits of i (the finalizer of MurmurHash3, Appleby, 2011).
 [[nodiscard]] __device__ constexpr std::uint32_t mixed(std::uint32_t i) {
@@ -313,14 +353,22 @@ inline constexpr std::size_t mostOfSample = sampleSize / 4;
 }
 
 /// Draws a sample and finds the key with this rank in it. One block; each key of the sample is drawn from an interval
-/// of its own.
+/// of its own. If n is in device memory, it also tells the filter how many elements to read.
 ///
 /// Work and steps O(1). Reads a sector of 32 bytes per key of the sample. Latency is the limit.
-template <typename Shape, typename Bits>
+template <typename Shape, typename Bits, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
-    kernChooseBound(std::size_t n, std::uint64_t rank, Bound<Bits>* bound, Bits* sample, const Bits* keys,
+    kernChooseBound(Count number, RankFor<Count> rankOfBound, FilterPlan<Bits>* plan, Bits* sample, const Bits* keys,
                     KeyCoding<Bits> coding) {
     __shared__ SelectStorage<Shape::threads> storage;
+    const std::size_t n = numberOf(number);
+    const std::uint64_t rank = rankFor(n, rankOfBound);
+    if (isOnDevice<Count> && rank == 0) {
+        if (threadIdx.x == 0) {
+            plan->elements = 0;
+        }
+        return;
+    }
     const std::size_t interval = n / sampleSize;
 #pragma unroll 4
     for (unsigned i = threadIdx.x; i < sampleSize; i += Shape::threads) {
@@ -330,7 +378,10 @@ __global__ void __launch_bounds__(Shape::threads)
     const Threshold<Bits> threshold = findThreshold<Shape, Bits>(sample, sampleSize, rank, coding, nullptr, storage);
     if (threadIdx.x == 0) {
         const std::uint64_t kept = rank - threshold.wanted + threshold.all;
-        *bound = {threshold.greatest(), kept <= mostOfSample};
+        plan->bound = {threshold.greatest(), kept <= mostOfSample};
+        if constexpr (isOnDevice<Count>) {
+            plan->elements = plan->bound.isUseful ? n : 0;
+        }
     }
 }
 

@@ -10,6 +10,7 @@
 #include "stream_compaction/runs.cuh"
 #include "stream_compaction/segments.cuh"
 #include "stream_compaction/single_pass.cuh"
+#include "stream_compaction/top_k.cuh"
 #include "stream_compaction/utf8.cuh"
 
 /// Operations that take their number of elements from device memory. The same call with the number from the host is the
@@ -327,6 +328,68 @@ TEST_F(DeviceCountTest, ArgSort) {
         [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
             sort(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
         });
+}
+
+/// A host that knows of fewer than k elements asks for all of them.
+template <typename N>
+[[nodiscard]] std::size_t orAll(std::size_t k, const N& n) {
+    return std::min(k, capacityOf(n));
+}
+
+TEST_F(DeviceCountTest, TopK) {
+    for (const std::size_t k : {0, 1, 300, 40000}) {
+        const Radix::TopK top{.largest = k == 300};
+        expectLikeHost([&](Arrays& a, auto n) { return top.scratchBytes(a.in.data(), a.out.data(), n, orAll(k, n)); },
+                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                           top(std::as_const(a.in).data(), a.out.data(), n, orAll(k, n), scratch, stream);
+                       });
+    }
+}
+
+TEST_F(DeviceCountTest, TopKOfPairs) {
+    const Radix::TopK top{.order = TileOrder::Ticket};
+    const auto expectFirst = [&](auto valuesOf) {
+        for (const std::size_t k : {0, 300, 40000}) {
+            expectLikeHost(
+                [&](Arrays& a, auto n) {
+                    return top.scratchBytes(a.in.data(), a.out.data(), valuesOf(a), a.otherOut.data(), n, orAll(k, n));
+                },
+                [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                    top(std::as_const(a.in).data(), a.out.data(), valuesOf(a), a.otherOut.data(), n, orAll(k, n),
+                        scratch, stream);
+                });
+        }
+    };
+    expectFirst([](Arrays& a) { return std::as_const(a.in).data(); });
+    expectFirst([](Arrays&) { return generated(Square{}); });
+}
+
+// With a count in device memory there is a filter for more elements than a sample has, so the arrays can be small.
+TEST_F(DeviceCountTest, TopKBehindAFilter) {
+    using Values = GeneratedSource<Square>;
+    constexpr std::size_t k = 60;
+    const Radix::RankOfBound rank{.k = k, .mostUnfiltered = Radix::sampleSize};
+    for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
+        const Radix::TopK top{.order = order};
+        expectLikeHost(
+            [&](Arrays& a, auto n) {
+                if constexpr (isOnDevice<decltype(n)>) {
+                    return Radix::TopK::scratchFor<Word, Values>(n, rank);
+                } else {
+                    return top.scratchBytes(a.in.data(), a.out.data(), Values{}, a.otherOut.data(), n, orAll(k, n));
+                }
+            },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                const Word* const in = std::as_const(a.in).data();
+                if constexpr (isOnDevice<decltype(n)>) {
+                    top.select<Word, Values>({in, {}}, {a.out.data(), a.otherOut.data()}, n, orAll(k, n), rank,
+                                             KeyCoding<Word>::of<Word>(), ScratchArena(scratch, scratch.size()),
+                                             stream);
+                } else {
+                    top(in, a.out.data(), Values{}, a.otherOut.data(), n, orAll(k, n), scratch, stream);
+                }
+            });
+    }
 }
 
 struct Remainder {

@@ -6,6 +6,9 @@
 #include "device_fixture.cuh"
 #include "element_sizes.h"
 #include "stream_compaction/top_k.cuh"
+#if !defined(STREAM_COMPACTION_SIMULATED)
+#include "stream_compaction/cub_top_k.cuh"
+#endif
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -281,6 +284,53 @@ TEST_F(TopKTest, ReplayedFromAGraph) {
     }
 }
 
+#if !defined(STREAM_COMPACTION_SIMULATED)
+/// The first k keys by CUB, ascending: by its top-k, or by its sort if it has none.
+template <typename K, typename Peer = Cub::TopK>
+[[nodiscard]] std::vector<K> firstByCub(const DeviceBuffer<K>& keys, std::size_t k) {
+    DeviceBuffer<K> out(keys.size());
+    const auto run = [&](const auto& peer, auto... sizes) {
+        DeviceBuffer<std::byte> scratch(peer.scratchBytes(keys.data(), out.data(), sizes...));
+        peer(keys.data(), out.data(), sizes..., scratch.bytes(), nullptr);
+    };
+    if constexpr (requires { Peer::reasonForAbsence; }) {
+        run(Cub::Sort{}, keys.size());
+    } else {
+        run(Peer{}, keys.size(), k);
+    }
+    std::vector<K> first(k);
+    out.copyTo(first);
+    std::ranges::sort(first);
+    return first;
+}
+
+struct FewInts {
+    std::uint64_t seed;
+    __host__ __device__ int operator()(std::size_t i) const { return static_cast<int>(randomBits(seed, i) % 41) - 20; }
+};
+
+template <typename K>
+void expectLikeCub(const DeviceBuffer<K>& keys) {
+    const std::size_t n = keys.size();
+    for (const std::size_t k : {std::size_t{1}, std::size_t{1000}, n / 1000, n / 3, n}) {
+        const TopK top;
+        GuardedArray<K> out(k);
+        auto scratch = usedScratch(top.scratchBytes(keys.data(), out.data(), n, k));
+        top(keys.data(), out.data(), n, k, scratch.bytes(), nullptr);
+        std::vector<K> first = out.read(k);
+        std::ranges::sort(first);
+        ASSERT_TRUE(sameBits(first, firstByCub(keys, k))) << "k = " << k;
+    }
+}
+
+TEST_F(TopKTest, AgreesWithCub) {
+    const std::size_t n = quick() ? 100003 : 40000003;
+    expectLikeCub<std::uint32_t>(deviceArray(n, AnyBits<std::uint32_t>{11}));
+    expectLikeCub<std::int64_t>(deviceArray(n, AnyBits<std::int64_t>{12}));
+    expectLikeCub<int>(deviceArray(n, FewInts{13}));
+}
+#endif
+
 TEST_F(TopKTest, RefusesBadArguments) {
     const std::size_t n = 1000;
     const std::size_t k = 10;
@@ -306,6 +356,18 @@ TEST_F(TopKTest, RefusesBadArguments) {
     expectValuesRefused(values.data(), nullptr);
     expectValuesRefused(values.data(), values.data() + n - 1);
     expectValuesRefused(values.data(), reinterpret_cast<double*>(in.data()));
+    DeviceBuffer<std::size_t> counts(k);
+    const auto expectCountRefused = [&](const std::size_t* count, std::size_t first) {
+        const CountInDeviceMemory number{count, n};
+        const int* const keys = in.data();
+        EXPECT_THROW(
+            top(keys, out.data(), keys, reinterpret_cast<int*>(counts.data()), number, first, scratch.bytes(), nullptr),
+            std::invalid_argument);
+    };
+    expectCountRefused(nullptr, k);
+    expectCountRefused(counts.data(), k);
+    expectCountRefused(reinterpret_cast<const std::size_t*>(out.data()), k);
+    expectCountRefused(reinterpret_cast<const std::size_t*>(values.data()), n + 1);
     top(in.data(), out.data(), n, 0, {}, nullptr);
     top(in.data(), out.data(), 0, 0, {}, nullptr);
 }

@@ -5,6 +5,7 @@
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
 #include "stream_compaction/single_pass.cuh"
+#include "stream_compaction/top_k.cuh"
 
 /// Operations whose number of elements is in device memory: a few blocks take all the tiles.
 namespace StreamCompaction::Testing {
@@ -14,8 +15,8 @@ using TwoWarps = SinglePass::BlockShape<64, 1>;
 
 /// The elements of an array, of which an operation gets the first few, and their number in device memory.
 struct Counted {
-    Counted(std::size_t n, std::size_t capacity, std::uint64_t seed)
-        : all(hostArray(capacity, AnyBits<std::uint32_t>{seed})),
+    Counted(std::size_t n, std::size_t capacity, std::uint64_t seed, std::uint32_t mask = ~0U)
+        : all(hostArray(capacity, [=](std::size_t i) { return AnyBits<std::uint32_t>{seed}(i)&mask; })),
           actual(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n)),
           memory(std::span<const std::uint32_t>(all)),
           value(std::span<const std::size_t>(&n, 1)) {}
@@ -35,6 +36,10 @@ constexpr std::size_t capacity = 20000;
 
 struct IsEven {
     __host__ __device__ bool operator()(std::uint32_t x) const { return x % 2 == 0; }
+};
+
+struct IndexAsWord {
+    __host__ __device__ std::uint32_t operator()(std::size_t i) const { return static_cast<std::uint32_t>(i); }
 };
 
 using SeededDeviceCountTest = SeededTest;
@@ -149,6 +154,53 @@ TEST_F(SeededDeviceCountTest, SortInPasses) {
     using Tile = Radix::SortShape<256, 2>;
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         EXPECT_TRUE(expectSorted<Radix::InPasses<Tile>>(numberFor(seed) * 3 / 5, capacity / 2, seed));
+    });
+}
+
+/// Expects the first k keys, or all if there are fewer. Some inputs have many equal keys, and in some all are equal.
+template <int threads>
+void expectFirst(std::size_t n, std::size_t most, std::size_t k, const Radix::RankOfBound& rank, std::uint64_t seed) {
+    using Word = std::uint32_t;
+    using Index = GeneratedSource<IndexAsWord>;
+    static constexpr Word masks[] = {~0U, 0xF00000FF, 0};
+    const Counted keys(n, most, seed, masks[seed / 2 % 3]);
+    GuardedArray<Word> keysOut(k);
+    GuardedArray<Word> indices(k);
+    const std::size_t bytes = Radix::TopK::scratchFor<Word, Index>(keys.count(), rank);
+    auto scratch = usedScratch(bytes);
+    Radix::TopK{.order = TileOrder::Ticket}.select<Word, Index, threads>(
+        {keys.in(), {}}, {keysOut.data(), indices.data()}, keys.count(), k, rank, KeyCoding<Word>::of<Word>(),
+        ScratchArena(scratch.bytes(), bytes), nullptr);
+    std::vector<Word> expected(n);
+    std::iota(expected.begin(), expected.end(), 0U);
+    std::ranges::stable_sort(expected, {}, [&](Word i) { return keys.all[i]; });
+    expected.resize(std::min(n, k));
+    std::ranges::sort(expected);
+    ASSERT_TRUE(sameBits(indices.read(expected.size()), expected)) << "n = " << n << ", k = " << k;
+    std::ranges::transform(expected, expected.begin(), [&](Word i) { return keys.all[i]; });
+    ASSERT_TRUE(sameBits(keysOut.read(expected.size()), expected)) << "n = " << n << ", k = " << k;
+}
+
+constexpr Radix::RankOfBound noFilter{.k = 0, .mostUnfiltered = capacity};
+
+TEST_F(SeededDeviceCountTest, TopKByBlock) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectFirst<512>(seed % 6 == 0 ? 0 : 3000 + seed % 9, 5000, 1 + seed * 1237 % 5000, noFilter, seed);
+    });
+}
+
+TEST_F(SeededDeviceCountTest, TopK) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectFirst<128>(seed % 6 == 0 ? 0 : 700 + seed % 9 * 600, 6500, 1 + seed * 1237 % 6500, noFilter, seed);
+    });
+}
+
+// With a bound for one key instead of k, too few keys pass the filter.
+TEST_F(SeededDeviceCountTest, TopKBehindAFilter) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t k = 60;
+        const Radix::RankOfBound rank{.k = seed % 5 == 0 ? 1 : k, .mostUnfiltered = Radix::sampleSize};
+        expectFirst<128>(seed % 4 == 0 ? 50 * seed : Radix::sampleSize + 150 * (seed % 20), capacity, k, rank, seed);
     });
 }
 
