@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "split.h"
 #include "stream_compaction/single_pass.cuh"
 
@@ -8,27 +10,26 @@ struct OffsetBehind {
     __host__ __device__ std::uint32_t operator()(std::size_t i) const { return static_cast<std::uint32_t>(i) + 1; }
 };
 
-/// Whether a line ends at an offset.
-struct IsLineEnd {
-    const char* text;
-
-    __device__ bool operator()(std::uint32_t offset) const { return text[offset - 1] == '\n'; }
+/// Whether a line ends with this character.
+struct IsLineFeed {
+    __device__ bool operator()(char character) const { return character == '\n'; }
 };
 
-constexpr StreamCompaction::SinglePass::Compact compact;
+/// Keeps the offsets behind line feeds. The text is the array of flags.
+constexpr StreamCompaction::SinglePass::CompactFlagged compact;
 
 }  // namespace
 
 LineSplitter::LineSplitter(std::uint32_t mostBytes)
     : text_(mostBytes),
       ends_(mostBytes),
-      scratch_(compact.scratchBytes(StreamCompaction::generated(OffsetBehind{}), ends_.data(), count_.data(), mostBytes,
-                                    IsLineEnd{})) {}
+      scratch_(compact.scratchBytes(StreamCompaction::generated(OffsetBehind{}), text_.data(), ends_.data(),
+                                    count_.data(), mostBytes)) {}
 
 std::vector<std::uint32_t> LineSplitter::lineEnds(std::span<const char> text) {
     text_.copyFrom(text);
-    compact(StreamCompaction::generated(OffsetBehind{}), ends_.data(), count_.data(), text.size(),
-            IsLineEnd{text_.data()}, scratch_.bytes(), cudaStreamLegacy);
+    compact(StreamCompaction::generated(OffsetBehind{}), std::as_const(text_).data(), ends_.data(), count_.data(),
+            text.size(), IsLineFeed{}, scratch_.bytes(), cudaStreamLegacy);
     std::size_t count = 0;
     count_.copyTo({&count, 1});
     std::vector<std::uint32_t> ends(count);

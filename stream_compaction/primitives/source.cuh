@@ -57,6 +57,18 @@ template <typename Function>
     return {function};
 }
 
+/// The index itself, as a T.
+template <typename T>
+struct IndexAs {
+    [[nodiscard]] __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(i); }
+};
+
+/// Input whose elements are their own indices.
+template <typename T = std::size_t>
+[[nodiscard]] GeneratedSource<IndexAs<T>> indices() {
+    return generated(IndexAs<T>{});
+}
+
 /// The source that an argument of an operation stands for; a pointer stands for its array.
 template <typename T>
 [[nodiscard]] ArraySource<T> sourceOf(const T* in) {

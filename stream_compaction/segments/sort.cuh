@@ -7,7 +7,7 @@
 namespace StreamCompaction {
 
 /// Sorts each segment of an array, stably: `sort(keysIn, segments, keysOut, n, scratch, stream)`, or with values
-/// `sort(keysIn, valuesIn, segments, keysOut, valuesOut, n, scratch, stream)`.
+/// `sort(keysIn, segments, keysOut, valuesIn, valuesOut, n, scratch, stream)`.
 ///
 /// `segments` is `segmentsAt(begins, count)`. As for a scan, elements before the first offset are a segment, and
 /// offsets of n or more mark nothing. Only the device knows the lengths of segments. Those of up to 32 elements are
@@ -45,16 +45,15 @@ struct SegmentedSort {
 
     /// Keys and values.
     template <typename K, typename V, typename Offset, ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, const V* /*valuesIn*/,
-                                           const SegmentsAt<Offset>& segments, K* /*keysOut*/, V* /*valuesOut*/,
-                                           N n) const {
+    [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, const SegmentsAt<Offset>& segments, K* /*keysOut*/,
+                                           const V* /*valuesIn*/, V* /*valuesOut*/, N n) const {
         return scratchOf<K, V>(segments, capacityOf(n));
     }
     /// Sorts keys and their values.
     template <typename K, typename V, typename Offset, ElementCount N>
-    void operator()(const K* keysIn, const V* valuesIn, const SegmentsAt<Offset>& segments, K* keysOut, V* valuesOut,
+    void operator()(const K* keysIn, const SegmentsAt<Offset>& segments, K* keysOut, const V* valuesIn, V* valuesOut,
                     N n, Scratch scratch, cudaStream_t stream) const {
-        const ScratchArena arena(scratch, scratchBytes(keysIn, valuesIn, segments, keysOut, valuesOut, n));
+        const ScratchArena arena(scratch, scratchBytes(keysIn, segments, keysOut, valuesIn, valuesOut, n));
         const std::size_t most = capacityOf(n);
         Radix::requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, most);
         Segments::requireOffsets(segments, keysOut, most);

@@ -275,11 +275,11 @@ TEST_F(DeviceCountTest, SegmentedSort) {
     const auto segments = segmentsAt(begins.data(), offsets.size());
     expectLikeHost(
         [&](Arrays& a, auto n) {
-            return sort.scratchBytes(a.in.data(), a.in.data(), segments, a.out.data(), a.otherOut.data(), n);
+            return sort.scratchBytes(a.in.data(), segments, a.out.data(), a.in.data(), a.otherOut.data(), n);
         },
         [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
             const Word* const in = std::as_const(a.in).data();
-            sort(in, in, segments, a.out.data(), a.otherOut.data(), n, scratch, stream);
+            sort(in, segments, a.out.data(), in, a.otherOut.data(), n, scratch, stream);
         });
 }
 

@@ -352,10 +352,6 @@ struct Tens {
 struct IndexDividedBy300 {
     __host__ __device__ std::uint64_t operator()(std::size_t i) const { return i / 300; }
 };
-template <typename T>
-struct IndexAs {
-    __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(i); }
-};
 
 TEST_F(RunsTest, OfFunctions) {
     for (const std::size_t n : {std::size_t{1000}, std::size_t{3 * tileOfInts + 1}, std::size_t{400003}}) {
@@ -367,12 +363,12 @@ TEST_F(RunsTest, OfFunctions) {
         const auto expected = expectedRuns(mapped, hostArray(n, IndexAs<int>{}), IsEqual{}, Sum{});
         const std::size_t runs = expected.keys.size();
         const auto tens = transformed(deviceKeys.data(), Tens{});
-        const auto indices = generated(IndexAs<int>{});
+        const auto places = indices<int>();
         GuardedArray<int> out(n);
         GuardedArray<int> sums(n);
         auto scratch =
-            usedScratch(ReduceByKey{}.scratchBytes(tens, indices, out.data(), sums.data(), count.memory.data(), n));
-        ReduceByKey{}(tens, indices, out.data(), sums.data(), count.memory.data(), n, scratch.bytes(), nullptr);
+            usedScratch(ReduceByKey{}.scratchBytes(tens, places, out.data(), sums.data(), count.memory.data(), n));
+        ReduceByKey{}(tens, places, out.data(), sums.data(), count.memory.data(), n, scratch.bytes(), nullptr);
         ASSERT_EQ(count.read(), runs);
         ASSERT_TRUE(sameBits(out.read(runs), expected.keys));
         ASSERT_TRUE(sameBits(sums.read(runs), expected.sums));

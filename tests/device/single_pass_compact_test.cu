@@ -429,28 +429,25 @@ struct IsGreater {
         return before < x;
     }
 };
-struct IndexAsWord {
-    __host__ __device__ std::uint64_t operator()(std::size_t i) const { return i; }
-};
 
 template <typename S>
 void expectKeptByStencil(std::size_t n) {
     const auto stencil = hostArray(n, Summand<S>{23});
     const DeviceBuffer<S> deviceStencil{std::span<const S>(stencil)};
     const S* const elements = deviceStencil.data();
-    std::vector<std::uint64_t> indices;
+    std::vector<std::uint64_t> ofMultiples;
     std::vector<std::uint64_t> ofRises;
     for (std::size_t i = 0; i < n; ++i) {
         if (IsMultipleOfThree{}(stencil[i])) {
-            indices.push_back(i);
+            ofMultiples.push_back(i);
         }
         if (i == 0 || IsGreater{}(stencil[i - 1], stencil[i])) {
             ofRises.push_back(i);
         }
     }
-    const auto index = generated(IndexAsWord{});
-    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, elements, n, indices, {}, 0, IsMultipleOfThree{}));
-    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, transformed(elements, IsMultipleOfThree{}), n, indices));
+    const auto index = indices<std::uint64_t>();
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, elements, n, ofMultiples, {}, 0, IsMultipleOfThree{}));
+    ASSERT_NO_FATAL_FAILURE(expectFlagged(index, transformed(elements, IsMultipleOfThree{}), n, ofMultiples));
     ASSERT_NO_FATAL_FAILURE(expectFlagged(index, elements, n, ofRises, {}, 0, WithPrevious{IsGreater{}}));
 }
 
@@ -475,8 +472,8 @@ TEST_F(SinglePassCompactTest, FlaggedByFunctionsOfTheIndex) {
         }
     }
     expectFlagged(generated(SquareOfIndex{}), generated(fraction), n, squares);
-    const DeviceBuffer<std::uint64_t> indices = deviceArray(n, IndexAsWord{});
-    expectFlagged(transformed(indices.data(), SquareOfIndex{}), generated(IndexAsWord{}), n, squares, {}, 0,
+    const DeviceBuffer<std::uint64_t> places = deviceArray(n, IndexAs<std::uint64_t>{});
+    expectFlagged(transformed(places.data(), SquareOfIndex{}), indices<std::uint64_t>(), n, squares, {}, 0,
                   WithIndex{KeepByIndex{fraction}});
 }
 

@@ -73,15 +73,11 @@ void expectPairs(const std::vector<K>& keys, const std::vector<V>& values, std::
     ASSERT_TRUE(sameBits(valuesOut.read(k), taken(values, indices))) << "n = " << n << ", k = " << k;
 }
 
-struct IndexAsWord {
-    __host__ __device__ std::uint32_t operator()(std::size_t i) const { return static_cast<std::uint32_t>(i); }
-};
-
 /// Expects the keys and their indices behind a filter whose bound has this rank in a sample.
 template <typename K>
 void expectFiltered(const std::vector<K>& keys, std::size_t k, std::uint64_t rank, const TopK& top = {}) {
     using Bits = BitsOf<K>;
-    using Indices = GeneratedSource<IndexAsWord>;
+    using Indices = GeneratedSource<IndexAs<std::uint32_t>>;
     const std::size_t n = keys.size();
     const auto indices = expectedIndices(keys, k, top.largest);
     const auto coding = KeyCoding<Bits>::template of<K>(top.largest);
@@ -199,7 +195,7 @@ TEST_F(TopKTest, ValuesOfTheFirstOfEqualKeys) {
     for (const std::size_t n : {std::size_t{100}, std::size_t{9999}, std::size_t{40001}}) {
         for (const std::size_t k : ranksAmong(n)) {
             const auto keys = hostArray(n, [](std::size_t i) { return static_cast<int>(randomBits(3, i) % 5); });
-            const auto indices = hostArray(n, IndexAsWord{});
+            const auto indices = hostArray(n, IndexAs<std::uint32_t>{});
             ASSERT_NO_FATAL_FAILURE(expectPairs(keys, indices, k));
             ASSERT_NO_FATAL_FAILURE(expectPairs(keys, indices, k, {.largest = true}));
             ASSERT_NO_FATAL_FAILURE(expectPairs(hostArray(n, OneOfFew<double>{4}), indices, k));
@@ -260,7 +256,7 @@ TEST_F(TopKTest, OfManyKeys) {
     for (const std::size_t k : {std::size_t{1}, std::size_t{1024}, n / 1024, n / 16, n / 2}) {
         expectKeys(hostArray(n, EveryPattern<int>{9}), k);
         expectKeys(std::vector<int>(n, 7), k);
-        expectPairs(hostArray(n, EveryPattern<float>{9}), hostArray(n, IndexAsWord{}), k, {.largest = true});
+        expectPairs(hostArray(n, EveryPattern<float>{9}), hostArray(n, IndexAs<std::uint32_t>{}), k, {.largest = true});
     }
 }
 

@@ -38,10 +38,6 @@ struct IsEven {
     __host__ __device__ bool operator()(std::uint32_t x) const { return x % 2 == 0; }
 };
 
-struct IndexAsWord {
-    __host__ __device__ std::uint32_t operator()(std::size_t i) const { return static_cast<std::uint32_t>(i); }
-};
-
 using SeededDeviceCountTest = SeededTest;
 
 TEST_F(SeededDeviceCountTest, Scan) {
@@ -161,7 +157,7 @@ TEST_F(SeededDeviceCountTest, SortInPasses) {
 template <int threads>
 void expectFirst(std::size_t n, std::size_t most, std::size_t k, const Radix::RankOfBound& rank, std::uint64_t seed) {
     using Word = std::uint32_t;
-    using Index = GeneratedSource<IndexAsWord>;
+    using Index = GeneratedSource<IndexAs<std::uint32_t>>;
     static constexpr Word masks[] = {~0U, 0xF00000FF, 0};
     const Counted keys(n, most, seed, masks[seed / 2 % 3]);
     GuardedArray<Word> keysOut(k);

@@ -97,8 +97,8 @@ void expectSorted(std::size_t n, const std::vector<std::size_t>& begins, std::ui
     GuardedArray<V> valuesOut(n);
     const SegmentedSort sort;
     auto scratch =
-        usedScratch(sort.scratchBytes(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n));
-    sort(keysIn.data(), valuesIn.data(), segments, keysOut.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
+        usedScratch(sort.scratchBytes(keysIn.data(), segments, keysOut.data(), valuesIn.data(), valuesOut.data(), n));
+    sort(keysIn.data(), segments, keysOut.data(), valuesIn.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
     ASSERT_TRUE(sameBits(valuesOut.read(n), expected)) << "n = " << n;
 }
 

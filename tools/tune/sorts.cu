@@ -29,10 +29,6 @@ using WidePairShapes = ShapeList<SortShape<384, 14>, SortShape<384, 18>, SortSha
 /// More blocks than any card holds at once.
 constexpr std::size_t mostGridBlocks = 4096;
 
-struct Index {
-    __host__ __device__ int operator()(std::size_t i) const { return static_cast<int>(i); }
-};
-
 /// Random integer keys, without values or with their indices as values.
 template <typename K, typename Value>
 class SortContest {
@@ -51,7 +47,7 @@ class SortContest {
           valuesExpected_(valuesIn_.size()),
           memory_(scratchFor(scratchBytes(largest), peersFor(largest))) {
         fill(keysIn_, RandomBits<K>{});
-        fill(valuesIn_, Index{});
+        fill(valuesIn_, IndexAs<int>{});
     }
 
     template <typename BlockList, typename ClusterList, typename GridList, typename PassList>
