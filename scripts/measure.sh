@@ -211,19 +211,24 @@ out_of_core() {
     done
 }
 
-# Strong scaling, of 2^29 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide. One
-# GPU is measured by the variants that they are compared with. distributed_peers.py measures other libraries.
+# Strong scaling, of 2^29 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide;
+# partitions and text. One GPU is measured by the variants that they are compared with. distributed_peers.py measures
+# other libraries.
 distributed() {
     local gpus sizes=2^16,2^20,2^24,2^25,2^28,2^29 keys=zeros,ascending,descending,and:3,mod:100
+    local texts=utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
     measure distributed.csv --size 2^15,2^19,2^23,2^27,"$sizes" --op scan,compact,sort --variant single-pass,radix
     measure distributed.csv --size 2^27,2^28 --op sort-pairs --variant radix
     measure distributed.csv --size 2^29 --op sort --variant radix --input "$keys"
+    measure distributed.csv --size 2^15,2^16,2^27,2^28 --op partition --variant single-pass-apart
+    measure distributed.csv --size 2^15,2^16,2^27,2^28 --op "$texts" --variant single-pass
     for gpus in $(gpu_counts); do
         [ "$gpus" -gt 1 ] || continue
         measure distributed.csv --gpus "$gpus" --size "$sizes,$((gpus << 28))" --op scan,compact,sort \
             --variant distributed,gather-to-one
         measure distributed.csv --gpus "$gpus" --size 2^28 --op sort-pairs --variant distributed
         measure distributed.csv --gpus "$gpus" --size 2^29 --op sort --variant distributed --input "$keys"
+        measure distributed.csv --gpus "$gpus" --size 2^16,2^28 --op partition,"$texts" --variant distributed
     done
 }
 
@@ -306,7 +311,7 @@ mkdir -p "$folder"
 for topic in "${topics[@]}"; do
     for file in ${files[$topic]}; do
         # Only the program can resume its own files.
-        if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* ]]; then
+        if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* || $topic = device_counts ]]; then
             rm -f "$folder/$file"
         elif [ ! -e "$folder/$file" ] && [ -e "$finished/$file" ]; then
             cp "$finished/$file" "$folder"

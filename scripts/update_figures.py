@@ -681,7 +681,10 @@ def thrust_more():
 
 # The numbers in sentences.
 TWO_CARDS = ROOT / "data" / "h200_x2"
-ALONE = {"scan": "single-pass", "compact": "single-pass", "sort": "radix", "sort-pairs": "radix"}
+ALONE = {"scan": "single-pass", "compact": "single-pass", "partition": "single-pass-apart", "sort": "radix",
+         "sort-pairs": "radix"}
+EXCHANGES = {"compact": 1, "partition": 1, "utf8-to-utf32": 2, "utf8-to-utf16": 2, "utf8-validate": 2,
+             "utf32-to-utf8": 1, "utf16-to-utf8": 2}  # of operations on arrays that stay where they are
 LINK_BYTES_PER_SECOND = 18 * 25e9  # NVLink of an H200: links and their nominal speed in each direction
 SPLITTER_DIGITS = 3  # of a 32-bit key and two ranks
 SPLITTER_READS = 2  # of all keys, for uniform keys
@@ -692,18 +695,22 @@ def seconds(row):
     return float(row["median_us"]) / 1e6
 
 
+def alone_variant(operation):
+    return ALONE.get(operation, "single-pass")
+
+
 def predicted(operation, n, alone, exchange, copy):
     """The time in seconds of an operation on two GPUs by the model of docs/distributed.md. `copy` is the speed of a copy
     in bytes read and written per second, which stands for that of a read, too."""
     half = n // 2
     bytes_each = half * (8 if operation == "sort-pairs" else 4)
-    one = seconds(alone[operation, ALONE[operation], half, "1"])
-    if operation == "compact":
-        return one + exchange
+    one = seconds(alone[operation, alone_variant(operation), half, "1"])
+    if operation in EXCHANGES:
+        return one + EXCHANGES[operation] * exchange
     if operation == "scan":
         return one + exchange + 4 * half / copy
     if 2 * bytes_each <= GATHERED_BYTES:
-        return exchange + seconds(alone[operation, ALONE[operation], n, "1"])
+        return exchange + seconds(alone[operation, alone_variant(operation), n, "1"])
     splitters = SPLITTER_READS * 4 * half / copy + SPLITTER_DIGITS * exchange
     return splitters + max(2 * bytes_each / copy, bytes_each / 2 / LINK_BYTES_PER_SECOND) + exchange + one
 
@@ -712,7 +719,7 @@ def distributed_results():
     """Both GPUs against one of them, and against the model."""
     rows = read("distributed.csv", folder=TWO_CARDS)
     by_input = {(row["operation"], row["variant"], int(row["n"]), row["gpus"], row["input"]): row for row in rows}
-    usual = {operation: next(row["input"] for row in rows if row["operation"] == operation) for operation in ALONE}
+    usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
     by_size = {key[:4]: row for key, row in by_input.items() if key[4] == usual[key[0]]}
     scan = by_size["scan", "single-pass", 1 << 28, "1"]
     copy = float(scan["gbps"]) * 1e9 / float(scan["percent_of_copy"]) * 100
@@ -722,9 +729,9 @@ def distributed_results():
     for (operation, variant, n, _, keys), row in by_input.items():
         if variant != "distributed":
             continue
-        alone = by_input.get((operation, ALONE[operation], n, "1", keys))
+        alone = by_input.get((operation, alone_variant(operation), n, "1", keys))
         gathered = by_input.get((operation, "gather-to-one", n, "2", keys))
-        known = keys == usual[operation] and (operation, ALONE[operation], n // 2, "1") in by_size
+        known = keys == usual[operation] and (operation, alone_variant(operation), n // 2, "1") in by_size
         model = predicted(operation, n, by_size, exchange, copy) if known else None
         lines.append([f"{operation}, {keys}", power(n), with_noise(row), format_time(alone) if alone else "",
                       times(alone, row) if alone else "", format_time(gathered) if gathered else "",

@@ -183,7 +183,7 @@ std::vector<std::unique_ptr<Problem>> problemsOf(const Section& section, const O
         return makeRowSumProblems(section.type, section.input, shapes, options.seed);
     }
     if (isOnFile(section.operation, options)) {
-        return textProblemsOn(section.operation, readText(*options.utf8File, std::ranges::max(sizes)), sizes);
+        return makeFileProblems(section.operation, *options.utf8File, sizes, world);
     }
     return makeProblems(section.operation, section.type, section.input, sizes, options.seed, world);
 }

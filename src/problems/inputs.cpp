@@ -302,28 +302,33 @@ void fill(std::span<Element> text, Writer& writer) {
 }  // namespace
 
 template <typename Element>
-Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed) {
+Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed, Share share) {
     constexpr std::size_t chunkSize = std::size_t{3} << 16;  // a multiple of every character length
-    const std::size_t n = std::ranges::max(sizes);
-    Array<Element> text(n);
+    // Chunks are made as a whole, because each character depends on those before it.
+    const std::size_t firstChunk = share.begin / chunkSize;
+    const std::size_t first = firstChunk * chunkSize;
+    const std::size_t chunks = chunksOf(share.begin + share.size - first, chunkSize);
+    Array<Element> text(std::min(chunks * chunkSize, std::ranges::max(sizes) - first));
     const auto fillChunk = [&](std::size_t chunk, std::size_t begin, std::size_t endOfChunk) {
-        Writer writer(pattern, randomAt(seed, chunk));
+        Writer writer(pattern, randomAt(seed, firstChunk + chunk));
         while (begin < endOfChunk) {
             std::size_t end = endOfChunk;
             for (const std::size_t size : sizes) {
-                end = begin < size ? std::min(end, size) : end;
+                end = first + begin < size ? std::min(end, size - first) : end;
             }
             fill(std::span(text).subspan(begin, end - begin), writer);
             begin = end;
         }
     };
-    forEachChunk(n, fillChunk, chunkSize);
+    forEachChunk(text.size(), fillChunk, chunkSize);
+    text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(share.begin - first));
+    text.resize(share.size);
     return text;
 }
 
-template Array<std::uint8_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t);
-template Array<char16_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t);
-template Array<char32_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t);
+template Array<std::uint8_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t, Share);
+template Array<char16_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t, Share);
+template Array<char32_t> makeText(InputPattern, std::span<const std::size_t>, std::uint64_t, Share);
 
 Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n) {
     std::ifstream file(path, std::ios::binary);

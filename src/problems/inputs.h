@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -77,9 +78,16 @@ namespace Bench {
 
 /// Text in UTF-8, UTF-16 or UTF-32 with as many elements as the largest of `sizes`, made on all cores and the same on
 /// every platform. A character ends at each of the sizes, so the first elements of each size are well-formed unless the
-/// pattern says otherwise. Throws UsageError for a pattern that is not of text.
+/// pattern says otherwise. This is a part of it, cut anywhere. Throws UsageError for a pattern that is not of text.
 template <typename Element>
-[[nodiscard]] Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed);
+[[nodiscard]] Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed,
+                                      Share share);
+
+/// The whole text.
+template <typename Element>
+[[nodiscard]] Array<Element> makeText(InputPattern pattern, std::span<const std::size_t> sizes, std::uint64_t seed) {
+    return makeText<Element>(pattern, sizes, seed, {0, std::ranges::max(sizes)});
+}
 
 /// The first n bytes of a file, repeated if it has fewer. Throws UsageError if the file cannot be read or is empty.
 [[nodiscard]] Array<std::uint8_t> readText(const std::filesystem::path& path, std::size_t n);

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -112,6 +114,26 @@ template <typename SomeProblem, typename T, typename Extent>
     std::vector<std::unique_ptr<Problem>> problems;
     for (const Extent extent : extents) {
         problems.push_back(std::make_unique<SomeProblem>(memory, extent));
+    }
+    return problems;
+}
+
+/// Problems of these sizes, on the rank's shares of arrays. `inputOf(share)` makes a share of the largest array, and
+/// `problemsOn(input, parts)` makes the problems on the first elements of one.
+template <typename InputOf, typename ProblemsOn>
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> problemsOfSizes(std::span<const std::size_t> sizes,
+                                                                    const World& world, const InputOf& inputOf,
+                                                                    const ProblemsOn& problemsOn) {
+    std::vector<Part> parts;
+    std::ranges::transform(sizes, std::back_inserter(parts), [&world](std::size_t n) { return partOf(n, world); });
+    if (world.isAlone()) {
+        return problemsOn(inputOf(Share{0, std::ranges::max(sizes)}), std::span<const Part>(parts));
+    }
+    // A rank's shares of different sizes begin at different elements.
+    std::vector<std::unique_ptr<Problem>> problems;
+    problems.reserve(parts.size());
+    for (const Part& part : parts) {
+        problems.push_back(std::move(problemsOn(inputOf(part.share), std::span(&part, 1)).front()));
     }
     return problems;
 }

@@ -227,13 +227,14 @@ class CompactFlagged final : public CompactFlaggedProblem<T> {
     std::vector<std::size_t> keptBefore_;
 };
 
+/// What a rank keeps stays there, and so does what it rejects.
 template <typename T>
 class Partition final : public PartitionProblem<T> {
   public:
     Partition(std::shared_ptr<typename PartitionProblem<T>::Memory> memory, Part part)
         : PartitionProblem<T>(std::move(memory), part), kept_(this->input(), true), rejected_(this->input(), false) {}
 
-    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
+    [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->total() * sizeof(T); }
 
     [[nodiscard]] Finding mismatch() const override {
         const auto inThe = [](std::string_view part, Finding finding) {
@@ -907,22 +908,12 @@ std::vector<std::unique_ptr<Problem>> makeProblems(Operation operation, ElementT
                                                    std::span<const std::size_t> sizes, std::uint64_t seed,
                                                    const World& world) {
     if (isOnText(operation)) {
-        return makeTextProblems(operation, pattern, sizes, seed);
+        return makeTextProblems(operation, pattern, sizes, seed, world);
     }
-    const std::size_t largest = std::ranges::max(sizes);
-    std::vector<Part> parts;
-    std::ranges::transform(sizes, std::back_inserter(parts), [&world](std::size_t n) { return partOf(n, world); });
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
-        if (world.isAlone()) {
-            return problemsOn(operation, makeInput<T>(pattern, largest, seed), std::span<const Part>(parts));
-        }
-        // A rank's shares of different sizes begin at different elements.
-        std::vector<std::unique_ptr<Problem>> problems;
-        for (const Part& part : parts) {
-            problems.push_back(std::move(
-                problemsOn(operation, makeInput<T>(pattern, largest, seed, part.share), std::span(&part, 1)).front()));
-        }
-        return problems;
+        return problemsOfSizes(
+            sizes, world, [&](Share share) { return makeInput<T>(pattern, std::ranges::max(sizes), seed, share); },
+            std::bind_front(problemsOn<T>, operation));
     });
 }
 

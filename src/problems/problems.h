@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <span>
 #include <vector>
@@ -45,14 +46,21 @@ using ConversionProblem = ProblemOn<From, Converted<To>>;
 /// The result of a validation.
 using ValidationProblem = ProblemOn<std::uint8_t, StreamCompaction::Utf8::Result>;
 
-/// The problems of converting or validating the first elements of one text, one per size.
+/// The problems of converting or validating the first elements of one text, one per part. What comes from a rank's part
+/// stays there, and all ranks get the result of the whole text.
 template <typename From>
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation operation, Array<From> text,
-                                                                   std::span<const std::size_t> sizes);
+                                                                   std::span<const Part> parts);
 
-/// The same on a text of that pattern.
+/// The same on a text of that pattern, one per size. With several ranks each has its share of each text.
 [[nodiscard]] std::vector<std::unique_ptr<Problem>> makeTextProblems(Operation operation, InputPattern pattern,
                                                                      std::span<const std::size_t> sizes,
-                                                                     std::uint64_t seed);
+                                                                     std::uint64_t seed, const World& world = alone);
+
+/// The same on the first bytes of a file.
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> makeFileProblems(Operation operation,
+                                                                     const std::filesystem::path& file,
+                                                                     std::span<const std::size_t> sizes,
+                                                                     const World& world = alone);
 
 }  // namespace Bench

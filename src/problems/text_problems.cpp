@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <stdexcept>
 #include <type_traits>
 
@@ -45,47 +46,121 @@ void forEachUnit(std::span<const From> text, std::size_t begin, std::size_t end,
     }
 }
 
+/// A rank's part of a text. It may begin and end inside a unit, so the ranks tell each other the ends of their parts.
+template <typename From>
+class PartOfText {
+    static constexpr std::size_t mostTold = 5;  // elements: a unit is found by four before it, a pair has another one
+
+  public:
+    PartOfText(std::span<const From> part, const World& world) : part_(part) {
+        if (world.isAlone()) {
+            return;
+        }
+        struct Ends {
+            std::size_t count;
+            std::array<From, mostTold> first;
+            std::array<From, mostTold> last;
+        };
+        Ends mine{std::min(part.size(), mostTold), {}, {}};
+        std::ranges::copy(part.first(mine.count), mine.first.begin());
+        std::ranges::copy(part.last(mine.count), mine.last.begin());
+        const std::vector<Ends> told = world.gather(mine);
+        const auto append = [this](std::span<const From> elements) {
+            joined_.insert(joined_.end(), elements.begin(), elements.end());
+        };
+        const auto me = static_cast<std::size_t>(world.rank());
+        joined_.reserve(part.size() + mostTold * told.size());
+        for (std::size_t rank = 0; rank < me; ++rank) {
+            append(std::span(told[rank].last).first(told[rank].count));
+        }
+        begin_ = joined_.size();
+        append(part);
+        for (std::size_t rank = me + 1; rank < told.size(); ++rank) {
+            append(std::span(told[rank].first).first(told[rank].count));
+        }
+    }
+
+    [[nodiscard]] std::size_t size() const { return part_.size(); }
+
+    /// Calls `visit(unit, index)` for each unit that begins in [begin, end), until it returns false.
+    template <typename Visit>
+    void forEachUnit(std::size_t begin, std::size_t end, const Visit& visit) const {
+        Bench::forEachUnit(text(), begin_ + begin, begin_ + end,
+                           [&](const Utf8::SerialUnit& unit, std::size_t i) { return visit(unit, i - begin_); });
+    }
+
+    /// Calls `visit(element)` for each element of type To that comes from [begin, end), until it returns false. It
+    /// comes from the unit's first element. A second surrogate comes from the second element, though, and so do the
+    /// last two bytes of a pair.
+    template <typename To, typename Visit>
+    void forEachElement(std::size_t begin, std::size_t end, const Visit& visit) const {
+        begin += begin_;
+        end += begin_;
+        const std::size_t beginOfPair = begin - std::min(begin, std::size_t{1});
+        Bench::forEachUnit(text(), beginOfPair, end, [&](const Utf8::SerialUnit& unit, std::size_t i) {
+            std::array<To, 4> elements{};
+            const std::size_t count = Utf8::put(unit.codePoint, elements.data());
+            const auto comesFrom = [&](std::size_t k) {
+                return i + (sizeof(To) > 1 ? k : k * static_cast<std::size_t>(unit.length - 1) / 2);
+            };
+            for (std::size_t k = 0; k < count; ++k) {
+                if (comesFrom(k) >= begin && comesFrom(k) < end && !visit(elements[k])) {
+                    return false;
+                }
+            }
+            return true;
+        });
+    }
+
+  private:
+    [[nodiscard]] std::span<const From> text() const {
+        return joined_.empty() ? part_ : std::span<const From>(joined_);
+    }
+
+    std::span<const From> part_;
+    Array<From> joined_;  // the part between what the other ranks tell, if there are any
+    std::size_t begin_ = 0;
+};
+
 /// The expected conversion of a text to elements of type To, with U+FFFD for each ill-formed unit.
 template <typename To>
 class Expectation {
   public:
+    /// `begin` is the index of the rank's first element in the whole text.
     template <typename From>
-    explicit Expectation(std::span<const From> text)
-        : countsBefore_(totalsBefore<std::size_t>(text.size(), [text](std::size_t begin, std::size_t end) {
+    Expectation(const PartOfText<From>& part, std::size_t begin, const World& world)
+        : countsBefore_(totalsBefore<std::size_t>(part.size(), [&part](std::size_t first, std::size_t end) {
               std::size_t count = 0;
-              forEachUnit(text, begin, end, [&](const Utf8::SerialUnit& unit, std::size_t) {
-                  std::array<To, 4> elements{};
-                  count += Utf8::put(unit.codePoint, elements.data());
+              part.template forEachElement<To>(first, end, [&count](To) {
+                  ++count;
                   return true;
               });
               return count;
           })) {
-        const auto firstErrors = [&](std::size_t begin, std::size_t end) {
-            std::uint64_t error = Result::noError;
-            forEachUnit(text, begin, end, [&](const Utf8::SerialUnit& unit, std::size_t i) {
-                error = unit.error == Utf8::ErrorKind::None ? error : Result::errorAt(i, unit.error);
-                return error == Result::noError;
+        std::vector<std::uint64_t> errors(chunksOf(part.size()) + 1, Result::noError);
+        forEachChunk(part.size(), [&](std::size_t chunk, std::size_t first, std::size_t end) {
+            part.forEachUnit(first, end, [&](const Utf8::SerialUnit& unit, std::size_t i) {
+                if (unit.error != Utf8::ErrorKind::None) {
+                    errors[chunk] = Result::errorAt(begin + i, unit.error);
+                }
+                return errors[chunk] == Result::noError;
             });
-            return error;
-        };
-        std::vector<std::uint64_t> errors(chunksOf(text.size()), Result::noError);
-        forEachChunk(text.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-            errors[chunk] = firstErrors(begin, end);
         });
-        const auto first = std::ranges::find_if(errors, [](std::uint64_t error) { return error != Result::noError; });
-        firstError_ = first != errors.end() ? *first : Result::noError;
+        whole_ = {world.sum(count()), std::ranges::min(world.gather(std::ranges::min(errors)))};
     }
 
+    /// What the whole text gives.
+    [[nodiscard]] const Result& whole() const { return whole_; }
+    /// The elements that come from the rank's part.
     [[nodiscard]] std::size_t count() const { return countsBefore_.back(); }
     [[nodiscard]] std::size_t countBefore(std::size_t chunk) const { return countsBefore_[chunk]; }
 
     [[nodiscard]] Finding mismatch(const Result& got) const {
-        if (auto wrong = wrongCount(count(), got.count)) {
+        if (auto wrong = wrongCount(whole_.count, got.count)) {
             return wrong;
         }
-        const Result expected{count(), firstError_};
-        if (got.firstError != expected.firstError) {
-            return fmt::format("wrong error: expected {}, got {}", describe(expected), describe(got));
+        if (got.firstError != whole_.firstError) {
+            return fmt::format("wrong error: expected {}, got {}", describe(whole_), describe(got));
         }
         return std::nullopt;
     }
@@ -98,7 +173,7 @@ class Expectation {
     }
 
     std::vector<std::size_t> countsBefore_;
-    std::uint64_t firstError_ = Result::noError;
+    Result whole_{};
 };
 
 template <typename From, typename To>
@@ -106,15 +181,16 @@ class Conversion final : public ConversionProblem<From, To> {
     using Base = ConversionProblem<From, To>;
 
   public:
-    Conversion(std::shared_ptr<typename Base::Memory> memory, std::size_t size)
-        : Base(std::move(memory), size), expected_(this->input()) {}
+    Conversion(std::shared_ptr<typename Base::Memory> memory, Part part)
+        : Base(std::move(memory), part),
+          text_(this->input(), this->world()),
+          expected_(text_, this->begin(), this->world()) {}
 
     [[nodiscard]] std::size_t bytesMoved() const override {
-        return this->size() * sizeof(From) + expected_.count() * sizeof(To);
+        return this->total() * sizeof(From) + expected_.whole().count * sizeof(To);
     }
 
     [[nodiscard]] Finding mismatch() const override {
-        const std::span<const From> text = this->input();
         const Converted<To>& got = this->result();
         if (auto wrong = expected_.mismatch(got.result)) {
             return wrong;
@@ -122,18 +198,15 @@ class Conversion final : public ConversionProblem<From, To> {
         if (auto wrong = wrongCount(expected_.count(), got.elements.size())) {
             return wrong;
         }
-        return firstFinding(text.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+        return firstFinding(text_.size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
             Finding finding;
             std::size_t at = expected_.countBefore(chunk);
-            forEachUnit(text, begin, end, [&](const Utf8::SerialUnit& unit, std::size_t) {
-                std::array<To, 4> elements{};
-                const std::size_t count = Utf8::put(unit.codePoint, elements.data());
-                for (std::size_t i = 0; i < count && !finding; ++i, ++at) {
-                    if (got.elements[at] != elements[i]) {
-                        finding = mismatchAt(at, static_cast<std::uint32_t>(elements[i]),
-                                             static_cast<std::uint32_t>(got.elements[at]));
-                    }
+            text_.template forEachElement<To>(begin, end, [&](To element) {
+                if (got.elements[at] != element) {
+                    finding = mismatchAt(at, static_cast<std::uint32_t>(element),
+                                         static_cast<std::uint32_t>(got.elements[at]));
                 }
+                ++at;
                 return !finding;
             });
             return finding;
@@ -141,16 +214,17 @@ class Conversion final : public ConversionProblem<From, To> {
     }
 
   private:
+    PartOfText<From> text_;
     Expectation<To> expected_;
 };
 
 class Validation final : public ValidationProblem {
   public:
-    Validation(std::shared_ptr<Memory> memory, std::size_t size)
-        : ValidationProblem(std::move(memory), size), expected_(this->input()) {}
+    Validation(std::shared_ptr<Memory> memory, Part part)
+        : ValidationProblem(std::move(memory), part), expected_(PartOfText(input(), world()), begin(), world()) {}
 
-    [[nodiscard]] std::size_t bytesMoved() const override { return this->size(); }
-    [[nodiscard]] Finding mismatch() const override { return expected_.mismatch(this->result()); }
+    [[nodiscard]] std::size_t bytesMoved() const override { return total(); }
+    [[nodiscard]] Finding mismatch() const override { return expected_.mismatch(result()); }
 
   private:
     Expectation<char32_t> expected_;
@@ -160,38 +234,62 @@ class Validation final : public ValidationProblem {
 
 template <typename From>
 std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation operation, Array<From> text,
-                                                     std::span<const std::size_t> sizes) {
+                                                     std::span<const Part> parts) {
     if constexpr (std::is_same_v<From, std::uint8_t>) {
         switch (operation) {
             case Operation::Utf8ToUtf32:
-                return problemsOfKind<Conversion<From, char32_t>>(std::move(text), sizes);
+                return problemsOfKind<Conversion<From, char32_t>>(std::move(text), parts);
             case Operation::Utf8ToUtf16:
-                return problemsOfKind<Conversion<From, char16_t>>(std::move(text), sizes);
+                return problemsOfKind<Conversion<From, char16_t>>(std::move(text), parts);
             case Operation::Utf8Validate:
-                return problemsOfKind<Validation>(std::move(text), sizes);
+                return problemsOfKind<Validation>(std::move(text), parts);
             default:
                 throw std::logic_error("textProblemsOn: no such operation on UTF-8");
         }
     } else {
-        return problemsOfKind<Conversion<From, std::uint8_t>>(std::move(text), sizes);
+        return problemsOfKind<Conversion<From, std::uint8_t>>(std::move(text), parts);
     }
 }
 
-template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<std::uint8_t>,
-                                                              std::span<const std::size_t>);
-template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<char16_t>, std::span<const std::size_t>);
-template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<char32_t>, std::span<const std::size_t>);
+template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<std::uint8_t>, std::span<const Part>);
+template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<char16_t>, std::span<const Part>);
+template std::vector<std::unique_ptr<Problem>> textProblemsOn(Operation, Array<char32_t>, std::span<const Part>);
+
+namespace {
+
+template <typename From>
+[[nodiscard]] std::vector<std::unique_ptr<Problem>> makeTextProblemsFrom(Operation operation, InputPattern pattern,
+                                                                         std::span<const std::size_t> sizes,
+                                                                         std::uint64_t seed, const World& world) {
+    return problemsOfSizes(
+        sizes, world, [&](Share share) { return makeText<From>(pattern, sizes, seed, share); },
+        std::bind_front(textProblemsOn<From>, operation));
+}
+
+}  // namespace
 
 std::vector<std::unique_ptr<Problem>> makeTextProblems(Operation operation, InputPattern pattern,
-                                                       std::span<const std::size_t> sizes, std::uint64_t seed) {
+                                                       std::span<const std::size_t> sizes, std::uint64_t seed,
+                                                       const World& world) {
     switch (operation) {
         case Operation::Utf32ToUtf8:
-            return textProblemsOn(operation, makeText<char32_t>(pattern, sizes, seed), sizes);
+            return makeTextProblemsFrom<char32_t>(operation, pattern, sizes, seed, world);
         case Operation::Utf16ToUtf8:
-            return textProblemsOn(operation, makeText<char16_t>(pattern, sizes, seed), sizes);
+            return makeTextProblemsFrom<char16_t>(operation, pattern, sizes, seed, world);
         default:
-            return textProblemsOn(operation, makeText<std::uint8_t>(pattern, sizes, seed), sizes);
+            return makeTextProblemsFrom<std::uint8_t>(operation, pattern, sizes, seed, world);
     }
+}
+
+std::vector<std::unique_ptr<Problem>> makeFileProblems(Operation operation, const std::filesystem::path& file,
+                                                       std::span<const std::size_t> sizes, const World& world) {
+    const auto read = [&file](Share share) {
+        // From the beginning on, because a pipe has no other place to read from.
+        Array<std::uint8_t> text = readText(file, share.begin + share.size);
+        text.erase(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(share.begin));
+        return text;
+    };
+    return problemsOfSizes(sizes, world, read, std::bind_front(textProblemsOn<std::uint8_t>, operation));
 }
 
 }  // namespace Bench

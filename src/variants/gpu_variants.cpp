@@ -18,7 +18,10 @@ Implementations gpuLatestPeers() { return {}; }
 
 #ifndef STREAM_COMPACTION_HAS_NCCL
 Implementations gpuDistributed() {
-    constexpr std::array operations{Operation::Scan, Operation::Compact, Operation::Sort, Operation::SortPairs};
+    constexpr std::array operations{Operation::Scan,        Operation::Compact,      Operation::Partition,
+                                    Operation::Sort,        Operation::SortPairs,    Operation::Utf8ToUtf32,
+                                    Operation::Utf8ToUtf16, Operation::Utf8Validate, Operation::Utf32ToUtf8,
+                                    Operation::Utf16ToUtf8};
     Implementations implementations;
     std::ranges::transform(operations, std::back_inserter(implementations), [](Operation operation) {
         return absent(operation, ElementType::Int32, "distributed", "this build has no NCCL");

@@ -106,6 +106,7 @@ constexpr std::array rows{
     latest(Operation::Partition, "thrust-latest", "latest thrust partition into two arrays"),
     gpu(Operation::Partition, "cub", "cub partition, rejected in reverse"),
     latest(Operation::Partition, "cub-latest", "latest cub partition, rejected in reverse"),
+    gpus(GpuUse::Ranks, Operation::Partition, "distributed", "partition over several GPUs"),
 
     cpu(Operation::MultiPartition, "cpu", "cpu partition into 256 parts"),
     gpu(Operation::MultiPartition, "radix", "partition into 256 parts by a radix pass"),
@@ -201,29 +202,34 @@ constexpr std::array rows{
     gpu(Operation::Utf8ToUtf32, "textbook", "textbook decode to UTF-32", SharedMem::defaultBlockSize),
     gpu(Operation::Utf8ToUtf32, "single-pass", "single-pass decode to UTF-32"),
     gpu(Operation::Utf8ToUtf32, "single-pass-from-host", "single-pass decode to UTF-32 from host memory"),
+    gpus(GpuUse::Ranks, Operation::Utf8ToUtf32, "distributed", "decode to UTF-32 over several GPUs"),
 
     cpu(Operation::Utf8ToUtf16, "cpu", "cpu decode to UTF-16"),
     cpu(Operation::Utf8ToUtf16, "iconv", "iconv decode to UTF-16"),
     cpu(Operation::Utf8ToUtf16, "simdutf", "simdutf decode to UTF-16"),
     cpu(Operation::Utf8ToUtf16, "simdutf-parallel", "simdutf decode to UTF-16, all cores"),
     gpu(Operation::Utf8ToUtf16, "single-pass", "single-pass decode to UTF-16"),
+    gpus(GpuUse::Ranks, Operation::Utf8ToUtf16, "distributed", "decode to UTF-16 over several GPUs"),
 
     cpu(Operation::Utf8Validate, "cpu", "cpu validation"),
     cpu(Operation::Utf8Validate, "simdutf", "simdutf validation"),
     cpu(Operation::Utf8Validate, "simdutf-parallel", "simdutf validation, all cores"),
     gpu(Operation::Utf8Validate, "single-pass", "single-pass validation"),
+    gpus(GpuUse::Ranks, Operation::Utf8Validate, "distributed", "validation over several GPUs"),
 
     cpu(Operation::Utf32ToUtf8, "cpu", "cpu encode from UTF-32"),
     cpu(Operation::Utf32ToUtf8, "iconv", "iconv encode from UTF-32"),
     cpu(Operation::Utf32ToUtf8, "simdutf", "simdutf encode from UTF-32"),
     cpu(Operation::Utf32ToUtf8, "simdutf-parallel", "simdutf encode from UTF-32, all cores"),
     gpu(Operation::Utf32ToUtf8, "single-pass", "single-pass encode from UTF-32"),
+    gpus(GpuUse::Ranks, Operation::Utf32ToUtf8, "distributed", "encode from UTF-32 over several GPUs"),
 
     cpu(Operation::Utf16ToUtf8, "cpu", "cpu encode from UTF-16"),
     cpu(Operation::Utf16ToUtf8, "iconv", "iconv encode from UTF-16"),
     cpu(Operation::Utf16ToUtf8, "simdutf", "simdutf encode from UTF-16"),
     cpu(Operation::Utf16ToUtf8, "simdutf-parallel", "simdutf encode from UTF-16, all cores"),
     gpu(Operation::Utf16ToUtf8, "single-pass", "single-pass encode from UTF-16"),
+    gpus(GpuUse::Ranks, Operation::Utf16ToUtf8, "distributed", "encode from UTF-16 over several GPUs"),
 };
 
 [[nodiscard]] Variant variantOf(const Row& row, ElementType type, Runner runner) {

@@ -319,29 +319,7 @@ struct CompactLauncher {
 
     template <typename Source, typename T, typename Count, typename Predicate>
     void operator()(const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep, Scratch scratch,
-                    cudaStream_t stream) const {
-        using Element = Stored<Source>;
-        static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
-        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
-        static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
-        const std::size_t most = capacityOf(n);
-        requireCount(n, count, sizeof(*count));
-        requireCount(n, out, most * sizeof(T));
-        ScratchArena arena(scratch, scratchBytes<Source, T>(most));
-        if (most == 0) {
-            countNothing(n, count, stream);
-            return;
-        }
-        constexpr int length = vectorLength<Element, T>;
-        const bool isDone = withResidentShape(Common::divideRoundUp(most, countedLength<length>),
-                                              compactLimits<length>(), false, [&]<typename Block>(Block) {
-                                                  return compactResident(ResidentCompactBlock<Block, length>{}, in, out,
-                                                                         rejected, count, n, keep, arena, stream);
-                                              });
-        if (!isDone) {
-            compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
-        }
-    }
+                    cudaStream_t stream) const;
 
     /// Launches blocks of the given shape that are all resident. Returns false if the elements do not fit into their
     /// registers.
@@ -386,6 +364,34 @@ struct CompactLauncher {
         }
     }
 };
+
+// Not inline, so that files of a program that compact alike can leave the kernels to one of them, by `extern template`.
+template <Rejects rejects>
+template <typename Source, typename T, typename Count, typename Predicate>
+void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected, std::size_t* count, Count n,
+                                          Predicate keep, Scratch scratch, cudaStream_t stream) const {
+    using Element = Stored<Source>;
+    static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
+    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
+    static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
+    const std::size_t most = capacityOf(n);
+    requireCount(n, count, sizeof(*count));
+    requireCount(n, out, most * sizeof(T));
+    ScratchArena arena(scratch, scratchBytes<Source, T>(most));
+    if (most == 0) {
+        countNothing(n, count, stream);
+        return;
+    }
+    constexpr int length = vectorLength<Element, T>;
+    const bool isDone = withResidentShape(Common::divideRoundUp(most, countedLength<length>), compactLimits<length>(),
+                                          false, [&]<typename Block>(Block) {
+                                              return compactResident(ResidentCompactBlock<Block, length>{}, in, out,
+                                                                     rejected, count, n, keep, arena, stream);
+                                          });
+    if (!isDone) {
+        compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
+    }
+}
 
 /// Stable compaction. Writes the elements for which `keep` holds to `out`, in order, and their number to `count`, both
 /// in device memory. By default `keep` holds for the nonzero elements; `keepFlagged` keeps the elements whose flag is

@@ -512,29 +512,33 @@ struct Encode {
   private:
     template <typename Text, typename From, typename Count>
     void encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n, Scratch scratch,
-                cudaStream_t stream) const {
-        requireConversionArrays(in, out, result, n);
-        ScratchArena arena(scratch, scratchBytes(in, out, result, n));
-        if (capacityOf(n) == 0) {
-            tellExceeded(n, stream);
-            beginResult(result, 0, stream);
-            return;
-        }
-        using Shape = EncodeShape<From>;
-        const std::size_t tiles = text.tiles(Shape::bytes);
-        withErrors(errors, [&](auto mode) {
-            constexpr auto together = kernEncode<From, mode(), TextGridChain, Text>;
-            launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks,
-                        orderFor<Count>(order), result, countAtBegin(errors), arena, stream,
-                        [&](auto chain, std::size_t, Begin begin) {
-                            using Chain = decltype(chain);
-                            constexpr auto kernel = kernEncode<From, mode(), Chain, Text>;
-                            launch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, Shape::threads),
-                                            Shape::threads, 0, begin},
-                                           stream, text, out, chain);
-                        });
-        });
-    }
+                cudaStream_t stream) const;
 };
+
+// Not inline, as Decode::decode.
+template <typename Text, typename From, typename Count>
+void Encode::encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n, Scratch scratch,
+                    cudaStream_t stream) const {
+    requireConversionArrays(in, out, result, n);
+    ScratchArena arena(scratch, scratchBytes(in, out, result, n));
+    if (capacityOf(n) == 0) {
+        tellExceeded(n, stream);
+        beginResult(result, 0, stream);
+        return;
+    }
+    using Shape = EncodeShape<From>;
+    const std::size_t tiles = text.tiles(Shape::bytes);
+    withErrors(errors, [&](auto mode) {
+        constexpr auto together = kernEncode<From, mode(), TextGridChain, Text>;
+        launchChain({tiles, tiles}, onCurrentDevice<together>(Shape::threads).residentBlocks, orderFor<Count>(order),
+                    result, countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
+                        using Chain = decltype(chain);
+                        constexpr auto kernel = kernEncode<From, mode(), Chain, Text>;
+                        launch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, Shape::threads),
+                                        Shape::threads, 0, begin},
+                                       stream, text, out, chain);
+                    });
+    });
+}
 
 }  // namespace StreamCompaction::Utf8

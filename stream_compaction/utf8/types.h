@@ -37,6 +37,7 @@ struct Result {
     std::uint64_t count;       ///< elements written, or that a conversion would write
     std::uint64_t firstError;  ///< made by errorAt(); `noError` where all input is well-formed
 
+    [[nodiscard]] constexpr bool operator==(const Result&) const = default;
     [[nodiscard]] constexpr bool isWellFormed() const { return firstError == noError; }
     /// Where the first ill-formed unit begins, in elements of the input.
     [[nodiscard]] constexpr std::size_t errorOffset() const { return static_cast<std::size_t>(firstError >> kindBits); }

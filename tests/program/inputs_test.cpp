@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cli/values.h"
+#include "problem_on.h"
 #include "problems/problems.h"
 #include "variants/variants.h"
 
@@ -234,6 +235,18 @@ TEST(MakeText, EndsNoSizeWithinACharacter) {
     }
 }
 
+TEST(MakeText, IsMadeInParts) {
+    const std::array<std::size_t, 3> sizes{500'000, 1, 199'999};
+    const InputPattern pattern{Kind::IllFormed, 10};
+    const auto whole = makeText<std::uint8_t>(pattern, sizes, 42);
+    constexpr std::size_t chunk = 196'608;
+    for (const Share share : {Share{0, 0}, Share{0, 1}, Share{1, 7}, Share{chunk - 1, 2}, Share{chunk, chunk},
+                              Share{199'998, 250'000}, Share{250'000, 250'000}, Share{500'000, 0}}) {
+        const auto expected = std::span(whole).subspan(share.begin, share.size);
+        EXPECT_TRUE(std::ranges::equal(makeText<std::uint8_t>(pattern, sizes, 42, share), expected)) << share.begin;
+    }
+}
+
 TEST(ReadText, RepeatsAFile) {
     const auto path = std::filesystem::temp_directory_path() / "stream_compaction_text_test";
     std::ofstream(path) << "abc";
@@ -285,9 +298,7 @@ INSTANTIATE_TEST_SUITE_P(All, TextProblemTest,
 // With AddressSanitizer this also finds memory that they leak.
 TEST(TextPeers, SayWhatTheyCannotTake) {
     const std::string_view text = "ab\xC3";
-    const std::array<std::size_t, 1> sizes{text.size()};
-    const auto problem =
-        std::move(textProblemsOn(Operation::Utf8ToUtf32, Array<std::uint8_t>(text.begin(), text.end()), sizes).front());
+    const auto problem = textProblemOn(Operation::Utf8ToUtf32, Array<std::uint8_t>(text.begin(), text.end()));
     for (const Variant& variant :
          selectVariants(allVariants(), std::array{Operation::Utf8ToUtf32}, std::array{listedTypeOfText}, {})) {
         if (variant.hardware == Hardware::Cpu && !variant.library.empty()) {
@@ -300,9 +311,7 @@ TEST(TextPeers, SayWhatTheyCannotTake) {
 
 TEST(ConversionProblem, FindsWhatIsWrong) {
     const std::string_view text = "ab\xC3\xA9\xFFz";
-    const std::array<std::size_t, 1> sizes{text.size()};
-    const auto problem =
-        std::move(textProblemsOn(Operation::Utf8ToUtf32, Array<std::uint8_t>(text.begin(), text.end()), sizes).front());
+    const auto problem = textProblemOn(Operation::Utf8ToUtf32, Array<std::uint8_t>(text.begin(), text.end()));
     auto& result = dynamic_cast<ConversionProblem<std::uint8_t, char32_t>&>(*problem).result();
     const auto judge = [&](std::u32string_view elements, std::uint64_t error) {
         result = {Array<char32_t>(elements.begin(), elements.end()), {elements.size(), error}};

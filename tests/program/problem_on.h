@@ -16,4 +16,10 @@ template <typename T>
     return std::move(problemsOn(operation, Array<T>(input.begin(), input.end()), std::span<const Part>(parts)).front());
 }
 
+template <typename From>
+[[nodiscard]] std::unique_ptr<Problem> textProblemOn(Operation operation, Array<From> text) {
+    const std::array parts{Part{text.size()}};
+    return std::move(textProblemsOn(operation, std::move(text), std::span<const Part>(parts)).front());
+}
+
 }  // namespace Bench

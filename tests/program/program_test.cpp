@@ -388,6 +388,22 @@ TEST(Program, RunsOnSeveralSimulatedGpus) {
                 HasSubstr("\nskipped: distributed, gather-to-one (runs on several GPUs: --gpus N)\n"));
 }
 
+TEST(Program, CutsTextsAndPartitionsForSeveralSimulatedGpus) {
+    if (!isSimulated) {
+        GTEST_SKIP() << "is for a simulated build";
+    }
+    for (const char* const gpus : {"2", "3"}) {
+        const Result result =
+            run({"--size", "1,2,5,20011", "--op",
+                 "partition,utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8", "--variant",
+                 "distributed", "--input", "kept:0.3,ascii,cyrillic,cjk,emoji,mixed,ill-formed:10", "--gpus", gpus},
+                thisMachine());
+        EXPECT_EQ(result.status, 0) << result.out << result.err;
+        EXPECT_THAT(result.out, HasSubstr("\ndistributed  20011  passed (simulated)\n"));
+        EXPECT_THAT(result.out, EndsWith("\n124 passed, 0 failed, 0 skipped\n"));
+    }
+}
+
 TEST(Program, RunsTheChosenOnly) {
     const Result result = run({"--op", "scan", "--variant", "naive"}, machineWithGpu(workingVariants()));
     EXPECT_EQ(result.status, 0);
@@ -474,7 +490,7 @@ TEST(Program, RefusesOptionsWithoutEffect) {
         {{"--input", "mixed", "--op", "scan,sort"}, "--input: none of the chosen operations takes mixed"},
         {{"--type", "int64,double", "--op", "utf8-validate"},
          "--type: none of the chosen operations takes it; those on text go with int32"},
-        {{"--gpus", "2", "--op", "partition"}, "--gpus: none of the chosen variants runs on several GPUs"},
+        {{"--gpus", "2", "--op", "row-sum"}, "--gpus: none of the chosen variants runs on several GPUs"},
         {{"--gpu-memory", "2^20", "--op", "sort", "--variant", "radix"},
          "--gpu-memory: none of the chosen variants works on arrays in host memory"}};
     for (const auto& [arguments, message] : cases) {

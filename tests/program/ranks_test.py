@@ -30,6 +30,26 @@ class RealVariants(unittest.TestCase):
             self.assertEqual(done.stdout.count("12 passed, 0 failed, 0 skipped\n"), 1)
             self.assertEqual(done.stderr, "")
 
+    def test_cut_texts_and_partitions(self):
+        for ranks in (2, 3):
+            done = run(ranks, PROGRAM, "--size", "1,5,20011",
+                       "--op", "partition,utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8",
+                       "--input", "kept:0.3,ascii,cyrillic,cjk,emoji,mixed,ill-formed:10")
+            self.assertEqual((done.returncode, done.stderr), (0, ""), done.stdout)
+            self.assertEqual(done.stdout.count("\nutf16-to-utf8, ill-formed:10\n"), 1, done.stdout)
+            self.assertEqual(done.stdout.count("\n93 passed, 0 failed, 0 skipped\n"), 1, done.stdout)
+
+    def test_share_the_chunks_in_which_a_text_is_checked(self):
+        done = run(2, PROGRAM, "--size", "200001", "--op", "utf8-to-utf16,utf16-to-utf8", "--input", "ill-formed:5")
+        self.assertIn("\n2 passed, 0 failed, 0 skipped\n", done.stdout)
+
+    def test_share_a_file(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write("a\u20ac\U0001f600".encode() + b"\xf0\x9f")
+            file.flush()
+            done = run(3, PROGRAM, "--size", "7,5000", "--op", "utf8-to-utf16,utf8-validate", "--utf8-file", file.name)
+        self.assertIn("\n4 passed, 0 failed, 0 skipped\n", done.stdout)
+
     def test_have_keys_of_other_types_and_few_values(self):
         done = run(3, PROGRAM, "--op", "scan,sort", "--type", "int64,float", "--size", "10000", "--input", "mod:3")
         self.assertIn("\n4 passed, 0 failed, 0 skipped\n", done.stdout)

@@ -6,6 +6,18 @@
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
+// Compactions and partitions that distributed.cu also uses. Only this file compiles their kernels.
+namespace StreamCompaction::SinglePass {
+
+template void CompactLauncher<Rejects::Dropped>::operator()(const ArraySource<std::int32_t>&, std::int32_t*,
+                                                            std::int32_t*, std::size_t*, std::size_t, IsNonzero,
+                                                            Scratch, cudaStream_t) const;
+template void CompactLauncher<Rejects::Apart>::operator()(const ArraySource<std::int32_t>&, std::int32_t*,
+                                                          std::int32_t*, std::size_t*, std::size_t, IsNonzero, Scratch,
+                                                          cudaStream_t) const;
+
+}  // namespace StreamCompaction::SinglePass
+
 namespace Bench {
 namespace {
 

@@ -11,10 +11,25 @@
 #include "variants/gpu/spread.cuh"
 #include "variants/implementation.h"
 
+// The kernels of other files.
+namespace StreamCompaction {
+
+extern template void SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>::operator()(
+    const ArraySource<std::int32_t>&, std::int32_t*, std::int32_t*, std::size_t*, std::size_t, IsNonzero, Scratch,
+    cudaStream_t) const;
+extern template void SinglePass::CompactLauncher<SinglePass::Rejects::Apart>::operator()(
+    const ArraySource<std::int32_t>&, std::int32_t*, std::int32_t*, std::size_t*, std::size_t, IsNonzero, Scratch,
+    cudaStream_t) const;
+extern template void Utf8::Encode::encode(const Utf8::TextInMemory&, const char32_t*, std::uint8_t*, Utf8::Result*,
+                                          std::size_t, Scratch, cudaStream_t) const;
+
+}  // namespace StreamCompaction
+
 namespace Bench {
 namespace {
 
 namespace Distributed = StreamCompaction::Distributed;
+namespace Utf8 = StreamCompaction::Utf8;
 using StreamCompaction::noArray;
 using StreamCompaction::Scratch;
 using StreamCompaction::Radix::hasValues;
@@ -58,6 +73,7 @@ class Team {
     [[nodiscard]] std::span<const Distributed::Rank> ranks() const { return ranks_; }
     [[nodiscard]] const Distributed::Rank& rank(int i) const { return ranks_[i]; }
     [[nodiscard]] JoinedStreams& streams() { return streams_; }
+    [[nodiscard]] const JoinedStreams& streams() const { return streams_; }
 
     /// Calls an operation for all ranks.
     template <typename Op>
@@ -137,6 +153,48 @@ class DistributedScan {
     std::vector<Distributed::ScanPart<const T*, T>> parts_;
 };
 
+/// How many elements each rank has in the end. All ranks know it.
+class CountsOfRanks {
+  public:
+    CountsOfRanks(const Team& team, const World& world)
+        : team_(team),
+          world_(world),
+          counts_(team.streams(), static_cast<std::size_t>(team.size() * team.sizeOfAll())) {}
+
+    [[nodiscard]] static std::size_t deviceBytes(const Team& team) { return team.sizeOfAll() * sizeof(std::size_t); }
+
+    [[nodiscard]] std::size_t* data(int i) { return counts_.data(i); }
+    void poison() { counts_.poison(); }
+
+    /// Those of the ranks of this process. Throws if the ranks disagree, or if one has more elements than `room`.
+    template <typename T>
+    [[nodiscard]] std::vector<std::size_t> fetch(const Spread<T>& room) const {
+        std::vector<std::size_t> mine;
+        for (int i = 0; i < team_.size(); ++i) {
+            mine.push_back(toldBy(i)[team_.rank(i).index()]);
+        }
+        const std::vector<std::size_t> all = world_.isAlone() ? mine : world_.gather(mine.front());
+        for (int i = 0; i < team_.size(); ++i) {
+            if (!std::ranges::equal(toldBy(i), all) || mine[i] > room.size(i)) {
+                throw std::runtime_error("the counts of the GPUs are wrong, or differ from one GPU to another");
+            }
+        }
+        return mine;
+    }
+
+  private:
+    /// What a rank knows: a count for each rank.
+    [[nodiscard]] Array<std::size_t> toldBy(int i) const {
+        Array<std::size_t> counts;
+        counts_.appendTo(counts, i, counts_.size(i));
+        return counts;
+    }
+
+    const Team& team_;
+    const World& world_;
+    Spread<std::size_t> counts_;
+};
+
 /// What is kept stays on its GPU.
 template <typename T>
 class DistributedCompact {
@@ -146,11 +204,7 @@ class DistributedCompact {
     static constexpr Operation operation = Operation::Compact;
 
     DistributedCompact(std::span<const T> input, Team& team, const World& world)
-        : team_(team),
-          world_(world),
-          input_(team.streams(), input),
-          output_(team.streams(), input.size()),
-          counts_(team.streams(), static_cast<std::size_t>(team.size() * team.sizeOfAll())) {
+        : team_(team), input_(team.streams(), input), output_(team.streams(), input.size()), counts_(team, world) {
         team.streams().forEach([&](int i) {
             const std::size_t n = input_.size(i);
             Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
@@ -160,7 +214,7 @@ class DistributedCompact {
     }
 
     [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return 2 * share * sizeof(T) + team.sizeOfAll() * sizeof(std::size_t) + scratchBytes(share);
+        return 2 * share * sizeof(T) + CountsOfRanks::deviceBytes(team) + scratchBytes(share);
     }
 
     void call() {
@@ -170,46 +224,211 @@ class DistributedCompact {
         output_.poison();
         counts_.poison();
     }
-    /// Throws if the ranks disagree about the counts, or if one exceeds its share.
     void fetchTo(Array<T>& result) const {
         team_.synchronize();
-        result.clear();
-        const std::vector<std::size_t> counts = countsOfAll();
-        for (int i = 0; i < team_.size(); ++i) {
-            const int rank = team_.rank(i).index();
-            if (!std::ranges::equal(countsOn(i), counts) || counts[rank] > input_.size(i)) {
-                throw std::runtime_error("the counts of the GPUs are wrong, or differ from one GPU to another");
-            }
-            output_.appendTo(result, i, counts[rank]);
-        }
+        output_.fetchTo(result, counts_.fetch(output_));
     }
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
         return Distributed::Compact{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, share);
     }
-    /// What each rank says of itself.
-    [[nodiscard]] std::vector<std::size_t> countsOfAll() const {
-        std::vector<std::size_t> counts;
-        for (int i = 0; i < team_.size(); ++i) {
-            counts.push_back(countsOn(i)[team_.rank(i).index()]);
-        }
-        return world_.isAlone() ? counts : world_.gather(counts.front());
+
+    Team& team_;
+    Spread<T> input_;
+    Spread<T> output_;
+    CountsOfRanks counts_;
+    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
+    std::vector<Distributed::CompactPart<const T*, T>> parts_;
+};
+
+/// Both parts stay on their GPU, each in an array of its own.
+template <typename T>
+class DistributedPartition {
+  public:
+    using Element = T;
+    using SomeProblem = PartitionProblem<T>;
+    static constexpr Operation operation = Operation::Partition;
+
+    DistributedPartition(std::span<const T> input, Team& team, const World& world)
+        : team_(team),
+          input_(team.streams(), input),
+          kept_(team.streams(), input.size()),
+          rejected_(team.streams(), input.size()),
+          counts_(team, world) {
+        team.streams().forEach([&](int i) {
+            const std::size_t n = input_.size(i);
+            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
+            parts_.push_back(
+                {{input_.data(i), kept_.data(i), counts_.data(i), n, scratch, &team.rank(i), team.streams().stream(i)},
+                 rejected_.data(i)});
+        });
     }
-    /// What a rank knows: a count for each rank.
-    [[nodiscard]] Array<std::size_t> countsOn(int rank) const {
-        Array<std::size_t> counts;
-        counts_.appendTo(counts, rank, counts_.size(rank));
-        return counts;
+
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return 3 * share * sizeof(T) + CountsOfRanks::deviceBytes(team) + scratchBytes(share);
+    }
+
+    void call() {
+        team_.run([this] { Distributed::Partition{}(parts_, StreamCompaction::IsNonzero{}); });
+    }
+    void poison() {
+        kept_.poison();
+        rejected_.poison();
+        counts_.poison();
+    }
+    void fetchTo(Parts<T>& result) const {
+        team_.synchronize();
+        std::vector<std::size_t> counts = counts_.fetch(kept_);
+        kept_.fetchTo(result.kept, counts);
+        for (int i = 0; i < team_.size(); ++i) {
+            counts[i] = input_.size(i) - counts[i];
+        }
+        rejected_.fetchTo(result.rejected, counts);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
+        return Distributed::Partition{}.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, share);
     }
 
     Team& team_;
-    const World& world_;
     Spread<T> input_;
-    Spread<T> output_;
-    Spread<std::size_t> counts_;
+    Spread<T> kept_;
+    Spread<T> rejected_;
+    CountsOfRanks counts_;
     std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
-    std::vector<Distributed::CompactPart<const T*, T>> parts_;
+    std::vector<Distributed::PartitionPart<const T*, T>> parts_;
+};
+
+/// The result of a text. All ranks know it.
+class ResultOfRanks {
+  public:
+    explicit ResultOfRanks(const Team& team) : results_(team.streams(), team.size()) {}
+
+    static constexpr std::size_t deviceBytes = sizeof(Utf8::Result);
+
+    [[nodiscard]] Utf8::Result* data(int i) { return results_.data(i); }
+    void poison() { results_.poison(); }
+
+    /// Throws if the ranks of this process disagree.
+    [[nodiscard]] Utf8::Result fetch() const {
+        Array<Utf8::Result> results;
+        results_.fetchTo(results);
+        if (std::ranges::count(results, results.front()) != std::ssize(results)) {
+            throw std::runtime_error("the results differ from one GPU to another");
+        }
+        return results.front();
+    }
+
+  private:
+    Spread<Utf8::Result> results_;
+};
+
+/// Text is cut anywhere, also inside characters. What comes from a GPU's part stays there.
+template <Operation ofText, typename Convert, typename From, typename To>
+class DistributedConversion {
+  public:
+    using Element = std::int32_t;  // the type under which text is listed
+    using SomeProblem = ConversionProblem<From, To>;
+    static constexpr Operation operation = ofText;
+    static_assert(elementTypeOf<Element>() == listedTypeOfText);
+
+    DistributedConversion(std::span<const From> input, Team& team, const World& world)
+        : team_(team),
+          input_(team.streams(), input),
+          output_(team.streams(), team.size() * most * input_.size(0)),  // none of the GPUs has more of the input
+          counts_(team, world),
+          result_(team) {
+        team.streams().forEach([&](int i) {
+            const std::size_t n = input_.size(i);
+            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
+            parts_.push_back({input_.data(i), output_.data(i), counts_.data(i), result_.data(i), n, scratch,
+                              &team.rank(i), team.streams().stream(i)});
+        });
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return share * (sizeof(From) + most * sizeof(To)) + CountsOfRanks::deviceBytes(team) +
+               ResultOfRanks::deviceBytes + scratchBytes(share);
+    }
+
+    void call() {
+        team_.run([this] { Convert{}(parts_); });
+    }
+    void poison() {
+        output_.poison();
+        counts_.poison();
+        result_.poison();
+    }
+    void fetchTo(Converted<To>& to) const {
+        team_.synchronize();
+        to.result = result_.fetch();
+        output_.fetchTo(to.elements, counts_.fetch(output_));
+    }
+
+  private:
+    static constexpr std::size_t most = Utf8::mostElements<From, To>;
+
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
+        return Convert{}.scratchBytes(noArray<From>, noArray<To>, noArray<std::size_t>, noArray<Utf8::Result>, share);
+    }
+
+    Team& team_;
+    Spread<From> input_;
+    Spread<To> output_;
+    CountsOfRanks counts_;
+    ResultOfRanks result_;
+    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
+    std::vector<Distributed::ConversionPart<From, To>> parts_;
+};
+
+/// The same for a validation, which only counts.
+class DistributedValidation {
+  public:
+    using Element = std::int32_t;
+    using SomeProblem = ValidationProblem;
+    static constexpr Operation operation = Operation::Utf8Validate;
+
+    DistributedValidation(std::span<const std::uint8_t> input, Team& team, const World& world)
+        : team_(team), input_(team.streams(), input), counts_(team, world), result_(team) {
+        team.streams().forEach([&](int i) {
+            const std::size_t n = input_.size(i);
+            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
+            parts_.push_back({input_.data(i), counts_.data(i), result_.data(i), n, scratch, &team.rank(i),
+                              team.streams().stream(i)});
+        });
+    }
+
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return share + CountsOfRanks::deviceBytes(team) + ResultOfRanks::deviceBytes + scratchBytes(share);
+    }
+
+    void call() {
+        team_.run([this] { Distributed::ValidateUtf8{}(parts_); });
+    }
+    void poison() {
+        counts_.poison();
+        result_.poison();
+    }
+    void fetchTo(Utf8::Result& to) const {
+        team_.synchronize();
+        (void)counts_.fetch(input_);  // throws if they are wrong
+        to = result_.fetch();
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
+        return Distributed::ValidateUtf8{}.scratchBytes(noArray<std::uint8_t>, noArray<std::size_t>,
+                                                        noArray<Utf8::Result>, share);
+    }
+
+    Team& team_;
+    Spread<std::uint8_t> input_;
+    CountsOfRanks counts_;
+    ResultOfRanks result_;
+    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
+    std::vector<Distributed::ValidationPart> parts_;
 };
 
 /// Sorts keys, with their indices as values or without.
@@ -291,6 +510,15 @@ template <template <typename> typename MemoryOf, typename... Ts>
     return {distributed<MemoryOf<Ts>>(teams)...};
 }
 
+[[nodiscard]] Implementations distributedConversions(const std::shared_ptr<TeamOfTheRun>& teams) {
+    using Distributed::DecodeUtf8, Distributed::EncodeUtf8;
+    return {distributed<DistributedConversion<Operation::Utf8ToUtf32, DecodeUtf8, std::uint8_t, char32_t>>(teams),
+            distributed<DistributedConversion<Operation::Utf8ToUtf16, DecodeUtf8, std::uint8_t, char16_t>>(teams),
+            distributed<DistributedValidation>(teams),
+            distributed<DistributedConversion<Operation::Utf32ToUtf8, EncodeUtf8, char32_t, std::uint8_t>>(teams),
+            distributed<DistributedConversion<Operation::Utf16ToUtf8, EncodeUtf8, char16_t, std::uint8_t>>(teams)};
+}
+
 }  // namespace
 
 Implementations gpuDistributed() {
@@ -299,8 +527,10 @@ Implementations gpuDistributed() {
     return joined({
         distributedEach<DistributedScan>(SomeTypes{}, teams),
         distributedEach<DistributedCompact>(IntsAlone{}, teams),
+        distributedEach<DistributedPartition>(IntsAlone{}, teams),
         distributedEach<DistributedKeySort>(SomeTypes{}, teams),
         distributedEach<DistributedPairSort>(IntsAlone{}, teams),
+        distributedConversions(teams),
     });
 }
 

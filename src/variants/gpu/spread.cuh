@@ -2,7 +2,10 @@
 
 #include <stream_compaction/device_buffer.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -46,13 +49,19 @@ class Spread {
         all.resize(before + count);
         parts_[gpu].copyTo(std::span(all).subspan(before));
     }
+    /// Makes `all` the first `counts[gpu]` elements of each GPU.
+    void fetchTo(Array<T>& all, std::span<const std::size_t> counts) const {
+        all.clear();
+        all.reserve(std::accumulate(counts.begin(), counts.end(), std::size_t{0}));
+        for (int gpu = 0; gpu < streams_.size(); ++gpu) {
+            appendTo(all, gpu, counts[gpu]);
+        }
+    }
     /// Makes `all` the whole array.
     void fetchTo(Array<T>& all) const {
-        all.clear();
-        all.reserve(n_);
-        for (int gpu = 0; gpu < streams_.size(); ++gpu) {
-            appendTo(all, gpu, size(gpu));
-        }
+        std::vector<std::size_t> sizes;
+        std::ranges::transform(parts_, std::back_inserter(sizes), &StreamCompaction::DeviceBuffer<T>::size);
+        fetchTo(all, sizes);
     }
 
   private:
