@@ -81,7 +81,8 @@ class FrameGraph {
         });
 
         cudaGraphExec_t executable = nullptr;
-        checkCUDAError(cudaGraphInstantiate(&executable, graph, 0), "cudaGraphInstantiate");
+        checkCUDAError(cudaGraphInstantiate(&executable, graph, 0),
+                       "cudaGraphInstantiate: cooperative launches in a loop need a driver of CUDA 12.6 or later");
         executable_.reset(executable);
     }
 

@@ -4,7 +4,7 @@
 #include "tune/candidates.cuh"
 
 /// Operations with their number of elements in device memory, beside the same call with the number from the host. The
-/// capacity is the number itself, or a hundred times that.
+/// capacity is the number itself for the library's choice, and a hundred times that for a candidate.
 namespace Bench::Tune {
 namespace {
 
@@ -52,9 +52,9 @@ void tuneCount(Tuner& tuner, Arrays& arrays, std::string_view operation, std::si
                              }};
         };
         const std::array host{candidate("host", "", n)};
-        std::vector<Candidate> onDevice{candidate("device", "1 x", arrays.count(n))};
+        std::vector<Candidate> candidates{host.front()};
         if (n * sparseness <= largest) {
-            onDevice.push_back(candidate("device", "100 x", arrays.count(n * sparseness)));
+            candidates.push_back(candidate("device", "100 x", arrays.count(n * sparseness)));
         }
         tuner.run({operation, "int32", n, n * bytesPerElement, spoil,
                    [&] {
@@ -63,7 +63,7 @@ void tuneCount(Tuner& tuner, Arrays& arrays, std::string_view operation, std::si
                               areEqual(arrays.kept, arrays.expectedKept, 1);
                    },
                    [&] { call(arrays.count(n), scratch); }},
-                  host, onDevice);
+                  host, candidates);
     }
 }
 

@@ -77,8 +77,8 @@ void tuneSorts(Tuner& tuner);
 /// The operation's name contains the shape. Candidate::rows is the number of parts per row, Candidate::order the kind
 /// of loads.
 void tuneRowSums(Tuner& tuner);
-/// Numbers of elements in device memory. The peer is the call with the number from the host; Candidate::order is the
-/// capacity.
+/// Numbers of elements in device memory, as the library's choice. The call with the number from the host is the peer
+/// and a candidate, so that a choice much slower than that is a miss. Candidate::order is the capacity.
 void tuneCounts(Tuner& tuner);
 
 }  // namespace Bench::Tune
