@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each folder includes only the folders that the list below allows.
+"""Checks that each folder includes only the folders that the list below allows, and that only the library's files named
+cub* and thrust* include CUB or Thrust.
 
   scripts/check_includes.py [--root FOLDER]           names each include that the list does not allow
   scripts/check_includes.py [--root FOLDER] --table   prints the files, lines and includes of each folder
@@ -81,6 +82,17 @@ def includes(root):
                 yield room_of(path), room_of(target), target.name, path, number
 
 
+def peer_includes(root):
+    """Every include of CUB or Thrust in a file of the library that is not named after them: (peer, file, line)."""
+    for path in sources(root):
+        if path.parts[0] != "stream_compaction" or path.name.startswith(("cub", "thrust")):
+            continue
+        for number, line in enumerate((root / path).read_text(encoding="utf-8").splitlines(), 1):
+            match = INCLUDE.match(line)
+            if match and match[1].startswith(("cub/", "thrust/")):
+                yield match[1].partition("/")[0], path, number
+
+
 def allowed_edges():
     return {(room, below) for room, all_below in {**LIBRARY, **PROGRAM}.items() for below in all_below.split()}
 
@@ -110,7 +122,10 @@ def main():
              if not {(room, target), (room, name)} & allowed]
     for room, target, path, number in wrong:
         print(f"{path}:{number}: {room} may not include {target}")
-    return 1 if wrong else 0
+    peers = list(peer_includes(arguments.root))
+    for peer, path, number in peers:
+        print(f"{path}:{number}: only files named {peer}* may include {peer}")
+    return 1 if wrong or peers else 0
 
 
 if __name__ == "__main__":

@@ -40,8 +40,8 @@ declare -A files=(
     [device_counts]=device_counts.csv
 )
 order=(sweep types kept_fractions partitions segments runs selection orders sorts distributions block_sizes
-    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles row_sum_profiles tune tune_sorts
-    tune_row_sums device_counts)
+    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles
+    row_sum_profiles tune tune_sorts tune_row_sums device_counts)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
 measure() {
@@ -102,7 +102,7 @@ runs() {
     measure runs.csv --size 2^27 --op "$operations" --variant single-pass,"$cub" --type int64
 }
 
-# Records of 16 bytes that are kept by a flag of one byte each. The smallest of 1024 keys, and many equal ones.
+# Records of 16 bytes that are kept by a flag of one byte each. The smallest n / 1024 keys, and many equal ones.
 selection() {
     measure flagged.csv --sweep 2^12,2^16,2^20,2^24,2^26,npot --op compact-flagged --variant single-pass,"$cub"
     measure flagged.csv --size 2^26 --op compact-flagged --variant single-pass,"$cub" \

@@ -20,12 +20,15 @@
 /// that a call needs. The call operator enqueues the work on a stream. A call neither allocates nor synchronises, so a
 /// CUDA graph can capture it. The exceptions are Thrust's operations (thrust.cuh), which do both.
 ///
-/// The arguments of all operations come in one order: inputs, outputs, n, functions (operator, predicate, initial
-/// value) if there are any, scratch, stream. `scratchBytes` takes the same without the last two. It reads no array, so
-/// `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be `in`.
+/// The arguments of all operations come in one order: inputs, outputs, n, sizes (bins, parts, k, columns), functions
+/// (operator, predicate, initial value), scratch, stream. Where values go with the keys of a sort or a selection, each
+/// input stands before its output: keysIn, keysOut, valuesIn, valuesOut. `scratchBytes` takes the same without the last
+/// two. It reads no array, so `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be
+/// `in`.
 ///
-/// Operations on one GPU, but for the textbook rungs and TopK, also take a count in device memory as `n`
-/// (CountInDeviceMemory). So an operation can follow another whose result only the device knows.
+/// Most operations also take a count in device memory as `n` (CountInDeviceMemory). So an operation can follow another
+/// whose result only the device knows. The textbook rungs, CUB and Thrust, text that is cut out of a larger one, the
+/// course layer, and operations on several GPUs or on host memory take numbers alone.
 ///
 /// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
 /// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a

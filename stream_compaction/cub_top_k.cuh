@@ -10,8 +10,8 @@
 
 namespace StreamCompaction::Cub {
 
-/// cub::DeviceTopK::MinKeys, the only kind that CUB has: unsorted, and which of equal keys are taken may change from
-/// call to call.
+/// cub::DeviceTopK::MinKeys, in the only mode that CUB has: the result is not sorted, and which of equal keys are taken
+/// may change from call to call.
 struct TopK {
     static constexpr bool mayRunInPlace = false;
 

@@ -111,7 +111,8 @@ void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* val
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Among floating-point keys, -0 precedes +0, and NaNs are last,
-/// positive before negative ones. Descending order is the exact reverse. Values are trivially copyable and have 1 to 16
+/// positive before negative ones. In descending order the greatest key is first, and
+/// equal keys keep their order. Values are trivially copyable and have 1 to 16
 /// bytes. No array may overlap another. An input is never written, unless it is passed as `Consumed{pointer}`.
 ///
 /// Neither allocates nor synchronises. A range of bits that the key does not have throws std::invalid_argument. So do
@@ -121,7 +122,7 @@ void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* val
 struct Sort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool descending = false;  ///< the exact reverse of ascending order
+    bool descending = false;  ///< greatest key first; equal keys keep their order
 
     /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit). An endBit of 0
     /// means up to the highest bit. Other bits are carried along.
@@ -246,7 +247,7 @@ struct Sort {
 struct ArgSort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool descending = false;                  ///< the exact reverse of ascending order
+    bool descending = false;                  ///< greatest key first; equal keys keep their order
     int beginBit = 0;                         ///< as for `Sort`
     int endBit = 0;                           ///< as for `Sort`
     TileOrder order = TileOrder::BlockIndex;  ///< how the blocks get their tiles

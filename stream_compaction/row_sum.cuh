@@ -15,8 +15,7 @@
 /// __nv_bfloat16 into float. Integers wrap. The sum of bools is true if any of them is. Rows without columns sum to 0.
 /// May not run in place. `Adaptive` also takes `transformed(in, function)` for `in`; it then adds up `function` of each
 /// element. `Adaptive` takes a count in device memory as `rows`, too (CountInDeviceMemory). A pitch of less than `cols`
-/// and a matrix larger than memory throw std::invalid_argument. Neither allocates
-/// nor synchronises.
+/// and a matrix larger than memory throw std::invalid_argument. Neither allocates nor synchronises.
 namespace StreamCompaction::RowSum {
 
 /// A step of the study: one block per row, for any shape. Uses no scratch. Throws std::invalid_argument for more than

@@ -15,6 +15,8 @@
 ///                       up to 16 MiB for a scan of ints, 2 MiB for a compaction);
 ///   beyond              a block takes a tile and looks back (primitives/look_back.cuh).
 ///
+/// `CompactFlagged` has only the first and the third way.
+///
 /// The first two take one launch per call. The third takes two: the first launch clears the status words, and overlaps
 /// with the beginning of the second from compute capability 9.0 on. The scratch may hold anything.
 namespace StreamCompaction::SinglePass {}

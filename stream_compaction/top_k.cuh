@@ -31,7 +31,7 @@ namespace StreamCompaction::Radix {
 ///
 /// Neither allocates nor synchronises. k of more than n, or of more than the capacity of a count, and more than 2^36
 /// elements throw std::invalid_argument. The scratch may hold anything and keeps nothing from call to call. With a
-/// filter it has room for n elements.
+/// filter it has room for n keys, with their values if there are any.
 struct TopK {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 

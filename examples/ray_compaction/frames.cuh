@@ -55,7 +55,7 @@ __global__ void kernContinue(cudaGraphConditionalHandle hasRays, const std::size
 ///     generate -> while (hasRays) { trace -> compact -> sort -> scatter -> continue }
 ///
 /// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed, so
-/// each launch has threads for all pixels. Those without a ray return at once.
+/// our own two kernels have a thread for each pixel. Those without a ray return at once.
 class FrameGraph {
   public:
     /// Builds the graph. It works on the arrays of the path tracer, which has to live as long.

@@ -378,7 +378,7 @@ int main(int argc, char* argv[]) {
     const auto noGpu = StreamCompaction::Common::cudaUnavailableReason();
     request.onGpu = !useCpu && !noGpu;
     if (!useCpu && noGpu) {
-        std::cerr << "utf8_convert: on the CPU, for there is no GPU: " << *noGpu << '\n';
+        std::cerr << "utf8_convert: on the CPU, because there is no GPU: " << *noGpu << '\n';
     }
     try {
         useBinaryStandardStreams();

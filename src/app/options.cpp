@@ -134,6 +134,13 @@ const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGrou
                        BuildInfo::compiler);
 }
 
+/// The names of operations, in one text.
+[[nodiscard]] std::string namesOf(std::span<const Operation> operations, std::string_view separator) {
+    std::vector<std::string_view> names;
+    std::ranges::transform(operations, std::back_inserter(names), [](Operation operation) { return name(operation); });
+    return fmt::format("{}", fmt::join(names, separator));
+}
+
 /// What the options of a run are read into.
 struct Readings {
     Options options;
@@ -148,10 +155,7 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     bool& noColor = readings.noColor;
     bool& version = readings.version;
     app.name("stream_compaction_test");
-    app.description(
-        "Runs every implementation of prefix sum, stream compaction, sorting, row sums, segments, runs and UTF-8 "
-        "conversion, "
-        "checks each result and prints how long it took.\n");
+    app.description("Runs every implementation of every operation, checks each result and prints how long it took.\n");
     app.footer(
         "`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.\n"
         "`stream_compaction_test completions bash|zsh|fish` prints the completions of a\n"
@@ -176,9 +180,7 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addListOption(
         app, "--op", "NAME",
         [&options](const std::vector<std::string>& names) { options.operations = parseOperations(names); },
-        "Operations, or all: scan, scan-squares, compact, compact-flagged, partition, sort, sort-pairs, top-k, "
-        "row-sum, segmented-scan, segmented-sort, unique, run-length, reduce-by-key, utf8-to-utf32, utf8-to-utf16, "
-        "utf8-validate, utf32-to-utf8, utf16-to-utf8 [scan,compact,sort; --list has all]");
+        fmt::format("Operations, or all: {} [{}]", namesOf(allOperations, ", "), namesOf(ladder, ",")));
     addListOption(
         app, "--type", "NAME",
         [&options](const std::vector<std::string>& names) { options.types = parseEach(names, parseElementType); },
@@ -218,8 +220,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
         "Contents, one or more of: uniform (any value), zeros, ones, ascending, descending, mod:K "
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
-        "(bitwise and of K uniform values), runs:K (runs of K equal elements on average), segments:K (any values, "
-        "whose lowest bits are equal in segments of K elements on average) "
+        "(bitwise and of K uniform values), runs:K (runs of K equal elements on average), segments:K (random values; "
+        "the "
+        "lowest bit changes where a segment begins, every K elements on average) "
         "[scan and row-sum mod:50, compact and partition mod:4, compact-flagged kept:0.05, segmented-scan and "
         "segmented-sort segments:100, unique, run-length and reduce-by-key runs:10, "
         "histograms one number per bin, others uniform]. scan and row-sum refuse uniform and and:K as "

@@ -121,7 +121,7 @@ struct GatheredMemory {
 /// send, and it cannot be captured. Blocks rely on the card to begin them in the order of their index, as
 /// TileOrder::BlockIndex does.
 struct Sort {
-    bool descending = false;  ///< the exact reverse of ascending order
+    bool descending = false;  ///< greatest key first; equal keys keep their order
     int beginBit = 0;         ///< as for Radix::Sort
     int endBit = 0;           ///< as for Radix::Sort
 

@@ -26,12 +26,14 @@ concept OperatorOn = std::is_copy_constructible_v<Op> && requires(const Op op, c
 
 /// Addition. Integers wrap around. The sum of bools is true if any of them is true.
 struct Sum {
-    static constexpr bool isCommutative = true;
+    static constexpr bool isCommutative = true;  ///< whether a scan may swap neighbours
 
+    /// The value that changes no other.
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
         return T{};
     }
+    /// The result of two values.
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
         return Common::wrappingAdd(a, b);
@@ -65,8 +67,9 @@ template <typename T>
 /// The identity is minus infinity, or the lowest value of a type without infinities. A type without numeric limits does
 /// not compile.
 struct Max {
-    static constexpr bool isCommutative = true;
+    static constexpr bool isCommutative = true;  ///< whether a scan may swap neighbours
 
+    /// The value that changes no other.
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
         static_assert(hasLimits<T>, "no identity: specialise std::numeric_limits, or use AssociativeOperator");
@@ -76,6 +79,7 @@ struct Max {
             return Limits<T>::lowest();
         }
     }
+    /// The result of two values.
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -92,8 +96,9 @@ struct Max {
 /// The lesser of two values. A NaN is less than all other values, as in `minimum` of IEEE 754-2019. The identity is
 /// infinity, or the greatest value of a type without infinities. Otherwise like Max.
 struct Min {
-    static constexpr bool isCommutative = true;
+    static constexpr bool isCommutative = true;  ///< whether a scan may swap neighbours
 
+    /// The value that changes no other.
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr T identity() const {
         static_assert(hasLimits<T>, "no identity: specialise std::numeric_limits, or use AssociativeOperator");
@@ -103,6 +108,7 @@ struct Min {
             return Limits<T>::max();
         }
     }
+    /// The result of two values.
     template <typename T>
     __host__ __device__ constexpr T operator()(const T& a, const T& b) const {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -122,12 +128,15 @@ static_assert(OperatorOn<Sum, bool> && OperatorOn<Max, float> && OperatorOn<Min,
 template <typename Value, typename Function>
 class AssociativeOperator {
   public:
+    /// The caller vouches that the function is associative and that the identity changes no value.
     AssociativeOperator(Value identity, Function function) : identity_(identity), function_(std::move(function)) {}
 
+    /// The value that changes no other.
     template <typename T>
     [[nodiscard]] __host__ __device__ T identity() const {
         return identity_;
     }
+    /// The result of two values.
     __host__ __device__ Value operator()(const Value& a, const Value& b) const { return function_(a, b); }
 
   private:

@@ -12,17 +12,17 @@
 /// Flags packed 32 to a word, as the validity masks of data frames are: flag i is bit i % 32 of word i / 32.
 namespace StreamCompaction {
 
-/// The flags as the source of a stencil.
+/// Packed flags as the flags of a compaction.
 struct PackedBits {
-    using Value = bool;
+    using Value = bool;  ///< a flag
 
-    const std::uint32_t* words;
+    const std::uint32_t* words;  ///< in device memory
 
     /// The number of words that hold n flags.
     [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t n) { return Common::divideRoundUp(n, 32); }
 };
 
-/// A stencil of flags that are packed in words in device memory.
+/// Flags that are packed in words in device memory, an argument of `SinglePass::CompactFlagged`.
 [[nodiscard]] inline PackedBits packedBits(const std::uint32_t* words) { return {words}; }
 
 [[nodiscard]] inline PackedBits sourceOf(const PackedBits& in) { return in; }

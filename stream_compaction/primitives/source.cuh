@@ -16,32 +16,37 @@ namespace StreamCompaction {
 /// The elements of an array.
 template <typename T>
 struct ArraySource {
-    using Stored = T;
-    using Value = T;
+    using Stored = T;  ///< an element of the array
+    using Value = T;   ///< what the operation gets
 
-    const T* elements;
+    const T* elements;  ///< in device memory
 
+    /// The value of an element.
     [[nodiscard]] __device__ T value(const T& stored) const { return stored; }
 };
 
 /// `function(x)` for each element x of an array.
 template <typename In, typename Function>
 struct TransformedSource {
+    /// An element of the array.
     using Stored = In;
+    /// What the function returns.
     using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, const In&>>;
 
-    const In* elements;
-    Function function;
+    const In* elements;  ///< in device memory
+    Function function;   ///< called by device code
 
+    /// The value of an element.
     [[nodiscard]] __device__ Value value(const In& stored) const { return function(stored); }
 };
 
 /// `function(i)` for each index i; there is no array.
 template <typename Function>
 struct GeneratedSource {
+    /// What the function returns.
     using Value = std::remove_cvref_t<std::invoke_result_t<const Function&, std::size_t>>;
 
-    Function function;
+    Function function;  ///< called by device code
 };
 
 /// Input of a scan, compaction or partition: `function(x)` for each element x of `in`, an array in device memory.
@@ -83,6 +88,7 @@ template <typename Function>
     return in;
 }
 
+/// The type of this source.
 template <typename In>
 using SourceOf = decltype(sourceOf(std::declval<In>()));
 

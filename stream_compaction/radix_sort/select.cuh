@@ -322,8 +322,9 @@ inline constexpr std::size_t mostOfSample = sampleSize / 4;
 
 /// The rank in a sample of the key that is to bound the first k of n keys, or 0 if there is to be no filter.
 ///
-/// The number of keys in the sample that are among the first k is binomial. Its mean plus six standard deviations and
-/// twelve is exceeded less than once in 10^8 calls.
+/// If the order of the keys has nothing to do with the places of the sample, the number of keys in the sample that are
+/// among the first k is about binomial. Its mean plus six standard deviations and twelve is exceeded for fewer than one
+/// array in 10^8.
 struct RankOfBound {
     std::uint64_t k;
     std::size_t mostUnfiltered;  ///< the most elements that need no filter, no less than a sample has
@@ -352,8 +353,8 @@ using RankFor = std::conditional_t<isOnDevice<Count>, RankOfBound, std::uint64_t
     return i ^ i >> 16;
 }
 
-/// Draws a sample and finds the key with this rank in it. One block; each key of the sample is drawn from an interval
-/// of its own. If n is in device memory, it also tells the filter how many elements to read.
+/// Reads a sample, one key from each of as many intervals, at places that depend only on n, and finds the key with this
+/// rank in it. One block. If n is in device memory, it also tells the filter how many elements to read.
 ///
 /// Work and steps O(1). Reads a sector of 32 bytes per key of the sample. Latency is the limit.
 template <typename Shape, typename Bits, typename Count>

@@ -220,11 +220,12 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 /// scratch may hold anything and keeps nothing from call to call. Neither allocates nor synchronises. Throws what
 /// common.cuh says.
 struct ReduceByKey {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const Keys& /*keys*/, const Values& /*values*/, K* /*uniqueKeys*/,
                                            T* /*sums*/, std::size_t* /*count*/, N n,
@@ -237,18 +238,21 @@ struct ReduceByKey {
         return most == 0 ? 0 : scratchBytesFor<std::uint64_t>(WidestChain::wordsFor(tiles));
     }
 
+    /// Adds up, and compares by ==.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N>
     void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n,
                     Scratch scratch, cudaStream_t stream) const {
         (*this)(keys, values, uniqueKeys, sums, count, n, Sum{}, scratch, stream);
     }
 
+    /// Combines by `op`, and compares by ==.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n, Op op,
                     Scratch scratch, cudaStream_t stream) const {
         (*this)(keys, values, uniqueKeys, sums, count, n, op, IsEqual{}, scratch, stream);
     }
 
+    /// Combines by `op`, and compares by `equal`.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N, OperatorOn<T> Op, typename Equal>
     void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n, Op op,
                     Equal equal, Scratch scratch, cudaStream_t stream) const {
@@ -336,23 +340,26 @@ struct One {
 /// wide enough for the longest run. Reads 4 bytes per int, and writes 8 bytes per run if the lengths are ints.
 /// Everything else is as for ReduceByKey.
 struct Encode {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename K, typename Length, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, std::size_t* count, N n,
                                            const Functions&... /*functions*/) const {
         return ReduceByKey{order}.scratchBytes(in, generated(One<Length>{}), unique, lengths, count, n);
     }
 
+    /// Compares by ==.
     template <typename In, typename K, typename Length, ElementCount N>
     void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, unique, lengths, count, n, IsEqual{}, scratch, stream);
     }
 
+    /// Compares by `equal`.
     template <typename In, typename K, typename Length, ElementCount N, typename Equal>
     void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {

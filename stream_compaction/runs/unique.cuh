@@ -7,6 +7,7 @@ namespace StreamCompaction::Runs {
 
 /// The default equality.
 struct IsEqual {
+    /// Whether a == b.
     template <typename T>
     [[nodiscard]] __host__ __device__ constexpr bool operator()(const T& a, const T& b) const {
         return a == b;
@@ -35,22 +36,25 @@ struct BeginsRun {
 ///
 /// Reads 4 bytes per int and writes 4 bytes per run.
 struct Unique {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t* count, N n,
                                            const Functions&... /*functions*/) const {
         return SinglePass::Compact{order}.scratchBytes(in, out, count, n);
     }
 
+    /// Compares by ==.
     template <typename In, typename T, ElementCount N>
     void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsEqual{}, scratch, stream);
     }
 
+    /// Compares by `equal`.
     template <typename In, typename T, ElementCount N, typename Equal>
     void operator()(const In& in, T* out, std::size_t* count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {

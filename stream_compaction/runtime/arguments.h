@@ -13,6 +13,7 @@ namespace StreamCompaction {
 /// before and after. It is aligned to `scratchAlignment` bytes, as memory from cudaMalloc is.
 using Scratch = std::span<std::byte>;
 
+/// The alignment of scratch, in bytes.
 inline constexpr std::size_t scratchAlignment = 256;
 
 /// Stands for an array of T where only its type matters, as in a call of `scratchBytes` before there is an array.

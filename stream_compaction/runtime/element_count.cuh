@@ -14,8 +14,13 @@
 namespace StreamCompaction {
 
 /// A number of elements that an earlier kernel of the stream writes, such as the count of a compaction. Operations take
-/// it in place of `n`. Arrays and scratch have room for `capacity` elements, but the work is that of the actual number.
-/// Elements behind it are neither read nor written. The operation itself may not write to `value`.
+/// it in place of `n`. The capacity decides the scratch and the algorithm, and arrays have room for as many elements.
+/// The work is that of the actual number, but look-back scans and compactions clear the statuses of all tiles of the
+/// capacity, 8 bytes or more per tile. Elements behind the number are neither read nor written. The operation itself
+/// may not write to `value`.
+///
+/// If the number is larger than the capacity, the operation handles `capacity` elements and sets `*exceeded`, if there
+/// is such a pointer.
 struct CountInDeviceMemory {
     const std::size_t* value;  ///< in memory that the device can read
     std::size_t capacity;      ///< the most elements; a larger count is taken as this
@@ -36,10 +41,12 @@ using CountFor = std::conditional_t<isOnDevice<N>, CountInDeviceMemory, std::siz
 
 /// The number of elements for which arrays and scratch have room.
 [[nodiscard]] inline std::size_t capacityOf(std::size_t n) { return n; }
+/// The capacity of the count.
 [[nodiscard]] inline std::size_t capacityOf(const CountInDeviceMemory& n) { return n.capacity; }
 
 /// The number of elements.
 [[nodiscard]] __device__ inline std::size_t numberOf(std::size_t n) { return n; }
+/// The number of elements, at most the capacity. One thread of the grid writes `exceeded`.
 [[nodiscard]] __device__ inline std::size_t numberOf(const CountInDeviceMemory& n) {
     const std::size_t value = *n.value;
     if (n.exceeded != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {
@@ -56,7 +63,7 @@ inline void requireCount(const CountInDeviceMemory& n, const void* out, std::siz
 }
 
 /// Writes whether the count is larger than the capacity, for an operation that has no other kernel to do that. A
-/// template, so that only code that calls it compiles it.
+/// template, so that only code that calls it compiles it. Work O(1), steps O(1).
 template <typename Count>
 __global__ void kernTellExceeded(Count n) {
     (void)numberOf(n);

@@ -23,7 +23,7 @@ namespace StreamCompaction {
 struct SegmentedSort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool descending = false;  ///< the exact reverse of ascending order
+    bool descending = false;  ///< greatest key first; equal keys keep their order
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename K, typename Offset, ElementCount N>

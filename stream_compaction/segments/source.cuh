@@ -72,7 +72,7 @@ class RegisterTile<Segments::SegmentedSource<Values, Heads, T, Op>, Shape> {
     const Segments::SegmentedOperator<T, Op>& op_;
 };
 
-/// The values go through shared memory, the heads stay in registers.
+/// The values go through shared memory, as do the bits of the heads.
 template <typename Values, typename Heads, typename T, typename Op, typename Shape, std::size_t room>
 class SourceLoader<Segments::SegmentedSource<Values, Heads, T, Op>, Shape, room> {
     using Source = Segments::SegmentedSource<Values, Heads, T, Op>;

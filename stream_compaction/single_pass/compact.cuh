@@ -287,6 +287,8 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 }
 
 /// Reverses the elements after the first `count` of n, in place. Reads and writes each of them once.
+///
+/// Work O(n - count), steps O((n - count) / threads of the grid). DRAM bandwidth is the limit.
 template <typename T, typename Count>
 __global__ void kernReverseRest(Count number, T* data, const std::size_t* count) {
     const std::size_t n = numberOf(number);
@@ -406,22 +408,25 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
 /// called once per element, with the element, or with the element and its index (WithIndex). The scratch may hold
 /// anything and keeps nothing from call to call.
 struct Compact {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, N n,
                                            const Functions&... /*functions*/) const {
         return CompactLauncher<Rejects::Dropped>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
 
+    /// Keeps the nonzero elements.
     template <typename In, typename T, ElementCount N>
     void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
 
+    /// Keeps the elements for which `keep` holds.
     template <typename In, typename T, ElementCount N, typename Predicate>
     void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
@@ -435,15 +440,18 @@ struct Compact {
 /// Stable partition: the elements that `Compact` keeps and the others, each in order. `count`, in device memory, is the
 /// number of kept elements. May not run in place. Everything else is as for `Compact`.
 struct Partition {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
+    /// How the blocks of large partitions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with one output needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, N n,
                                            const Functions&... /*functions*/) const {
         return CompactLauncher<Rejects::Behind>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
+    /// The bytes of scratch that a call with two outputs needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*kept*/, T* /*rejected*/, std::size_t* /*count*/, N n,
                                            const Functions&... /*functions*/) const {
@@ -456,6 +464,7 @@ struct Partition {
     void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
+    /// The same, by a predicate.
     template <typename In, typename T, ElementCount N, typename Predicate>
     void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
@@ -471,6 +480,7 @@ struct Partition {
                     cudaStream_t stream) const {
         (*this)(in, kept, rejected, count, n, IsNonzero{}, scratch, stream);
     }
+    /// The same, by a predicate.
     template <typename In, typename T, ElementCount N, typename Predicate>
     void operator()(const In& in, T* kept, T* rejected, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {

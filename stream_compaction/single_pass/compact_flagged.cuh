@@ -19,7 +19,7 @@ namespace StreamCompaction::SinglePass {
 /// The place of an element in its tile.
 using PlaceInTile = std::uint16_t;
 
-/// The tile of a block: at most 32 elements and 128 bytes of the stencil per thread.
+/// The tile of a block: at most 32 elements and 128 bytes of the flags per thread.
 template <typename S>
 using FlaggedTile =
     TileShape<256, std::max(1, static_cast<int>(std::min<std::size_t>(32, 128 / sizeof(S)) / vectorLength<S>)),
@@ -62,22 +62,22 @@ __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const 
     }
 }
 
-/// Compaction by a stencil, fused with the chained scan of its counts (see kernCompactLookBack).
+/// Compaction by flags, fused with the chained scan of its counts (see kernCompactLookBack).
 ///
-/// A block loads the stencil of its tile, counts what it keeps and publishes the count. It writes the places of the
-/// kept elements, in order, to shared memory, where the stencil was. One warp looks back for the number of elements
+/// A block loads the flags of its tile, counts what it keeps and publishes the count. It writes the places of the
+/// kept elements, in order, to shared memory, where the flags were. One warp looks back for the number of elements
 /// that earlier tiles keep. Then the block copies the elements at these places from global memory to the output.
 /// Elements that are dropped are not read, unless they share a sector of 32 bytes with a kept one.
 ///
-/// Work O(n), steps O(n / resident elements). Reads the stencil, and the sectors that hold kept elements. Writes the
+/// Work O(n), steps O(n / resident elements). Reads the flags, and the sectors that hold kept elements. Writes the
 /// kept elements. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename Stencil, typename T, typename Predicate, typename Count>
+template <typename Shape, typename Source, typename Flags, typename T, typename Predicate, typename Count>
 __global__ void __launch_bounds__(Shape::threads,
-                                  blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Stencil, PlaceInTile>, 40))
+                                  blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Flags, PlaceInTile>, 40))
     kernCompactFlagged(Count number, T* odata, std::size_t* count, LookBackChain<LookBack::Count> chain, Source source,
-                       Stencil stencil, TileOrder order, Predicate keep) {
+                       Flags flags, TileOrder order, Predicate keep) {
     static_assert(Shape::elements <= 1 << 16, "a place has 16 bits");
-    using Loader = SourceLoader<Stencil, Shape, tileBytes<Shape, Stencil, PlaceInTile>>;
+    using Loader = SourceLoader<Flags, Shape, tileBytes<Shape, Flags, PlaceInTile>>;
     __shared__ typename Loader::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ std::uint64_t keptBefore;
@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(Shape::threads,
     if constexpr (isOnDevice<Count>) {
         countNothing(n, count);
     }
-    Loader loader(storage, stencil, n);
+    Loader loader(storage, flags, n);
 
     const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
     forEachTile<Count>(tiles, take, [&](int tile) {
@@ -95,8 +95,7 @@ __global__ void __launch_bounds__(Shape::threads,
         const int size = Shape::sizeOf(tile, n);
 
         // Decide what to keep, count it and publish the number.
-        const typename PreviousFor<Predicate, typename Stencil::Value>::Type previous(stencil, Shape::beginOfWarp(tile),
-                                                                                      n);
+        const typename PreviousFor<Predicate, typename Flags::Value>::Type previous(flags, Shape::beginOfWarp(tile), n);
         loader.finish(tile);
         KeptElements<Shape> kept;
         const std::uint32_t warpCount =
@@ -107,7 +106,7 @@ __global__ void __launch_bounds__(Shape::threads,
             chain.publish(tile, tileCount);
         }
 
-        // Write down the places of the kept elements, where the stencil was.
+        // Write down the places of the kept elements, where the flags were.
         PlaceInTile* const places = reinterpret_cast<PlaceInTile*>(loader.memory());
         Vector<PlaceInTile, Shape::vectorLength> rows[Shape::rows];
 #pragma unroll
@@ -127,29 +126,30 @@ __global__ void __launch_bounds__(Shape::threads,
     });
 }
 
-/// Stable compaction by a stencil: `compact(in, stencil, out, count, n, [keep,] scratch, stream)`. Writes the elements
-/// of `in` for whose element of `stencil` `keep` holds to `out`, in order, and their number to `count`, both in device
-/// memory. By default `keep` holds for what is not zero. Writes nothing past the kept elements, and needs room for no
-/// more than these. In one pass that reads only the elements it keeps, so it is for large elements of which few are
-/// kept. May not run in place. Neither allocates nor synchronises. Throws what common.cuh says.
+/// Stable compaction by flags: `compact(in, flags, out, count, n, [keep,] scratch, stream)`. Element i of `in` is kept
+/// if `keep` holds for element i of `flags`; by default, if that is not zero. The kept elements go to `out`, in order,
+/// and their number to `count`; both are in device memory. It takes one pass and reads only what it keeps. Use it for
+/// large elements of which few are kept. Writes nothing past the kept elements, and needs room for no more than these.
+/// May not run in place. Neither allocates nor synchronises. Throws what common.cuh says.
 ///
-/// The stencil is an array of n flags or other elements in device memory, `packedBits(words)` for flags that are packed
-/// 32 to a word, or a function of elements or of the index (primitives/source.cuh). `keep` is a predicate as for
-/// `Compact`, of the stencil's elements.
+/// `flags` is an array of n bytes, bools or other elements in device memory, `packedBits(words)` for flags that are
+/// packed 32 to a word, or a function of elements or of the index (primitives/source.cuh). `keep` is a predicate as for
+/// `Compact`, of elements of `flags`.
 ///
 /// `in` is an array of n elements in device memory, or a function of elements or of the index. A function is called for
 /// kept elements alone; `generated` with the identity gives their indices. Elements are trivially copyable, have 1 to
 /// 64 bytes, and lie at any address that their type allows. The scratch may hold anything and keeps nothing from call
 /// to call.
 struct CompactFlagged {
-    static constexpr bool mayRunInPlace = false;
+    static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename Flags, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*stencil*/, T* /*out*/,
-                                           std::size_t* /*count*/, N n, const Functions&... /*functions*/) const {
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*flags*/, T* /*out*/, std::size_t* /*count*/,
+                                           N n, const Functions&... /*functions*/) const {
         using Element = Stored<SourceOf<Flags>>;
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<Stored<SourceOf<In>>, Element, T>(most);
@@ -157,43 +157,45 @@ struct CompactFlagged {
         return most == 0 ? 0 : scratchBytesFor<std::uint64_t>(Chain::wordsFor(tiles));
     }
 
+    /// Keeps the elements whose flag is not zero.
     template <typename In, typename Flags, typename T, ElementCount N>
-    void operator()(const In& in, const Flags& stencil, T* out, std::size_t* count, N n, Scratch scratch,
+    void operator()(const In& in, const Flags& flags, T* out, std::size_t* count, N n, Scratch scratch,
                     cudaStream_t stream) const {
-        (*this)(in, stencil, out, count, n, IsNonzero{}, scratch, stream);
+        (*this)(in, flags, out, count, n, IsNonzero{}, scratch, stream);
     }
 
+    /// Keeps the elements for whose flag `keep` holds.
     template <typename In, typename Flags, typename T, ElementCount N, typename Predicate>
-    void operator()(const In& in, const Flags& stencil, T* out, std::size_t* count, N n, Predicate keep,
-                    Scratch scratch, cudaStream_t stream) const {
+    void operator()(const In& in, const Flags& flags, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
+                    cudaStream_t stream) const {
         using Source = SourceOf<In>;
         using Element = Stored<SourceOf<Flags>>;
         static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
         static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
         static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
         const Source source = sourceOf(in);
-        const SourceOf<Flags> flags = sourceOf(stencil);
+        const SourceOf<Flags> flagSource = sourceOf(flags);
         const CountFor<N> number = n;
         const std::size_t most = capacityOf(number);
         Arguments::requireArray("out", out, most);
         Arguments::requireArray("count", count, 1);
         requireApart("in", source, out, most);
-        requireApart("stencil", flags, out, most);
+        requireApart("flags", flagSource, out, most);
         requireCount(number, count, sizeof(*count));
         requireCount(number, out, 1);
-        ScratchArena arena(scratch, scratchBytes(in, stencil, out, count, n));
+        ScratchArena arena(scratch, scratchBytes(in, flags, out, count, n));
         if (most == 0) {
             countNothing(number, count, stream);
             return;
         }
-        compact<FlaggedTile<Element>>(source, flags, out, count, number, keep, arena, stream);
+        compact<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
     }
 
     /// Over tiles of the given shape.
-    template <typename Shape, typename Source, typename Stencil, typename T, typename Count, typename Predicate>
-    void compact(const Source& source, const Stencil& stencil, T* out, std::size_t* count, Count n, Predicate keep,
+    template <typename Shape, typename Source, typename Flags, typename T, typename Count, typename Predicate>
+    void compact(const Source& source, const Flags& flags, T* out, std::size_t* count, Count n, Predicate keep,
                  ScratchArena arena, cudaStream_t stream) const {
-        constexpr auto kernel = kernCompactFlagged<Shape, Source, Stencil, T, Predicate, Count>;
+        constexpr auto kernel = kernCompactFlagged<Shape, Source, Flags, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
         const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
         // A tile alone reads no word.
@@ -203,7 +205,7 @@ struct CompactFlagged {
         }
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
         launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n, out,
-                       count, chain, source, stencil, isAlone ? TileOrder::BlockIndex : orderFor<Count>(order), keep);
+                       count, chain, source, flags, isAlone ? TileOrder::BlockIndex : orderFor<Count>(order), keep);
     }
 
   private:

@@ -15,6 +15,7 @@
 
 namespace StreamCompaction::SinglePass {
 
+/// Whether a scan adds an element to its own sum.
 enum class ScanKind {
     Exclusive,  ///< element i is the sum of the elements before i
     Inclusive,  ///< element i is the sum of the elements up to i
@@ -140,9 +141,9 @@ __global__ void __launch_bounds__(Shape::threads,
 /// may be `in`. Integer sums wrap. The scratch may hold anything and keeps nothing from call to call. Neither allocates
 /// nor synchronises. Throws what common.cuh says.
 struct Scan {
-    static constexpr bool mayRunInPlace = true;
+    static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    ScanKind kind = ScanKind::Exclusive;
+    ScanKind kind = ScanKind::Exclusive;  ///< exclusive or inclusive
 
     /// Whether floating-point sums are bitwise the same in every run on a card.
     bool reproducible = false;
@@ -150,27 +151,32 @@ struct Scan {
     /// How the blocks of large scans get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
+    /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, N n, const Functions&... /*functions*/) const {
         return scratchBytesForSums<T, SourceOf<In>, T>(capacityOf(n));
     }
 
+    /// Adds up.
     template <typename In, typename T, ElementCount N>
     void operator()(const In& in, T* out, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, n, Sum{}, scratch, stream);
     }
 
+    /// Combines by `op`.
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, n, op, op.template identity<T>(), scratch, stream);
     }
 
+    /// Combines by `op`, from `initial` on.
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
         scanSource(sourceOf(in), out, CountFor<N>(n), op, initial, scratch, stream);
     }
 
+    /// Combines by `op`, from a value on that an earlier kernel writes.
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {

@@ -25,6 +25,8 @@ class Includes(unittest.TestCase):
                 "stream_compaction/primitives/warp.cuh": '#include "stream_compaction/single_pass/scan.cuh"\n',
                 "stream_compaction/single_pass/scan.cuh": '\n#include "stream_compaction/radix_sort/tile.cuh"\n',
                 "stream_compaction/radix_sort/tile.cuh": '#include "stream_compaction/primitives/warp.cuh"\n',
+                "stream_compaction/radix_sort/select.cuh": "#include <cub/block/block_scan.cuh>\n",
+                "stream_compaction/cub_sort.cuh": "#include <cub/device/device_radix_sort.cuh>\n",
                 "stream_compaction/utf8/chain.cuh": '#include "stream_compaction/single_pass.cuh"\n',
                 "stream_compaction/single_pass.cuh": '#include "stream_compaction/single_pass/scan.cuh"\n',
                 "stream_compaction/cpu.h": "",
@@ -45,6 +47,7 @@ class Includes(unittest.TestCase):
             "stream_compaction/utf8/chain.cuh:1: utf8 may not include api",
             "src/cli/sizes.h:1: src/cli may not include src/app",
             "src/problems/sums.h:1: src/problems may not include primitives",
+            "stream_compaction/radix_sort/select.cuh:1: only files named cub* may include cub",
         ])
 
     def test_rooms_are_counted(self):

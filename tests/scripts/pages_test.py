@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sample_data import ROOT
 
-MOST_WORDS = 14_250
+MOST_WORDS = 14_600
 
 
 def prose(page):
@@ -79,6 +79,14 @@ class PagesTest(unittest.TestCase):
         unknown = {page.name: names for page in [ROOT / "README.md", *self.pages]
                    if (names := unknown_names(page, sources))}
         self.assertEqual(unknown, {})
+
+    def test_bytes_of_each_operation_are_told(self):
+        source = (ROOT / "src/problems/operations.cpp").read_text(encoding="utf-8")
+        operations = re.findall(r'Description \w+\{"([\w-]+)"', source)
+        self.assertIn("scan", operations)
+        table = (ROOT / "docs/measuring.md").read_text(encoding="utf-8").partition("| operation | bytes |")[2]
+        told = re.findall(r"`([\w-]+)`", " ".join(re.findall(r"(?m)^\| ([^|]*) \|", table.partition("\n\n")[0])))
+        self.assertEqual([name for name in operations if name not in told], [])
 
     def test_broken_links_are_found(self):
         with tempfile.TemporaryDirectory() as folder:
