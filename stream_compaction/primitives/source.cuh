@@ -65,6 +65,7 @@ template <typename Function>
 /// The index itself, as a T.
 template <typename T>
 struct IndexAs {
+    /// i.
     [[nodiscard]] __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(i); }
 };
 
