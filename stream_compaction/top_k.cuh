@@ -23,8 +23,8 @@ namespace StreamCompaction::Radix {
 /// to the k-th.
 ///
 /// Keys are as for `Sort`, and in the same order. Values are trivially copyable and have 1 to 16 bytes; they are an
-/// array, or a function of its elements or of the index (primitives/source.cuh). `indices()` gives
-/// the indices of the keys. Only values of candidates are read. No output may overlap an input.
+/// array, or a function of its elements or of the index (primitives/source.cuh). `indices()` gives the indices of the
+/// keys. Only values of candidates are read. No output may overlap an input.
 ///
 /// n may be a count in device memory (runtime/element_count.cuh). If that is less than k, all elements are written, and
 /// what is behind them in the output is left as it is. Whether there is a filter depends on the actual number.
