@@ -101,11 +101,8 @@ void launchSort(const SortCall<Bits, Value, Count>& call) {
 /// Checks the arrays of keys and of values.
 template <typename K, typename V>
 void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n) {
-    requireDisjointArrays(keysIn, keysOut, n);
-    requireDisjointArrays(valuesIn, valuesOut, n);
-    Arguments::requireDisjoint(keysIn, n * sizeof(K), valuesOut, n * sizeof(V));
-    Arguments::requireDisjoint(valuesIn, n * sizeof(V), keysOut, n * sizeof(K));
-    Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
+    Arguments::requireApart({Arguments::array("keysIn", keysIn, n), Arguments::array("valuesIn", valuesIn, n)},
+                            {Arguments::array("keysOut", keysOut, n), Arguments::array("valuesOut", valuesOut, n)});
 }
 
 /// Sorts keys, or keys and the values that go with them, stably.
@@ -139,7 +136,7 @@ struct Sort {
     /// Sorts keys.
     template <typename K, ElementCount N>
     void operator()(const K* in, K* out, N n, Scratch scratch, cudaStream_t stream) const {
-        sortKeys(in, {}, out, CountFor<N>(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
+        sortKeys(in, {}, out, countOf(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
     /// The same, and the sort may write to its input. Beyond 2^20 elements this takes no scratch for a copy of the
@@ -151,7 +148,7 @@ struct Sort {
     /// Sorts keys that may be overwritten.
     template <typename K, ElementCount N>
     void operator()(Consumed<K> in, K* out, N n, Scratch scratch, cudaStream_t stream) const {
-        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, CountFor<N>(n),
+        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, countOf(n),
                  ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
@@ -165,7 +162,7 @@ struct Sort {
     template <typename K, typename V, ElementCount N>
     void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
-        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, CountFor<N>(n),
+        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, countOf(n),
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
@@ -180,7 +177,7 @@ struct Sort {
     void operator()(Consumed<K> keysIn, K* keysOut, Consumed<V> valuesIn, V* valuesOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
         sortPairs(keysIn.elements, keysOut, valuesIn.elements, valuesOut,
-                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, CountFor<N>(n),
+                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, countOf(n),
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
@@ -227,8 +224,9 @@ struct Sort {
         using Bits = BitsOf<K>;
         const DigitRange range = digitRange(8 * sizeof(K));
         const std::size_t most = capacityOf(n);
-        requireCount(n, out.keys, most * sizeof(K));
-        requireCount(n, out.values, hasValues<Value> ? most * sizeof(Value) : 0);
+        requireApart(n, {},
+                     {{"keysOut", out.keys, most * sizeof(K)},
+                      {"valuesOut", out.values, hasValues<Value> ? most * sizeof(Value) : 0}});
         if (most == 0) {
             tellExceeded(n, stream);
             return;
@@ -264,14 +262,13 @@ struct ArgSort {
     void operator()(const K* keysIn, K* keysOut, Index* indicesOut, N n, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n));
         const std::size_t most = capacityOf(n);
-        requireDisjointArrays(keysIn, keysOut, most);
-        Arguments::requireArray("indicesOut", indicesOut, most);
-        Arguments::requireDisjoint(keysIn, most * sizeof(K), indicesOut, most * sizeof(Index));
-        Arguments::requireDisjoint(keysOut, most * sizeof(K), indicesOut, most * sizeof(Index));
+        Arguments::requireApart(
+            {Arguments::array("keysIn", keysIn, most)},
+            {Arguments::array("keysOut", keysOut, most), Arguments::array("indicesOut", indicesOut, most)});
         const Sort sort{descending, beginBit, endBit, order};
         sort.run<K, OwnIndex<Index>>({bitsOf(keysIn), nullptr},
-                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {},
-                                     CountFor<N>(n), arena, stream);
+                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {}, countOf(n),
+                                     arena, stream);
     }
 };
 

@@ -57,7 +57,7 @@ struct SegmentedScan {
         const Segments::SegmentedOperator<T, Op> segmented{{op}, initial};
         const Segments::SegmentedSource<SourceOf<In>, SourceOf<Heads>, T, Op> source{sourceOf(in), headSource,
                                                                                      segmented};
-        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, CountFor<N>(n), segmented,
+        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, countOf(n), segmented,
                                                                OpenRun<T, bool>{false, initial}, scratch, stream);
     }
 
