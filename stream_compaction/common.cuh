@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/arguments.h"
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/element_count.cuh"
@@ -122,6 +123,16 @@ template <typename Predicate, typename T>
 template <typename Predicate, typename T>
 [[nodiscard]] __device__ bool isKept(const WithIndex<Predicate>& indexed, const T& x, std::size_t i) {
     return indexed.keep(x, i);
+}
+
+/// The memory that a predicate of n elements is known to read.
+template <typename Predicate>
+[[nodiscard]] Arguments::Region arrayReadBy(const Predicate& /*keep*/, std::size_t /*n*/) {
+    return {};
+}
+template <typename Flag>
+[[nodiscard]] Arguments::Region arrayReadBy(const WithIndex<IsFlagged<Flag>>& flagged, std::size_t n) {
+    return Arguments::array("flags", flagged.keep.flags, n);
 }
 
 /// Checks the arrays of an operation that may run in place.

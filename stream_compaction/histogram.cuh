@@ -158,16 +158,14 @@ struct Histogram {
     void operator()(const T* in, Count* counts, N n, std::uint32_t bins, BinOf binOf, Scratch /*scratch*/,
                     cudaStream_t stream) const {
         (void)scratchBytes(in, counts, n, bins, binOf);
-        const std::size_t most = capacityOf(n);
-        Arguments::requireArray("in", in, most);
-        Arguments::requireArray("counts", counts, bins);
-        requireCount(CountFor<N>(n), counts, bins * sizeof(Count));
-        Arguments::requireDisjoint(in, most * sizeof(T), counts, bins * sizeof(Count));
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {Arguments::array("in", in, most)}, {Arguments::array("counts", counts, bins)});
         Common::checkCUDAError(cudaMemsetAsync(counts, 0, bins * sizeof(Count), stream), "cudaMemsetAsync");
         if (most == 0) {
-            tellExceeded(CountFor<N>(n), stream);
+            tellExceeded(number, stream);
         } else {
-            countBins(in, counts, CountFor<N>(n), bins, binOf, stream);
+            countBins(in, counts, number, bins, binOf, stream);
         }
     }
 

@@ -53,10 +53,11 @@ struct MultiPartition {
     void operator()(const K* in, K* out, std::size_t* begins, N n, std::uint32_t parts, PartOf partOf, Scratch scratch,
                     cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(in, out, begins, n, parts, partOf));
-        const std::size_t most = capacityOf(n);
-        requireDisjointArrays(in, out, most);
-        requireBegins(begins, parts, in, out, most);
-        run<K, NoValue>(in, out, nullptr, nullptr, begins, CountFor<N>(n), parts, partOf, arena, stream);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {Arguments::array("in", in, most)},
+                     {Arguments::array("out", out, most), Arguments::array("begins", begins, parts + std::size_t{1})});
+        run<K, NoValue>(in, out, nullptr, nullptr, begins, number, parts, partOf, arena, stream);
     }
 
     /// Elements and values.
@@ -70,11 +71,12 @@ struct MultiPartition {
     void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, N n,
                     std::uint32_t parts, PartOf partOf, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, begins, n, parts, partOf));
-        const std::size_t most = capacityOf(n);
-        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, most);
-        requireBegins(begins, parts, keysIn, keysOut, most);
-        requireBegins(begins, parts, valuesIn, valuesOut, most);
-        run<K, V>(keysIn, keysOut, valuesIn, valuesOut, begins, CountFor<N>(n), parts, partOf, arena, stream);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
+                     {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most),
+                      Arguments::array("begins", begins, parts + std::size_t{1})});
+        run<K, V>(keysIn, keysOut, valuesIn, valuesOut, begins, number, parts, partOf, arena, stream);
     }
 
   private:
@@ -94,22 +96,10 @@ struct MultiPartition {
                             PartitionWays<Bits, Value>::template scratchBytes<Bits, Value>(n, false);
     }
 
-    template <typename T>
-    static void requireBegins(std::size_t* begins, std::uint32_t parts, const T* in, T* out, std::size_t n) {
-        const std::size_t bytes = (parts + std::size_t{1}) * sizeof(std::size_t);
-        Arguments::requireArray("begins", begins, parts + std::size_t{1});
-        Arguments::requireDisjoint(begins, bytes, in, n * sizeof(T));
-        Arguments::requireDisjoint(begins, bytes, out, n * sizeof(T));
-    }
-
     template <typename K, typename V, typename Count, typename PartOf>
     void run(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, Count n,
              std::uint32_t parts, PartOf partOf, ScratchArena arena, cudaStream_t stream) const {
-        const std::size_t most = capacityOf(n);
-        requireCount(n, begins, (parts + std::size_t{1}) * sizeof(std::size_t));
-        requireCount(n, keysOut, most * sizeof(K));
-        requireCount(n, valuesOut, hasValues<V> ? most * sizeof(V) : 0);
-        if (most == 0) {
+        if (capacityOf(n) == 0) {
             tellExceeded(n, stream);
             Common::checkCUDAError(cudaMemsetAsync(begins, 0, (parts + std::size_t{1}) * sizeof(std::size_t), stream),
                                    "cudaMemsetAsync");

@@ -98,22 +98,12 @@ void launchSort(const SortCall<Bits, Value, Count>& call) {
     }
 }
 
-/// Checks the arrays of keys and of values.
-template <typename K, typename V>
-void requireDisjointPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n) {
-    requireDisjointArrays(keysIn, keysOut, n);
-    requireDisjointArrays(valuesIn, valuesOut, n);
-    Arguments::requireDisjoint(keysIn, n * sizeof(K), valuesOut, n * sizeof(V));
-    Arguments::requireDisjoint(valuesIn, n * sizeof(V), keysOut, n * sizeof(K));
-    Arguments::requireDisjoint(keysOut, n * sizeof(K), valuesOut, n * sizeof(V));
-}
-
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Among floating-point keys, -0 precedes +0, and NaNs are last,
-/// positive before negative ones. In descending order the greatest key is first, and
-/// equal keys keep their order. Values are trivially copyable and have 1 to 16
-/// bytes. No array may overlap another. An input is never written, unless it is passed as `Consumed{pointer}`.
+/// positive before negative ones. In descending order the greatest key is first, and equal keys keep their order.
+/// Values are trivially copyable and have 1 to 16 bytes. No array may overlap another. An input is never written,
+/// unless it is passed as `Consumed{pointer}`.
 ///
 /// Neither allocates nor synchronises. A range of bits that the key does not have throws std::invalid_argument. So do
 /// more elements than 2^23 tiles hold, which are tens of billions (passTiles). A card with too little shared memory
@@ -140,7 +130,7 @@ struct Sort {
     /// Sorts keys.
     template <typename K, ElementCount N>
     void operator()(const K* in, K* out, N n, Scratch scratch, cudaStream_t stream) const {
-        sortKeys(in, {}, out, CountFor<N>(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
+        sortKeys(in, {}, out, countOf(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
     /// The same, and the sort may write to its input. Beyond 2^20 elements this takes no scratch for a copy of the
@@ -152,7 +142,7 @@ struct Sort {
     /// Sorts keys that may be overwritten.
     template <typename K, ElementCount N>
     void operator()(Consumed<K> in, K* out, N n, Scratch scratch, cudaStream_t stream) const {
-        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, CountFor<N>(n),
+        sortKeys(in.elements, {bitsOf(in.elements), nullptr}, out, countOf(n),
                  ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
@@ -166,7 +156,7 @@ struct Sort {
     template <typename K, typename V, ElementCount N>
     void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
-        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, CountFor<N>(n),
+        sortPairs(keysIn, keysOut, valuesIn, valuesOut, {}, countOf(n),
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
@@ -181,7 +171,7 @@ struct Sort {
     void operator()(Consumed<K> keysIn, K* keysOut, Consumed<V> valuesIn, V* valuesOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
         sortPairs(keysIn.elements, keysOut, valuesIn.elements, valuesOut,
-                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, CountFor<N>(n),
+                  {bitsOf(keysIn.elements), carried(valuesIn.elements)}, countOf(n),
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
@@ -217,7 +207,10 @@ struct Sort {
     void sortPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut,
                    Elements<BitsOf<K>, Carried<V>> consumed, Count n, ScratchArena arena, cudaStream_t stream) const {
         static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
-        requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, capacityOf(n));
+        const std::size_t most = capacityOf(n);
+        Arguments::requireApart(
+            {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
+            {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
         run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
                            arena, stream);
     }
@@ -228,8 +221,9 @@ struct Sort {
         using Bits = BitsOf<K>;
         const DigitRange range = digitRange(8 * sizeof(K));
         const std::size_t most = capacityOf(n);
-        requireCount(n, out.keys, most * sizeof(K));
-        requireCount(n, out.values, hasValues<Value> ? most * sizeof(Value) : 0);
+        requireApart(n, {},
+                     {{"keysOut", out.keys, most * sizeof(K)},
+                      {"valuesOut", out.values, hasValues<Value> ? most * sizeof(Value) : 0}});
         if (most == 0) {
             tellExceeded(n, stream);
             return;
@@ -265,14 +259,13 @@ struct ArgSort {
     void operator()(const K* keysIn, K* keysOut, Index* indicesOut, N n, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n));
         const std::size_t most = capacityOf(n);
-        requireDisjointArrays(keysIn, keysOut, most);
-        Arguments::requireArray("indicesOut", indicesOut, most);
-        Arguments::requireDisjoint(keysIn, most * sizeof(K), indicesOut, most * sizeof(Index));
-        Arguments::requireDisjoint(keysOut, most * sizeof(K), indicesOut, most * sizeof(Index));
+        Arguments::requireApart(
+            {Arguments::array("keysIn", keysIn, most)},
+            {Arguments::array("keysOut", keysOut, most), Arguments::array("indicesOut", indicesOut, most)});
         const Sort sort{descending, beginBit, endBit, order};
         sort.run<K, OwnIndex<Index>>({bitsOf(keysIn), nullptr},
-                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {},
-                                     CountFor<N>(n), arena, stream);
+                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {}, countOf(n),
+                                     arena, stream);
     }
 };
 

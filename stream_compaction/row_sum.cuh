@@ -117,13 +117,13 @@ struct Adaptive {
     template <typename In, typename Acc, ElementCount N>
     void operator()(const In* in, Acc* out, N rows, std::size_t cols, std::size_t pitch, Scratch scratch,
                     cudaStream_t stream) const {
-        sum(Matrix<In, Unchanged, CountFor<N>>{in, CountFor<N>(rows), cols, pitch}, out, scratch, stream);
+        sum(Matrix<In, Unchanged, CountFor<N>>{in, countOf(rows), cols, pitch}, out, scratch, stream);
     }
     /// Adds up a function of the elements of each row.
     template <typename In, typename Function, typename Acc, ElementCount N>
     void operator()(const TransformedSource<In, Function>& in, Acc* out, N rows, std::size_t cols, std::size_t pitch,
                     Scratch scratch, cudaStream_t stream) const {
-        sum(Matrix<In, Function, CountFor<N>>{in.elements, CountFor<N>(rows), cols, pitch, in.function}, out, scratch,
+        sum(Matrix<In, Function, CountFor<N>>{in.elements, countOf(rows), cols, pitch, in.function}, out, scratch,
             stream);
     }
 

@@ -41,15 +41,15 @@ struct TopK {
     /// The bytes of scratch that a call with these arguments needs.
     template <typename K, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, N n, std::size_t k) const {
-        return scratchOf<BitsOf<K>, NoValue>(CountFor<N>(n), k);
+        return scratchOf<BitsOf<K>, NoValue>(countOf(n), k);
     }
     /// Selects keys.
     template <typename K, ElementCount N>
     void operator()(const K* in, K* out, N n, std::size_t k, Scratch scratch, cudaStream_t stream) const {
         using Bits = BitsOf<K>;
-        const CountFor<N> number = n;
+        const CountFor<N> number = countOf(n);
         const ScratchArena arena(scratch, scratchBytes(in, out, n, k));
-        requireKeys(in, out, number, k);
+        requireApart(number, {Arguments::array("in", in, capacityOf(number))}, {Arguments::array("out", out, k)});
         select<Bits, NoValue>({bitsOf(in), {}}, {bitsOf(out), nullptr}, number, k, rankOfBound<Bits>(number, k),
                               KeyCoding<Bits>::template of<K>(largest), arena, stream);
     }
@@ -58,7 +58,7 @@ struct TopK {
     template <typename K, typename In, typename V, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const In& /*valuesIn*/,
                                            V* /*valuesOut*/, N n, std::size_t k) const {
-        return scratchOf<BitsOf<K>, SourceOf<In>>(CountFor<N>(n), k);
+        return scratchOf<BitsOf<K>, SourceOf<In>>(countOf(n), k);
     }
     /// Selects keys, and copies the value of each.
     template <typename K, typename In, typename V, ElementCount N>
@@ -69,20 +69,11 @@ struct TopK {
         static_assert(std::is_same_v<typename Values::Value, V>, "values come out as they go in");
         static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
         const Values values = sourceOf(valuesIn);
-        const CountFor<N> number = n;
+        const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n, k));
-        requireKeys(keysIn, keysOut, number, k);
-        Arguments::requireArray("valuesOut", valuesOut, k);
-        requireCount(number, valuesOut, k * sizeof(V));
-        Arguments::requireDisjoint(keysIn, most * sizeof(K), valuesOut, k * sizeof(V));
-        Arguments::requireDisjoint(keysOut, k * sizeof(K), valuesOut, k * sizeof(V));
-        if constexpr (readsArray<Values>) {
-            using Element = Stored<Values>;
-            Arguments::requireArray("valuesIn", values.elements, most);
-            Arguments::requireDisjoint(values.elements, most * sizeof(Element), keysOut, k * sizeof(K));
-            Arguments::requireDisjoint(values.elements, most * sizeof(Element), valuesOut, k * sizeof(V));
-        }
+        requireApart(number, {Arguments::array("keysIn", keysIn, most), arrayOf("valuesIn", values, most)},
+                     {Arguments::array("keysOut", keysOut, k), Arguments::array("valuesOut", valuesOut, k)});
         select<Bits, Values>({bitsOf(keysIn), values}, {bitsOf(keysOut), valuesOut}, number, k,
                              rankOfBound<Bits>(number, k), KeyCoding<Bits>::template of<K>(largest), arena, stream);
     }
@@ -154,14 +145,6 @@ struct TopK {
         Arguments::requireAtMost("n", most, std::min(mostElements, Arguments::mostElements<Bits>));
         Arguments::requireAtMost("k", k, most);
         return k == 0 ? 0 : scratchFor<Bits, Values>(n, rankOfBound<Bits>(n, k));
-    }
-
-    template <typename K, typename Count>
-    static void requireKeys(const K* in, K* out, const Count& n, std::size_t k) {
-        Arguments::requireArray("in", in, capacityOf(n));
-        Arguments::requireArray("out", out, k);
-        requireCount(n, out, k * sizeof(K));
-        Arguments::requireDisjoint(in, capacityOf(n) * sizeof(K), out, k * sizeof(K));
     }
 
     /// Collects the candidates.

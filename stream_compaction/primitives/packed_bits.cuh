@@ -8,6 +8,7 @@
 
 #include "stream_compaction/common.h"
 #include "stream_compaction/primitives/source.cuh"
+#include "stream_compaction/runtime/arguments.h"
 
 /// Flags packed 32 to a word, as the validity masks of data frames are: flag i is bit i % 32 of word i / 32.
 namespace StreamCompaction {
@@ -26,6 +27,10 @@ struct PackedBits {
 [[nodiscard]] inline PackedBits packedBits(const std::uint32_t* words) { return {words}; }
 
 [[nodiscard]] inline PackedBits sourceOf(const PackedBits& in) { return in; }
+
+[[nodiscard]] inline Arguments::Region arrayOf(const char* name, const PackedBits& bits, std::size_t n) {
+    return Arguments::array(name, bits.words, PackedBits::wordsFor(n));
+}
 
 /// Loads a tile of packed flags into registers, and has shared memory for `room` bytes. A vector is a part of one word.
 template <typename Shape, std::size_t room>

@@ -122,6 +122,16 @@ template <typename Source>
     }
 }
 
+/// The memory of a source's array, which may not be null. A function of the index reads none.
+template <typename Source>
+[[nodiscard]] Arguments::Region arrayOf(const char* name, const Source& source, std::size_t n) {
+    if constexpr (readsArray<Source>) {
+        return Arguments::array(name, source.elements, n);
+    } else {
+        return {};
+    }
+}
+
 /// Checks the input of an operation against its output. With `mayRunInPlace` they may be the same array, with elements
 /// of the same size. Otherwise they may share no memory.
 template <bool mayRunInPlace, typename Source, typename T>

@@ -57,10 +57,8 @@ template <typename In, typename Function, typename Rows, typename Acc>
 void requireMatrix(const Matrix<In, Function, Rows>& matrix, Acc* out) {
     requireMatrixSize<Acc>(matrix);
     const std::size_t n = extentOf(matrix);
-    Arguments::requireArray("in", matrix.elements, n);
-    Arguments::requireArray("out", out, matrix.mostRows());
-    Arguments::requireDisjoint(matrix.elements, n * sizeof(In), out, matrix.mostRows() * sizeof(Acc));
-    requireCount(matrix.rows, out, matrix.mostRows() * sizeof(Acc));
+    requireApart(matrix.rows, {Arguments::array("in", matrix.elements, n)},
+                 {Arguments::array("out", out, matrix.mostRows())});
 }
 
 /// Writes a zero per row.

@@ -265,16 +265,11 @@ struct ReduceByKey {
                       "keys, values and sums of up to 16 bytes");
         const KeySource keySource = sourceOf(keys);
         const ValueSource valueSource = sourceOf(values);
-        const CountFor<N> number = n;
+        const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
-        Arguments::requireArray("uniqueKeys", uniqueKeys, most);
-        Arguments::requireArray("sums", sums, most);
-        Arguments::requireArray("count", count, 1);
-        requireApart("keys", keySource, uniqueKeys, sums, most);
-        requireApart("values", valueSource, uniqueKeys, sums, most);
-        requireCount(number, count, sizeof(*count));
-        requireCount(number, uniqueKeys, most * sizeof(K));
-        requireCount(number, sums, most * sizeof(T));
+        requireApart(number, {arrayOf("keys", keySource, most), arrayOf("values", valueSource, most)},
+                     {Arguments::beginOfArray("uniqueKeys", uniqueKeys, most),
+                      Arguments::beginOfArray("sums", sums, most), Arguments::array("count", count, 1)});
         ScratchArena arena(scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n));
         if (most == 0) {
             SinglePass::countNothing(number, count, stream);
@@ -313,20 +308,6 @@ struct ReduceByKey {
                        uniqueKeys, sums, count, chain, keys, values,
                        isAlone ? TileOrder::BlockIndex : orderFor<Count>(order), equal, op);
     }
-
-  private:
-    /// Only the device knows how many elements go to each output. So this only checks that none begins inside the
-    /// input.
-    template <typename Source, typename K, typename T>
-    static void requireApart(const char* name, const Source& source, const K* uniqueKeys, const T* sums,
-                             std::size_t n) {
-        if constexpr (readsArray<Source>) {
-            const std::size_t bytes = n * sizeof(Stored<Source>);
-            Arguments::requireArray(name, source.elements, n);
-            Arguments::requireDisjoint(source.elements, bytes, uniqueKeys, 1);
-            Arguments::requireDisjoint(source.elements, bytes, sums, 1);
-        }
-    }
 };
 
 /// What an element adds to the length of its run.
@@ -336,9 +317,9 @@ struct One {
 };
 
 /// Run-length encoding: `encode(in, unique, lengths, count, n, [equal,] scratch, stream)`. For each run of equal
-/// neighbours, writes the first element to `unique` and the number of elements to `lengths`, whose integers must be
-/// wide enough for the longest run. Reads 4 bytes per int, and writes 8 bytes per run if the lengths are ints.
-/// Everything else is as for ReduceByKey.
+/// neighbours, writes the first element to `unique` and the number of elements to `lengths`. These are integers; more
+/// elements than they can count throw std::invalid_argument. Reads 4 bytes per int, and writes 8 bytes per run if the
+/// lengths are ints. Everything else is as for ReduceByKey.
 struct Encode {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -346,23 +327,25 @@ struct Encode {
     TileOrder order = TileOrder::BlockIndex;
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename In, typename K, typename Length, ElementCount N, typename... Functions>
+    template <typename In, typename K, std::integral Length, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, std::size_t* count, N n,
                                            const Functions&... /*functions*/) const {
+        Arguments::requireAtMost("n", capacityOf(n), std::numeric_limits<Length>::max());
         return ReduceByKey{order}.scratchBytes(in, generated(One<Length>{}), unique, lengths, count, n);
     }
 
     /// Compares by ==.
-    template <typename In, typename K, typename Length, ElementCount N>
+    template <typename In, typename K, std::integral Length, ElementCount N>
     void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, unique, lengths, count, n, IsEqual{}, scratch, stream);
     }
 
     /// Compares by `equal`.
-    template <typename In, typename K, typename Length, ElementCount N, typename Equal>
+    template <typename In, typename K, std::integral Length, ElementCount N, typename Equal>
     void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {
+        (void)scratchBytes(in, unique, lengths, count, n, equal);
         ReduceByKey{order}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch, stream);
     }
 };

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <algorithm>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -47,10 +49,13 @@ constexpr void requireSize(std::size_t n) {
     requireAtMost("n", n, mostElements<T...>);
 }
 
-/// Element counts of the course layer are `int`.
-inline void requireCount(int n) {
-    if (n < 0) {
-        throw std::invalid_argument("n: expected a number of elements >= 0, got " + std::to_string(n));
+/// Throws for a negative number of elements.
+template <std::integral N>
+void requireCount(N n) {
+    if constexpr (std::signed_integral<N>) {
+        if (n < 0) {
+            throw std::invalid_argument("n: expected a number of elements >= 0, got " + std::to_string(n));
+        }
     }
 }
 
@@ -88,14 +93,54 @@ void requireHostMatrix(int rows, int cols, const T* out, const T* in) {
     requireArray("in", in, static_cast<std::size_t>(rows) * static_cast<std::size_t>(cols));
 }
 
+/// Memory that an operation reads or writes.
+struct Region {
+    const char* name = "";
+    const void* begin = nullptr;
+    std::size_t bytes = 0;
+};
+
+/// The memory of an array, which may not be null.
+template <typename T>
+[[nodiscard]] Region array(const char* name, const T* array, std::size_t n) {
+    requireArray(name, array, n);
+    return {name, array, n * sizeof(T)};
+}
+
+/// The first byte of an array of at most n elements. It is for outputs of which only the device knows the length,
+/// because no more is certain to be written.
+template <typename T>
+[[nodiscard]] Region beginOfArray(const char* name, const T* array, std::size_t n) {
+    requireArray(name, array, n);
+    return {name, array, std::min<std::size_t>(n, 1)};
+}
+
+/// Throws if two regions share memory.
+inline void requireDisjoint(const Region& a, const Region& b) {
+    const auto aBegin = reinterpret_cast<std::uintptr_t>(a.begin);
+    const auto bBegin = reinterpret_cast<std::uintptr_t>(b.begin);
+    const bool overlap = aBegin <= bBegin ? bBegin - aBegin < a.bytes : aBegin - bBegin < b.bytes;
+    if (a.bytes > 0 && b.bytes > 0 && overlap) {
+        throw std::invalid_argument(std::string(a.name) + " and " + b.name +
+                                    ": expected arrays that share no memory, got overlapping ones");
+    }
+}
+
+/// Throws if an output shares memory with an input or with another output.
+inline void requireApart(std::initializer_list<Region> inputs, std::initializer_list<Region> outputs) {
+    for (const Region* out = outputs.begin(); out != outputs.end(); ++out) {
+        for (const Region& in : inputs) {
+            requireDisjoint(in, *out);
+        }
+        for (const Region* other = outputs.begin(); other != out; ++other) {
+            requireDisjoint(*other, *out);
+        }
+    }
+}
+
 /// Throws if two arrays share memory.
 inline void requireDisjoint(const void* a, std::size_t aBytes, const void* b, std::size_t bBytes) {
-    const auto aBegin = reinterpret_cast<std::uintptr_t>(a);
-    const auto bBegin = reinterpret_cast<std::uintptr_t>(b);
-    const bool overlap = aBegin <= bBegin ? bBegin - aBegin < aBytes : aBegin - bBegin < bBytes;
-    if (aBytes > 0 && bBytes > 0 && overlap) {
-        throw std::invalid_argument("input and output: expected arrays that share no memory, got overlapping ones");
-    }
+    requireDisjoint({"input", a, aBytes}, {"output", b, bBytes});
 }
 
 /// Throws if two arrays share memory, unless they are one and the same.

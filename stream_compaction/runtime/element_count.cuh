@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <initializer_list>
 #include <type_traits>
 
 #include "stream_compaction/runtime/arguments.h"
@@ -29,7 +30,7 @@ struct CountInDeviceMemory {
 
 /// A number, or a count in device memory.
 template <typename N>
-concept ElementCount = std::convertible_to<N, std::size_t> || std::same_as<N, CountInDeviceMemory>;
+concept ElementCount = (std::integral<N> && !std::same_as<N, bool>) || std::same_as<N, CountInDeviceMemory>;
 
 /// Whether only the device knows the number.
 template <typename N>
@@ -39,12 +40,29 @@ inline constexpr bool isOnDevice = std::same_as<N, CountInDeviceMemory>;
 template <ElementCount N>
 using CountFor = std::conditional_t<isOnDevice<N>, CountInDeviceMemory, std::size_t>;
 
-/// The number of elements for which arrays and scratch have room.
-[[nodiscard]] inline std::size_t capacityOf(std::size_t n) { return n; }
-/// The capacity of the count.
-[[nodiscard]] inline std::size_t capacityOf(const CountInDeviceMemory& n) { return n.capacity; }
+/// What a kernel gets. Throws for a negative number.
+template <ElementCount N>
+[[nodiscard]] CountFor<N> countOf(const N& n) {
+    if constexpr (isOnDevice<N>) {
+        return n;
+    } else {
+        Arguments::requireCount(n);
+        return static_cast<std::size_t>(n);
+    }
+}
 
-/// The number of elements.
+/// The number of elements for which arrays and scratch have room.
+template <ElementCount N>
+[[nodiscard]] std::size_t capacityOf(const N& n) {
+    if constexpr (isOnDevice<N>) {
+        return n.capacity;
+    } else {
+        return countOf(n);
+    }
+}
+
+/// The number of elements. The first thread of a kernel that asks for a count in device memory also writes `exceeded`,
+/// because an operation with a kernel then needs no other one for that.
 [[nodiscard]] __device__ inline std::size_t numberOf(std::size_t n) { return n; }
 /// The number of elements, at most the capacity. One thread of the grid writes `exceeded`.
 [[nodiscard]] __device__ inline std::size_t numberOf(const CountInDeviceMemory& n) {
@@ -55,11 +73,20 @@ using CountFor = std::conditional_t<isOnDevice<N>, CountInDeviceMemory, std::siz
     return min(value, n.capacity);
 }
 
-/// Checks a count, and that it is none of the outputs, `bytes` bytes at `out`.
-inline void requireCount(std::size_t /*n*/, const void* /*out*/, std::size_t /*bytes*/) {}
-inline void requireCount(const CountInDeviceMemory& n, const void* out, std::size_t bytes) {
-    Arguments::requireArray("n", n.value, 1);
-    Arguments::requireDisjoint(n.value, sizeof(*n.value), out, bytes);
+/// Throws if an output shares memory with an input or with another output. A count in device memory is an input, and
+/// `exceeded` is an output.
+template <typename Count>
+void requireApart(const Count& n, std::initializer_list<Arguments::Region> inputs,
+                  std::initializer_list<Arguments::Region> outputs) {
+    Arguments::requireApart(inputs, outputs);
+    if constexpr (isOnDevice<Count>) {
+        const Arguments::Region value = Arguments::array("n", n.value, 1);
+        const Arguments::Region exceeded{"n.exceeded", n.exceeded, n.exceeded == nullptr ? 0 : sizeof(*n.exceeded)};
+        Arguments::requireApart({value}, outputs);
+        Arguments::requireApart(inputs, {exceeded});
+        Arguments::requireApart(outputs, {exceeded});
+        Arguments::requireDisjoint(value, exceeded);
+    }
 }
 
 /// Writes whether the count is larger than the capacity, for an operation that has no other kernel to do that. A

@@ -39,11 +39,10 @@ template <typename Offset>
 /// Heads, the first elements of segments.
 namespace StreamCompaction::Segments {
 
-/// Checks offsets against an output of n elements, with which they may share no memory.
-template <typename Offset, typename T>
-void requireOffsets(const SegmentsAt<Offset>& segments, const T* out, std::size_t n) {
-    Arguments::requireArray("begins", segments.begins, segments.count);
-    Arguments::requireDisjoint(segments.begins, segments.count * sizeof(Offset), out, n * sizeof(T));
+/// The memory of the offsets.
+template <typename Offset>
+[[nodiscard]] Arguments::Region arrayOf(const SegmentsAt<Offset>& segments) {
+    return Arguments::array("begins", segments.begins, segments.count);
 }
 
 /// The number of offsets below `bound`, in every lane. `sorted` is an ascending array of n offsets. Called by all lanes

@@ -57,14 +57,14 @@ struct SegmentedScan {
         const Segments::SegmentedOperator<T, Op> segmented{{op}, initial};
         const Segments::SegmentedSource<SourceOf<In>, SourceOf<Heads>, T, Op> source{sourceOf(in), headSource,
                                                                                      segmented};
-        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, CountFor<N>(n), segmented,
+        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, countOf(n), segmented,
                                                                OpenRun<T, bool>{false, initial}, scratch, stream);
     }
 
   private:
     template <typename Offset, typename T>
     static void requireHeads(const SegmentsAt<Offset>& segments, T* out, std::size_t n) {
-        Segments::requireOffsets(segments, out, n);
+        Arguments::requireDisjoint(Segments::arrayOf(segments), Arguments::array("out", out, n));
     }
     template <typename Flags, typename T>
     static void requireHeads(const Flags& flags, T* out, std::size_t n) {

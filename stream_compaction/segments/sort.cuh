@@ -36,11 +36,12 @@ struct SegmentedSort {
     void operator()(const K* keysIn, const SegmentsAt<Offset>& segments, K* keysOut, N n, Scratch scratch,
                     cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, segments, keysOut, n));
-        const std::size_t most = capacityOf(n);
-        requireDisjointArrays(keysIn, keysOut, most);
-        Segments::requireOffsets(segments, keysOut, most);
-        run<K, Radix::NoValue>({Radix::bitsOf(keysIn), nullptr}, {Radix::bitsOf(keysOut), nullptr}, segments,
-                               CountFor<N>(n), arena, stream);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {Arguments::array("keysIn", keysIn, most), Segments::arrayOf(segments)},
+                     {Arguments::array("keysOut", keysOut, most)});
+        run<K, Radix::NoValue>({Radix::bitsOf(keysIn), nullptr}, {Radix::bitsOf(keysOut), nullptr}, segments, number,
+                               arena, stream);
     }
 
     /// Keys and values.
@@ -54,13 +55,14 @@ struct SegmentedSort {
     void operator()(const K* keysIn, const SegmentsAt<Offset>& segments, K* keysOut, const V* valuesIn, V* valuesOut,
                     N n, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, segments, keysOut, valuesIn, valuesOut, n));
-        const std::size_t most = capacityOf(n);
-        Radix::requireDisjointPairs(keysIn, keysOut, valuesIn, valuesOut, most);
-        Segments::requireOffsets(segments, keysOut, most);
-        Segments::requireOffsets(segments, valuesOut, most);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number,
+                     {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most),
+                      Segments::arrayOf(segments)},
+                     {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
         run<K, Radix::Carried<V>>({Radix::bitsOf(keysIn), Radix::carried(valuesIn)},
-                                  {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, CountFor<N>(n), arena,
-                                  stream);
+                                  {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, number, arena, stream);
     }
 
   private:
@@ -87,8 +89,6 @@ struct SegmentedSort {
              const SegmentsAt<Offset>& segments, Count n, ScratchArena arena, cudaStream_t stream) const {
         using Bits = BitsOf<K>;
         const std::size_t most = capacityOf(n);
-        requireCount(n, out.keys, most * sizeof(K));
-        requireCount(n, out.values, Radix::hasValues<Value> ? most * sizeof(Value) : 0);
         if (most == 0) {
             tellExceeded(n, stream);
             return;

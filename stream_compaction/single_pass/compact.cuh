@@ -377,8 +377,6 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
     static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
     static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
     const std::size_t most = capacityOf(n);
-    requireCount(n, count, sizeof(*count));
-    requireCount(n, out, most * sizeof(T));
     ScratchArena arena(scratch, scratchBytes<Source, T>(most));
     if (most == 0) {
         countNothing(n, count, stream);
@@ -431,9 +429,11 @@ struct Compact {
     void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
-        requireSource<false>(source, out, capacityOf(n));
-        Arguments::requireArray("count", count, 1);
-        CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, CountFor<N>(n), keep, scratch, stream);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
+                     {Arguments::beginOfArray("out", out, most), Arguments::array("count", count, 1)});
+        CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
     }
 };
 
@@ -469,9 +469,11 @@ struct Partition {
     void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
-        requireSource<false>(source, out, capacityOf(n));
-        Arguments::requireArray("count", count, 1);
-        CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, CountFor<N>(n), keep, scratch, stream);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
+                     {Arguments::array("out", out, most), Arguments::array("count", count, 1)});
+        CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
     }
 
     /// Into two arrays, each with room for the elements that go there. Always one pass.
@@ -485,19 +487,12 @@ struct Partition {
     void operator()(const In& in, T* kept, T* rejected, std::size_t* count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
-        const std::size_t most = capacityOf(n);
-        Arguments::requireArray("kept", kept, most);
-        Arguments::requireArray("rejected", rejected, most);
-        Arguments::requireArray("count", count, 1);
-        if constexpr (readsArray<SourceOf<In>>) {
-            // Only the device knows how many elements go to each array. So this only checks that neither begins inside
-            // the input.
-            const std::size_t bytes = most * sizeof(Stored<SourceOf<In>>);
-            Arguments::requireArray("in", source.elements, most);
-            Arguments::requireDisjoint(source.elements, bytes, kept, 1);
-            Arguments::requireDisjoint(source.elements, bytes, rejected, 1);
-        }
-        CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, CountFor<N>(n), keep, scratch, stream);
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
+                     {Arguments::beginOfArray("kept", kept, most), Arguments::beginOfArray("rejected", rejected, most),
+                      Arguments::array("count", count, 1)});
+        CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, number, keep, scratch, stream);
     }
 };
 

@@ -174,14 +174,10 @@ struct CompactFlagged {
         static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
         const Source source = sourceOf(in);
         const SourceOf<Flags> flagSource = sourceOf(flags);
-        const CountFor<N> number = n;
+        const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
-        Arguments::requireArray("out", out, most);
-        Arguments::requireArray("count", count, 1);
-        requireApart("in", source, out, most);
-        requireApart("flags", flagSource, out, most);
-        requireCount(number, count, sizeof(*count));
-        requireCount(number, out, 1);
+        requireApart(number, {arrayOf("in", source, most), arrayOf("flags", flagSource, most), arrayReadBy(keep, most)},
+                     {Arguments::beginOfArray("out", out, most), Arguments::array("count", count, 1)});
         ScratchArena arena(scratch, scratchBytes(in, flags, out, count, n));
         if (most == 0) {
             countNothing(number, count, stream);
@@ -209,21 +205,6 @@ struct CompactFlagged {
 
   private:
     using Chain = LookBackChain<LookBack::Count>;
-
-    /// Only the device knows how many elements are kept. So this only checks that the output does not begin inside the
-    /// input.
-    template <typename Source, typename T>
-    static void requireApart(const char* name, const Source& source, const T* out, std::size_t n) {
-        if constexpr (readsArray<Source>) {
-            Arguments::requireArray(name, source.elements, n);
-            Arguments::requireDisjoint(source.elements, n * sizeof(Stored<Source>), out, 1);
-        }
-    }
-    template <typename T>
-    static void requireApart(const char* name, const PackedBits& bits, const T* out, std::size_t n) {
-        Arguments::requireArray(name, bits.words, PackedBits::wordsFor(n));
-        Arguments::requireDisjoint(bits.words, PackedBits::wordsFor(n) * sizeof(std::uint32_t), out, 1);
-    }
 };
 
 }  // namespace StreamCompaction::SinglePass

@@ -173,7 +173,7 @@ struct Scan {
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        scanSource(sourceOf(in), out, CountFor<N>(n), op, initial, scratch, stream);
+        scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
     }
 
     /// Combines by `op`, from a value on that an earlier kernel writes.
@@ -181,7 +181,7 @@ struct Scan {
     void operator()(const In& in, T* out, N n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
         Arguments::requireArray("initial", initial.value, 1);
-        scanSource(sourceOf(in), out, CountFor<N>(n), op, initial, scratch, stream);
+        scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
     }
 
     /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
@@ -194,7 +194,7 @@ struct Scan {
         static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
         const std::size_t most = capacityOf(n);
         requireSource<true>(source, out, most);
-        requireCount(n, out, most * sizeof(Out));
+        requireApart(n, {}, {Arguments::array("out", out, most)});
         ScratchArena arena(scratch, scratchBytesForSums<SumOf<Initial>, Source, Out>(most));
         if (most == 0) {
             tellExceeded(n, stream);

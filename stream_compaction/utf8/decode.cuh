@@ -369,7 +369,7 @@ struct Decode {
     /// Decodes n bytes.
     template <typename To, ElementCount N>
     void operator()(const std::uint8_t* in, To* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
-        decode(TextOf<N>(in, n), in, out, result, CountFor<N>(n), scratch, stream);
+        decode(TextOf<N>(in, n), in, out, result, countOf(n), scratch, stream);
     }
 
     /// Decodes n bytes that are cut out of a larger text, anywhere, given what lies around them in device memory.
@@ -441,7 +441,7 @@ struct Validate {
     /// A template, so that only code that calls it compiles its kernels.
     template <std::same_as<std::uint8_t> Byte, ElementCount N>
     void operator()(const Byte* in, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
-        validate(TextOf<N>(in, n), in, result, CountFor<N>(n), scratch, stream);
+        validate(TextOf<N>(in, n), in, result, countOf(n), scratch, stream);
     }
 
     /// The same for n bytes of a larger text, as for Decode.
@@ -456,9 +456,7 @@ struct Validate {
     template <typename Text, typename Count>
     void validate(const Text& text, const std::uint8_t* in, Result* result, Count n, Scratch scratch,
                   cudaStream_t stream) const {
-        Arguments::requireArray("in", in, capacityOf(n));
-        Arguments::requireArray("result", result, 1);
-        requireCount(n, result, sizeof(*result));
+        requireApart(n, {Arguments::array("in", in, capacityOf(n))}, {Arguments::array("result", result, 1)});
         ScratchArena arena(scratch, scratchBytes(in, result, n));
         if (capacityOf(n) == 0) {
             tellExceeded(n, stream);

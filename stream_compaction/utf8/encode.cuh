@@ -495,7 +495,7 @@ struct Encode {
     template <typename From, ElementCount N>
     void operator()(const From* in, std::uint8_t* out, Result* result, N n, Scratch scratch,
                     cudaStream_t stream) const {
-        encode(TextOf<N>(in, n), in, out, result, CountFor<N>(n), scratch, stream);
+        encode(TextOf<N>(in, n), in, out, result, countOf(n), scratch, stream);
     }
 
     /// Encodes n elements that are cut out of a larger text in UTF-16 of either order, anywhere, given what lies around

@@ -62,17 +62,12 @@ __device__ void reportEnd(Result* result, std::uint64_t count) {
     }
 }
 
-/// Checks the arrays of a conversion. The host does not know how many elements will be written, so `out` is only
-/// required not to begin inside the input.
+/// Checks the arrays of a conversion.
 template <typename From, typename To, typename Count>
 void requireConversionArrays(const From* in, const To* out, const Result* result, const Count& n) {
     const std::size_t most = capacityOf(n);
-    Arguments::requireArray("in", in, most);
-    Arguments::requireArray("out", out, most);
-    Arguments::requireArray("result", result, 1);
-    Arguments::requireDisjoint(in, most * sizeof(From), out, most > 0 ? 1 : 0);
-    requireCount(n, result, sizeof(*result));
-    requireCount(n, out, most > 0 ? 1 : 0);
+    requireApart(n, {Arguments::array("in", in, most)},
+                 {Arguments::beginOfArray("out", out, most), Arguments::array("result", result, 1)});
 }
 
 /// Calls `work` with the errors as a type, std::integral_constant<Errors, errors>.

@@ -531,7 +531,8 @@ TEST_F(DeviceCountTest, AChainNeedsNoHost) {
     const Radix::Sort sort;
     auto compactScratch = usedScratch(compact.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), capacity));
     std::size_t* const count = a.counts.data();
-    const CountInDeviceMemory kept{count, capacity};
+    DeviceBuffer<bool> exceeded(1);
+    const CountInDeviceMemory kept{count, capacity, exceeded.data()};
     auto sortScratch = usedScratch(sort.scratchBytes(a.out.data(), a.otherOut.data(), kept));
     compact(std::as_const(a.in).data(), a.out.data(), count, capacity, isMultiple, compactScratch.bytes(), nullptr);
     const Word* const keptElements = a.out.data();
@@ -541,22 +542,144 @@ TEST_F(DeviceCountTest, AChainNeedsNoHost) {
     std::erase_if(expected, std::not_fn(isMultiple));
     std::ranges::sort(expected);
     ASSERT_EQ(a.counts.read(Arrays::countsSize)[0], expected.size());
+    bool isTooLarge = true;
+    exceeded.copyTo({&isTooLarge, 1});
+    EXPECT_FALSE(isTooLarge);
     std::vector<Word> sorted = a.otherOut.read(capacity);
     sorted.resize(expected.size());
     EXPECT_TRUE(sameBits(sorted, expected));
 }
 
-TEST_F(DeviceCountTest, BadArguments) {
-    Arrays a(100);
+TEST_F(DeviceCountTest, RefusesBadArguments) {
+    Arrays a(200);
     const SinglePass::Compact compact;
     const Word* const in = std::as_const(a.in).data();
     auto scratch = usedScratch(compact.scratchBytes(in, a.out.data(), a.counts.data(), std::size_t{100}));
     const CountInDeviceMemory none{nullptr, 100};
     EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), none, scratch.bytes(), nullptr), std::invalid_argument);
-    const CountInDeviceMemory output{a.counts.data(), 100};
-    EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), output, scratch.bytes(), nullptr), std::invalid_argument);
     const CountInDeviceMemory tooMany{a.counts.data() + 1, 200};
     EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), tooMany, Scratch{}, nullptr), std::invalid_argument);
+}
+
+static_assert(ElementCount<int> && ElementCount<std::size_t> && ElementCount<CountInDeviceMemory>);
+static_assert(!ElementCount<bool> && !ElementCount<double>);
+
+TEST_F(DeviceCountTest, NegativeNumbersAreRefused) {
+    Arrays a(1);
+    try {
+        SinglePass::Scan{}(std::as_const(a.in).data(), a.out.data(), -1, Scratch{}, nullptr);
+        FAIL() << "accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "n: expected a number of elements >= 0, got -1");
+    }
+}
+
+/// An operation, and the arrays that it writes.
+struct Written {
+    const char* name;
+    std::function<void(Arrays&, CountInDeviceMemory)> call;
+    std::vector<void*> outputs;
+};
+
+// Every operation that takes a count in device memory refuses one that it would overwrite.
+TEST_F(DeviceCountTest, AnOutputIsNeitherTheCountNorExceeded) {
+    constexpr std::size_t capacity = 100;
+    Arrays a(capacity);
+    DeviceBuffer<std::byte> memory(1 << 20);
+    DeviceBuffer<std::size_t> other(1);
+    const Word* const in = std::as_const(a.in).data();
+    const auto scratch = [&] { return memory.bytes(); };
+    void* const out = a.out.data();
+    void* const otherOut = a.otherOut.data();
+    void* const counts = a.counts.data();
+    const auto* const bytes = reinterpret_cast<const std::uint8_t*>(in);
+    auto* const result = reinterpret_cast<Utf8::Result*>(a.counts.data());
+    const std::vector<Written> operations{
+        {"Scan", [&](Arrays& to, auto n) { SinglePass::Scan{}(in, to.out.data(), n, scratch(), nullptr); }, {out}},
+        {"Compact",
+         [&](Arrays& to, auto n) { SinglePass::Compact{}(in, to.out.data(), to.counts.data(), n, scratch(), nullptr); },
+         {out, counts}},
+        {"Partition",
+         [&](Arrays& to, auto n) {
+             SinglePass::Partition{}(in, to.out.data(), to.counts.data(), n, scratch(), nullptr);
+         },
+         {out, counts}},
+        {"Partition into two arrays",
+         [&](Arrays& to, auto n) {
+             SinglePass::Partition{}(in, to.out.data(), to.otherOut.data(), to.counts.data(), n, scratch(), nullptr);
+         },
+         {out, otherOut, counts}},
+        {"CompactFlagged",
+         [&](Arrays& to, auto n) {
+             SinglePass::CompactFlagged{}(in, in, to.out.data(), to.counts.data(), n, scratch(), nullptr);
+         },
+         {out, counts}},
+        {"Unique",
+         [&](Arrays& to, auto n) { Runs::Unique{}(in, to.out.data(), to.counts.data(), n, scratch(), nullptr); },
+         {out, counts}},
+        {"Encode",
+         [&](Arrays& to, auto n) {
+             Runs::Encode{}(in, to.out.data(), to.otherOut.data(), to.counts.data(), n, scratch(), nullptr);
+         },
+         {out, otherOut, counts}},
+        {"ReduceByKey",
+         [&](Arrays& to, auto n) {
+             Runs::ReduceByKey{}(in, in, to.out.data(), to.otherOut.data(), to.counts.data(), n, scratch(), nullptr);
+         },
+         {out, otherOut, counts}},
+        {"SegmentedScan",
+         [&](Arrays& to, auto n) { SegmentedScan{}(in, in, to.out.data(), n, scratch(), nullptr); },
+         {out}},
+        {"SegmentedSort",
+         [&](Arrays& to, auto n) {
+             SegmentedSort{}(in, segmentsAt(in, 1), to.out.data(), in, to.otherOut.data(), n, scratch(), nullptr);
+         },
+         {out, otherOut}},
+        {"Sort", [&](Arrays& to, auto n) { Radix::Sort{}(in, to.out.data(), n, scratch(), nullptr); }, {out}},
+        {"Sort of pairs",
+         [&](Arrays& to, auto n) { Radix::Sort{}(in, to.out.data(), in, to.otherOut.data(), n, scratch(), nullptr); },
+         {out, otherOut}},
+        {"ArgSort",
+         [&](Arrays& to, auto n) { Radix::ArgSort{}(in, to.out.data(), to.otherOut.data(), n, scratch(), nullptr); },
+         {out, otherOut}},
+        {"TopK",
+         [&](Arrays& to, auto n) {
+             Radix::TopK{}(in, to.out.data(), in, to.otherOut.data(), n, n.capacity, scratch(), nullptr);
+         },
+         {out, otherOut}},
+        {"MultiPartition",
+         [&](Arrays& to, auto n) {
+             Radix::MultiPartition{}(in, to.out.data(), to.counts.data(), n, 37, Remainder{}, scratch(), nullptr);
+         },
+         {out, counts}},
+        {"Histogram",
+         [&](Arrays& to, auto n) { Histogram{}(in, to.counts.data(), n, 257, Remainder{}, scratch(), nullptr); },
+         {counts}},
+        {"RowSum",
+         [&](Arrays& to, auto n) { RowSum::Adaptive{}(in, to.out.data(), n, 1, 1, scratch(), nullptr); },
+         {out}},
+        {"Decode",
+         [&](Arrays& to, auto n) {
+             Utf8::Decode{}(bytes, reinterpret_cast<char32_t*>(to.out.data()), result, n, scratch(), nullptr);
+         },
+         {out, counts}},
+        {"Encode of UTF-16",
+         [&](Arrays& to, auto n) {
+             Utf8::Encode{}(reinterpret_cast<const char16_t*>(in), reinterpret_cast<std::uint8_t*>(to.out.data()),
+                            result, n, scratch(), nullptr);
+         },
+         {out, counts}},
+        {"Validate", [&](Arrays&, auto n) { Utf8::Validate{}(bytes, result, n, scratch(), nullptr); }, {counts}},
+    };
+    for (const auto& [name, call, outputs] : operations) {
+        SCOPED_TRACE(name);
+        for (void* const output : outputs) {
+            const CountInDeviceMemory asCount{static_cast<const std::size_t*>(output), capacity};
+            EXPECT_THROW(call(a, asCount), std::invalid_argument);
+            const CountInDeviceMemory asExceeded{other.data(), capacity, static_cast<bool*>(output)};
+            EXPECT_THROW(call(a, asExceeded), std::invalid_argument);
+        }
+    }
 }
 
 }  // namespace

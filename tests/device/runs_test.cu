@@ -498,6 +498,16 @@ TEST_F(RunsTest, RefusesBadArguments) {
     EXPECT_THROW(Encode{}(keys.data(), keys.data(), sums.data(), counter, n, scratch.bytes(), nullptr),
                  std::invalid_argument);
     EXPECT_THROW(Unique{}(keys.data(), keys.data() + 1, counter, n, scratch.bytes(), nullptr), std::invalid_argument);
+    expectRefused(keys.data(), values.data(), out.data(), out.data(), counter, scratch.bytes());
+    for (int* const array : {keys.data(), values.data(), out.data(), sums.data()}) {
+        expectRefused(keys.data(), values.data(), out.data(), sums.data(), reinterpret_cast<std::size_t*>(array),
+                      scratch.bytes());
+    }
+    EXPECT_THROW(Unique{}(keys.data(), out.data(), counter, -1, scratch.bytes(), nullptr), std::invalid_argument);
+    DeviceBuffer<std::uint8_t> lengths(n);
+    EXPECT_THROW(Encode{}(keys.data(), out.data(), lengths.data(), counter, 256, scratch.bytes(), nullptr),
+                 std::invalid_argument);
+    EXPECT_NO_THROW((void)Encode{}.scratchBytes(keys.data(), out.data(), lengths.data(), counter, 255));
 }
 
 TEST_F(RunsTest, NothingToDo) {

@@ -545,6 +545,10 @@ TEST_F(SinglePassCompactTest, FlaggedRefusesBadArguments) {
     expectRefused(in.data(), bytes, reinterpret_cast<int*>(flags.data()), counter, scratch.bytes());
     expectRefused(in.data(), packedBits(bits), reinterpret_cast<int*>(flags.data()), counter, scratch.bytes());
     expectRefused(in.data(), bytes, out.data(), counter, scratch.bytes().first(scratch.size() - 1));
+    for (void* const array :
+         {static_cast<void*>(in.data()), static_cast<void*>(out.data()), static_cast<void*>(flags.data())}) {
+        expectRefused(in.data(), bytes, out.data(), static_cast<std::size_t*>(array), scratch.bytes());
+    }
     compact(in.data(), bytes, out.data(), counter, 0, {}, nullptr);
     EXPECT_EQ(count.read(), 0U);
 }
@@ -619,8 +623,39 @@ TEST_F(SinglePassCompactTest, RefusesBadArguments) {
     expectRefused(in.data(), out.data(), in.data() + n - 1, counter, scratch.bytes());
     expectRefused(in.data(), out.data(), rejected.data(), counter, scratch.bytes().first(scratch.size() - 1));
     EXPECT_THROW(Partition{}(in.data(), in.data() + 1, counter, n, scratch.bytes(), nullptr), std::invalid_argument);
+    expectRefused(in.data(), out.data(), out.data(), counter, scratch.bytes());
+    for (int* const array : {in.data(), out.data(), rejected.data()}) {
+        auto* const inside = reinterpret_cast<std::size_t*>(array);
+        expectRefused(in.data(), out.data(), rejected.data(), inside, scratch.bytes());
+    }
+    EXPECT_THROW(Partition{}(in.data(), out.data(), reinterpret_cast<std::size_t*>(out.data() + n - 2), n,
+                             scratch.bytes(), nullptr),
+                 std::invalid_argument);
+    const auto expectFlagsRefused = [&](const int* flags) {
+        EXPECT_THROW(Compact{}(in.data(), out.data(), counter, n, keepFlagged(flags), scratch.bytes(), nullptr),
+                     std::invalid_argument);
+    };
+    expectFlagsRefused(nullptr);
+    expectFlagsRefused(out.data());
+    expectFlagsRefused(reinterpret_cast<const int*>(counter));
     Partition{}(in.data(), out.data(), rejected.data(), counter, 0, {}, nullptr);
     EXPECT_EQ(count.read(), 0U);
+}
+
+// Outputs need room for no more than what goes there.
+TEST_F(SinglePassCompactTest, WhatLiesBehindAShortOutputIsItsOwn) {
+    const std::vector<int> in{1, 0, 2, 0, 0, 0, 3, 0};
+    DeviceBuffer<int> memory(2 * in.size());
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    int* const rejected = memory.data() + 6;
+    auto* const count = reinterpret_cast<std::size_t*>(memory.data() + 4);
+    auto scratch = usedScratch(Partition{}.scratchBytes(deviceIn.data(), memory.data(), rejected, count, in.size()));
+    Partition{}(deviceIn.data(), memory.data(), rejected, count, in.size(), scratch.bytes(), nullptr);
+    std::vector<int> actual(memory.size());
+    memory.copyTo(actual);
+    actual.resize(3);
+    EXPECT_EQ(actual, (std::vector<int>{1, 2, 3}));
+    EXPECT_NO_THROW(Compact{}(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr));
 }
 
 }  // namespace
