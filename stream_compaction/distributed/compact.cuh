@@ -78,8 +78,9 @@ struct Compact {
     void operator()(const std::vector<CompactPart<In, T>>& parts, Predicate keep) const {
         using Part = CompactPart<In, T>;
         const Call<Part> call(parts, [&](const Part& part) {
-            requireSource<SinglePass::Compact::mayRunInPlace>(sourceOf(part.in), part.out, part.n);
-            Arguments::requireArray("counts", part.counts, part.rank->count());
+            Arguments::requireApart({arrayOf("in", sourceOf(part.in), part.n), arrayReadBy(keep, part.n)},
+                                    {Arguments::array("out", part.out, part.n),
+                                     Arguments::array("counts", part.counts, part.rank->count())});
             (void)ScratchArena(part.scratch, scratchBytes(part.in, part.out, part.counts, part.n));
         });
         keepOnRanks(call, [&](const Part& part, std::size_t* count) {
@@ -111,10 +112,10 @@ struct Partition {
     void operator()(const std::vector<PartitionPart<In, T>>& parts, Predicate keep) const {
         using Part = PartitionPart<In, T>;
         const Call<Part> call(parts, [&](const Part& part) {
-            requireSource<SinglePass::Partition::mayRunInPlace>(sourceOf(part.in), part.out, part.n);
-            requireSource<SinglePass::Partition::mayRunInPlace>(sourceOf(part.in), part.rejected, part.n);
-            Arguments::requireDisjoint(part.out, part.n * sizeof(T), part.rejected, part.n * sizeof(T));
-            Arguments::requireArray("counts", part.counts, part.rank->count());
+            Arguments::requireApart(
+                {arrayOf("in", sourceOf(part.in), part.n), arrayReadBy(keep, part.n)},
+                {Arguments::array("kept", part.out, part.n), Arguments::array("rejected", part.rejected, part.n),
+                 Arguments::array("counts", part.counts, part.rank->count())});
             (void)ScratchArena(part.scratch, scratchBytes(part.in, part.out, part.rejected, part.counts, part.n));
         });
         keepOnRanks(call, [&](const Part& part, std::size_t* count) {

@@ -402,6 +402,34 @@ TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
     expectSorted(counts, {}, in);  // the next call is not affected
 }
 
+/// The array that a predicate reads is an argument, too.
+TEST_P(DistributedTest, FlagsThatOneRankLacksReachAll) {
+    const std::vector<std::size_t> counts(size(), 1000);
+    const auto in = hostArray(totalOf(counts), Summand<int>{18});
+    const Spread<int> input(team(), counts, in);
+    const Spread<int> kept(team(), counts);
+    const Spread<int> rejected(team(), counts);
+    const Spread<std::size_t> keptCounts(team(), std::vector<std::size_t>(size(), size()));
+    const Distributed::Partition partition;
+    ScratchOfRanks scratch(team(), [&](int i) {
+        return partition.scratchBytes(input.data(i), kept.data(i), rejected.data(i), keptCounts.data(i), counts[i]);
+    });
+    const int bad = size() - 1;
+    onThreads([&](int i) {
+        const auto call = [&] {
+            partition(std::as_const(input).data(i), kept.data(i), rejected.data(i), keptCounts.data(i), counts[i],
+                      keepFlagged(i == bad ? nullptr : std::as_const(input).data(i)), scratch.of(i), rank(i),
+                      stream(i));
+        };
+        if (i == bad) {
+            EXPECT_THROW(call(), std::invalid_argument);
+        } else {
+            EXPECT_NO_THROW(call());
+            EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+        }
+    });
+}
+
 /// Nobody writes to a rank whose scratch is too small, and the keys of the others are sorted.
 TEST_P(DistributedTest, SortWithTooLittleScratchOnOneRank) {
     constexpr std::size_t n = 3000;

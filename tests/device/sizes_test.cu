@@ -373,6 +373,9 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     expectSizeRefused("radix sort", [&] {
         (void)Radix::Sort{}.scratchBytes(noArray<std::uint8_t>, noArray<std::uint8_t>, std::size_t{1} << 40);
     });
+    expectSizeRefused("run-length encoding", [&] {
+        (void)Runs::Encode{}.scratchBytes(noArray<int>, noArray<int>, noArray<std::uint8_t>, noArray<std::size_t>, 256);
+    });
     const std::size_t mostIndices = 0xffffffff;
     EXPECT_NO_THROW((void)Radix::ArgSort{}.scratchBytes(noArray<int>, noArray<int>, noArray<unsigned>, mostIndices));
     expectSizeRefused("argsort", [&] {
@@ -400,8 +403,9 @@ TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
         EXPECT_GE(SplitSort<Naive::Scan>{}.scratchBytes(noArray<double>, noArray<double>, n),
                   n + 3 * n * sizeof(int) + n * sizeof(double));
         EXPECT_GE(Radix::Sort{}.scratchBytes(noArray<double>, noArray<double>, n), n * sizeof(double));
-        EXPECT_GE(Runs::Encode{}.scratchBytes(noArray<int>, noArray<int>, noArray<int>, noArray<std::size_t>, n),
-                  n / 5120 * 2 * sizeof(std::uint64_t));
+        EXPECT_GE(
+            Runs::Encode{}.scratchBytes(noArray<int>, noArray<int>, noArray<std::int64_t>, noArray<std::size_t>, n),
+            n / 5120 * 2 * sizeof(std::uint64_t));
         EXPECT_GE(Utf8::Decode{}.scratchBytes(noArray<std::uint8_t>, noArray<char32_t>, noArray<Utf8::Result>, n),
                   n / (1 << 15) * sizeof(std::uint64_t));
     }
