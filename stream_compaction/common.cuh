@@ -130,6 +130,7 @@ template <typename Predicate>
 [[nodiscard]] Arguments::Region arrayReadBy(const Predicate& /*keep*/, std::size_t /*n*/) {
     return {};
 }
+/// The flags of `keepFlagged`.
 template <typename Flag>
 [[nodiscard]] Arguments::Region arrayReadBy(const WithIndex<IsFlagged<Flag>>& flagged, std::size_t n) {
     return Arguments::array("flags", flagged.keep.flags, n);

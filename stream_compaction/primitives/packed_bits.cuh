@@ -28,6 +28,7 @@ struct PackedBits {
 
 [[nodiscard]] inline PackedBits sourceOf(const PackedBits& in) { return in; }
 
+/// The memory of n flags.
 [[nodiscard]] inline Arguments::Region arrayOf(const char* name, const PackedBits& bits, std::size_t n) {
     return Arguments::array(name, bits.words, PackedBits::wordsFor(n));
 }

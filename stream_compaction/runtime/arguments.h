@@ -95,9 +95,9 @@ void requireHostMatrix(int rows, int cols, const T* out, const T* in) {
 
 /// Memory that an operation reads or writes.
 struct Region {
-    const char* name = "";
-    const void* begin = nullptr;
-    std::size_t bytes = 0;
+    const char* name = "";        ///< in error messages
+    const void* begin = nullptr;  ///< the first byte
+    std::size_t bytes = 0;        ///< its size
 };
 
 /// The memory of an array, which may not be null.

@@ -137,8 +137,8 @@ __global__ void __launch_bounds__(Shape::threads,
 /// `Compact`, of elements of `flags`.
 ///
 /// `in` is an array of n elements in device memory, or a function of elements or of the index. A function is called for
-/// kept elements alone; `indices()` gives their indices. Elements are trivially copyable, have 1 to 64 bytes, and lie at
-/// any address that their type allows. The scratch may hold anything and keeps nothing from call to call.
+/// kept elements alone; `indices()` gives their indices. Elements are trivially copyable, have 1 to 64 bytes, and lie
+/// at any address that their type allows. The scratch may hold anything and keeps nothing from call to call.
 struct CompactFlagged {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
