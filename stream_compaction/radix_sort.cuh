@@ -199,7 +199,8 @@ struct Sort {
     template <typename K, typename Count>
     void sortKeys(const K* in, Elements<BitsOf<K>, NoValue> consumed, K* out, Count n, ScratchArena arena,
                   cudaStream_t stream) const {
-        requireDisjointArrays(in, out, capacityOf(n));
+        const std::size_t most = capacityOf(n);
+        requireApart(n, {Arguments::array("in", in, most)}, {Arguments::array("out", out, most)});
         run<K, NoValue>({bitsOf(in), nullptr}, {bitsOf(out), nullptr}, consumed, n, arena, stream);
     }
 
@@ -208,9 +209,8 @@ struct Sort {
                    Elements<BitsOf<K>, Carried<V>> consumed, Count n, ScratchArena arena, cudaStream_t stream) const {
         static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
         const std::size_t most = capacityOf(n);
-        Arguments::requireApart(
-            {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
-            {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
+        requireApart(n, {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
+                     {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
         run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
                            arena, stream);
     }
@@ -220,11 +220,7 @@ struct Sort {
              Elements<BitsOf<K>, Value> consumed, Count n, ScratchArena arena, cudaStream_t stream) const {
         using Bits = BitsOf<K>;
         const DigitRange range = digitRange(8 * sizeof(K));
-        const std::size_t most = capacityOf(n);
-        requireApart(n, {},
-                     {{"keysOut", out.keys, most * sizeof(K)},
-                      {"valuesOut", out.values, hasValues<Value> ? most * sizeof(Value) : 0}});
-        if (most == 0) {
+        if (capacityOf(n) == 0) {
             tellExceeded(n, stream);
             return;
         }
@@ -258,13 +254,13 @@ struct ArgSort {
     template <typename K, std::integral Index, ElementCount N>
     void operator()(const K* keysIn, K* keysOut, Index* indicesOut, N n, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, indicesOut, n));
-        const std::size_t most = capacityOf(n);
-        Arguments::requireApart(
-            {Arguments::array("keysIn", keysIn, most)},
-            {Arguments::array("keysOut", keysOut, most), Arguments::array("indicesOut", indicesOut, most)});
+        const CountFor<N> number = countOf(n);
+        const std::size_t most = capacityOf(number);
+        requireApart(number, {Arguments::array("keysIn", keysIn, most)},
+                     {Arguments::array("keysOut", keysOut, most), Arguments::array("indicesOut", indicesOut, most)});
         const Sort sort{descending, beginBit, endBit, order};
         sort.run<K, OwnIndex<Index>>({bitsOf(keysIn), nullptr},
-                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {}, countOf(n),
+                                     {bitsOf(keysOut), reinterpret_cast<OwnIndex<Index>*>(indicesOut)}, {}, number,
                                      arena, stream);
     }
 };
