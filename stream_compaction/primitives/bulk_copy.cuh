@@ -22,11 +22,15 @@ class BulkCopy {
     /// equal modulo 128; otherwise each line of 128 bytes becomes two transfers.
     static constexpr unsigned alignment = AlignedRun<int>::width;
 
-    /// Called by one thread. The others may call `wait` after a barrier of the block.
-    __device__ void initialize() {
+    /// Called by whole warps; `isStarter` is true for the thread that will start the copies. Other warps may call `wait`
+    /// after a barrier of the block.
+    __device__ void initialize(bool isStarter) {
         if constexpr (mayRunOnCapability(capability)) {
-            cuda::ptx::mbarrier_init(&barrier_, 1);
-            cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+            if (isStarter) {
+                cuda::ptx::mbarrier_init(&barrier_, 1);
+                cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+            }
+            __syncwarp();  // a warp's uniform instruction may initialise on behalf of another lane
         }
     }
 

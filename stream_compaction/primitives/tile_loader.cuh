@@ -25,9 +25,7 @@ class TileLoader {
 
     /// Called by all threads of the block. Contains a barrier.
     __device__ TileLoader(Storage& storage, const T* in, std::size_t n) : storage_(storage), in_(in), n_(n) {
-        if (threadIdx.x == 0) {
-            storage_.copy.initialize();
-        }
+        storage_.copy.initialize(threadIdx.x == 0);
         __syncthreads();
     }
 

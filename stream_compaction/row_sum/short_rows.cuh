@@ -84,9 +84,7 @@ __global__ void __launch_bounds__(tileThreads)
     const auto cols = static_cast<unsigned>(matrix.cols);
     const std::size_t allRows = numberOf(matrix.rows);
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
-        copy.initialize();
-    }
+    copy.initialize(threadIdx.x == 0);
 
     forEachTile<Rows>(static_cast<int>((allRows + rowsOfTile - 1) / rowsOfTile), tileByIndex, [&](int block) {
         const std::size_t firstRow = std::size_t{static_cast<unsigned>(block)} * rowsOfTile;

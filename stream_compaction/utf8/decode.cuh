@@ -199,9 +199,7 @@ __global__ void __launch_bounds__(DecodeShape<Chain>::threads,
     __shared__ DecodeMemory<To, Shape> shared;
     const auto text = knownText(counted);
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
-        shared.tile.copy.initialize();
-    }
+    shared.tile.copy.initialize(threadIdx.x == 0);
     const auto take = [&](int round) { return chain.takeTile(round); };
     forEachTile<TileCount<Text, Chain>>(tilesOf(text, Tile::bytes), take, [&](int tileIndex) {
         // 1. Load. Tables and flags are set up meanwhile.
@@ -303,9 +301,7 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
     __shared__ int firstIllFormedOfTile;
     const auto text = knownText(counted);
     unsigned parity = 0;
-    if (threadIdx.x == 0) {
-        storage.copy.initialize();
-    }
+    storage.copy.initialize(threadIdx.x == 0);
     chain.begin(0);
     forEachTile<TileCount<Text, Chain>>(tilesOf(text, Tile::bytes), tileByIndex, [&](int tileIndex) {
         if (threadIdx.x == 0) {

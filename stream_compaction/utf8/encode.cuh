@@ -407,9 +407,7 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
     const auto text = knownText(counted);
     const int tiles = tilesOf(text, Shape::bytes);
     unsigned parity = 0;
-    if (Warp::lane() == 0) {
-        shared.copies[warp].initialize();
-    }
+    shared.copies[warp].initialize(Warp::lane() == 0);
     const auto take = [&](int round) { return chain.takeTile(round); };
     forEachTile<TileCount<Text, Chain>>(tiles, take, [&](int tileIndex) {
         chain.begin(countAtBegin(errors));

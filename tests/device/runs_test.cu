@@ -443,20 +443,19 @@ struct IndexDividedBy3 {
 };
 struct LengthOfThree {
     std::size_t n;
-    __host__ __device__ std::uint32_t operator()(std::size_t run) const {
-        return static_cast<std::uint32_t>(min(std::size_t{3}, n - 3 * run));
-    }
+    __host__ __device__ std::uint64_t operator()(std::size_t run) const { return min(std::size_t{3}, n - 3 * run); }
 };
 
 TEST_F(RunsTest, MoreThanTwoToThe32Elements) {
     const std::size_t n = (std::size_t{1} << 32) + 7;
     const std::size_t runs = Common::divideRoundUp(n, 3);
-    if (!hasRoomFor((n + 2 * n) * sizeof(std::uint32_t))) {
-        GTEST_SKIP() << "takes " << 3 * n * sizeof(std::uint32_t) << " bytes of device memory and a while";
+    constexpr std::size_t bytes = n * (sizeof(std::uint32_t) + sizeof(std::uint64_t));
+    if (!hasRoomFor(bytes)) {
+        GTEST_SKIP() << "takes " << bytes << " bytes of device memory and a while";
     }
     const auto third = generated(IndexDividedBy3{});
     DeviceBuffer<std::uint32_t> out(n);
-    DeviceBuffer<std::uint32_t> lengths(n);
+    DeviceBuffer<std::uint64_t> lengths(n);
     Counter count;
     auto scratch = usedScratch(Encode{}.scratchBytes(third, out.data(), lengths.data(), count.memory.data(), n));
     Encode{}(third, out.data(), lengths.data(), count.memory.data(), n, scratch.bytes(), nullptr);
