@@ -22,8 +22,8 @@ class BulkCopy {
     /// equal modulo 128; otherwise each line of 128 bytes becomes two transfers.
     static constexpr unsigned alignment = AlignedRun<int>::width;
 
-    /// Called by whole warps; `isStarter` is true for the thread that will start the copies. Other warps may call `wait`
-    /// after a barrier of the block.
+    /// Called by whole warps; `isStarter` is true for the thread that will start the copies. Other warps may call
+    /// `wait` after a barrier of the block.
     __device__ void initialize(bool isStarter) {
         if constexpr (mayRunOnCapability(capability)) {
             if (isStarter) {

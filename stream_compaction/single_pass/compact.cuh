@@ -383,11 +383,12 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
         return;
     }
     constexpr int length = vectorLength<Element, T>;
-    const bool isDone = withResidentShape(Common::divideRoundUp(most, countedLength<length>), compactLimits<length>(),
-                                          false, [&]<typename Block>(Block) {
-                                              return compactResident(ResidentCompactBlock<Block, length>{}, in, out,
-                                                                     rejected, count, n, keep, arena, stream);
-                                          });
+    const bool isDone =
+        withResidentShape(Common::divideRoundUp(most, countedLength<length>),
+                          compactLimits<length>(rejects == Rejects::Apart), false, [&]<typename Block>(Block) {
+                              return compactResident(ResidentCompactBlock<Block, length>{}, in, out, rejected, count, n,
+                                                     keep, arena, stream);
+                          });
     if (!isDone) {
         compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
     }

@@ -76,11 +76,14 @@ template <typename Block, int vectorLength>
 using ResidentCompactBlock =
     BlockShape<Block::threads, std::max(1, Block::rows* countedLength<vectorLength> / vectorLength)>;
 
-/// The limits of a compaction. Large resident blocks do not pay for elements of less than four bytes.
+/// The limits of a compaction. Large resident blocks do not pay for elements of less than four bytes, nor where
+/// look-back stores the rejected elements in the same pass: resident blocks scatter what they store.
 template <int vectorLength>
-[[nodiscard]] ResidentLimits compactLimits() {
+[[nodiscard]] ResidentLimits compactLimits(bool storesRejectsInOnePass) {
     ResidentLimits limits = currentCard().compact;
-    limits.ofLarge = countedLength<vectorLength> < vectorLength ? limits.ofSmall : limits.ofLarge;
+    if (countedLength<vectorLength> < vectorLength || storesRejectsInOnePass) {
+        limits.ofLarge = limits.ofSmall;
+    }
     return limits;
 }
 
