@@ -94,14 +94,13 @@ def row_of(measured, gpus):
     return row
 
 
-def columns_and_card(program):
-    """The columns of the program's files, and what they say of the card and the commit."""
+def row_of_program(program):
+    """A row of the program's files, for its columns and for what it says of the card and the commit."""
     done = run(program, "--no-color", "--op", "scan", "--variant", "single-pass", "--size", "1", "--csv", "-")
-    rows = csv.DictReader(done.stdout.splitlines())
-    card = next(rows, None)
-    if card is None:
-        sys.exit(f"distributed_peers.py: {program} measures nothing here: {done.stderr[-1000:].strip()}")
-    return rows.fieldnames, {column: card[column] for column in ("gpu", "compute_capability", "driver", "commit")}
+    row = next(csv.DictReader(done.stdout.splitlines()), None)
+    if row is None:
+        sys.exit(f"{program} measures nothing here: {done.stderr[-1000:].strip()}")
+    return row
 
 
 def number(text):
@@ -121,7 +120,8 @@ def main():
     installed = [peer for peer in peers() if peer.is_installed]
     if not installed:
         sys.exit(1)
-    columns, card = columns_and_card(options.program)
+    program = row_of_program(options.program)
+    card = {column: program[column] for column in ("gpu", "compute_capability", "driver", "commit")}
     count = len(run("nvidia-smi", "-L").stdout.splitlines())
     if count < 2:
         sys.exit(f"distributed_peers.py: it takes two GPUs or more; nvidia-smi lists {count}")
@@ -142,7 +142,7 @@ def main():
     if rows:
         options.folder.mkdir(parents=True, exist_ok=True)
         with open(options.folder / "distributed_peers.csv", "w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, columns, restval="", lineterminator="\n")
+            writer = csv.DictWriter(file, program, restval="", lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
     sys.exit(failed)

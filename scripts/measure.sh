@@ -38,10 +38,11 @@ declare -A files=(
     [tune_sorts]=tune_sorts.csv                      # 5 s
     [tune_row_sums]=tune_row_sums.csv                # 6 s
     [device_counts]=device_counts.csv
+    [frames]=frames.csv
 )
 order=(sweep types kept_fractions partitions segments runs selection orders sorts distributions block_sizes
     histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles
-    row_sum_profiles tune tune_sorts tune_row_sums device_counts)
+    row_sum_profiles tune tune_sorts tune_row_sums device_counts frames)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
 measure() {
@@ -285,6 +286,11 @@ device_counts() {
     try_shapes device_counts.csv counts
 }
 
+# The path tracer. Needs the examples beside the program's folder.
+frames() {
+    "$scripts/frames.py" "$folder/frames.csv" "$program" "$(dirname "$program")/../examples/ray_compaction"
+}
+
 if [ "${1:-}" = --list ]; then
     for topic in "${order[@]}"; do
         printf '%-16s %s\n' "$topic" "${files[$topic]}"
@@ -311,7 +317,7 @@ mkdir -p "$folder"
 for topic in "${topics[@]}"; do
     for file in ${files[$topic]}; do
         # Only the program can resume its own files.
-        if [ ${#resume[@]} -eq 0 ] || [[ $topic = *profiles || $topic = tune* || $topic = device_counts ]]; then
+        if [ ${#resume[@]} -eq 0 ] || [[ $topic = @(*profiles|tune*|device_counts|frames) ]]; then
             rm -f "$folder/$file"
         elif [ ! -e "$folder/$file" ] && [ -e "$finished/$file" ]; then
             cp "$finished/$file" "$folder"

@@ -151,8 +151,8 @@ def against_cub(sizes):
     return "\n".join(lines[:-1])
 
 
-def comparison(rows):
-    """One line per variant other than CUB, beside the faster CUB in the same run."""
+def comparison(rows, folder=DATA):
+    """One line per variant other than CUB, beside the faster CUB in the same run, if it was measured."""
     def case(row):
         return row["file"], row["operation"], row["type"], row["n"], row["input"]
 
@@ -164,9 +164,17 @@ def comparison(rows):
         cub = fastest(peer for peer in rows if peer["variant"] in CUBS and case(peer) == case(row))
         lines.append(f"| {row['operation']} | `{row['variant']}` | {row['type']} | {row['input']} | "
                      f"{power(int(row['n']))} | {format_time(row)} | {noise_cell(row)} | "
-                     f"{float(row['percent_of_copy']):.1f} % | {format_time(cub)} | {noise_cell(cub)} | "
-                     f"{times(cub, row)} |")
-    return [*lines, "", about_cub(rows) + source(rows)]
+                     f"{float(row['percent_of_copy']):.1f} % | "
+                     + (f"{format_time(cub)} | {noise_cell(cub)} | {times(cub, row)} |" if cub else "| | |"))
+    return [*lines, "", about_cub(rows) + source(rows, folder)]
+
+
+def on_both_cards(*names):
+    """The comparison for files of each card."""
+    lines = []
+    for folder in (DATA.parent / card for card in CARDS):
+        lines += [*comparison(read(*names, folder=folder), folder), ""]
+    return "\n".join(lines[:-1])
 
 
 def single_pass_results():
@@ -296,6 +304,41 @@ def resident_or_look_back():
                              + " | ".join(times_of.get(shape, "") for shape in shapes.values()) + " |")
     files = " and ".join(f"[`data/{card}/tune.csv`](data/{card}/tune.csv)" for card in CARDS)
     return "\n".join([*lines, "", f"Threads per block x vectors of 16 bytes per thread. From {files}."])
+
+
+def device_counts():
+    """Operations with their number of elements in device memory beside the same calls with the number on the host."""
+    columns = {"n on the host": ("host", ""), "on the device, capacity n": ("chosen", ""),
+               "capacity 100 n": ("device", "100 x")}
+    titles = ["card", "operation", "n"]
+    for title in columns:
+        titles += [title] if title == "n on the host" else [title, "ratio"]
+    lines = []
+    for folder in (DATA.parent / card for card in CARDS):
+        measured = {(row["operation"], int(row["n"]), row["kernel"], row["order"]): row
+                    for row in read("device_counts.csv", folder=folder)}
+        for operation, n in dict.fromkeys((operation, n) for operation, n, *_ in measured):
+            host = measured[operation, n, *columns["n on the host"]]
+            cells = [format_time(host)]
+            for of in list(columns.values())[1:]:
+                row = measured.get((operation, n, *of))
+                cells += [format_time(row), times(row, host)] if row else ["", ""]
+            lines.append([host["gpu"], operation, power(n), *cells])
+    files = " and ".join(f"[`data/{card}/device_counts.csv`](data/{card}/device_counts.csv)" for card in CARDS)
+    return "\n".join([*table(titles, lines, 2), "", f"int32. A ratio is to the time with n on the host. From {files}."])
+
+
+def frames():
+    """The two ways of the path tracer to loop over the bounces."""
+    lines = []
+    for card in CARDS:
+        measured = {(row["width"], row["height"], row["loop"]): row for row in read("frames.csv", folder=DATA.parent / card)}
+        for width, height in dict.fromkeys((width, height) for width, height, _ in measured):
+            host, graph = (measured[width, height, loop] for loop in ("host", "graph"))
+            lines.append([host["gpu"], f"{width} × {height}", format_time(host), format_time(graph), times(host, graph)])
+    files = " and ".join(f"[`data/{card}/frames.csv`](data/{card}/frames.csv)" for card in CARDS)
+    return "\n".join([*table(["card", "pixels", "loop of the host", "loop in a graph", "ratio"], lines, 2), "",
+                      f"Median times of a frame. From {files}."])
 
 
 def best(rows, **wanted):
@@ -826,6 +869,13 @@ BLOCKS = {
     "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
                                   "row-sum-profile": row_sum_profile, "row-sum-lessons": row_sum_lessons,
                                   "row-sum-designs": row_sum_designs},
+    "docs/lab-notes/operations.md": {
+        "segmented-scans": lambda: on_both_cards("segmented_scans.csv"),
+        "segmented-sorts": lambda: on_both_cards("segmented_sorts.csv"),
+        "flagged": lambda: on_both_cards("flagged.csv"), "top-k": lambda: on_both_cards("top_k.csv"),
+        "runs": lambda: on_both_cards("runs.csv"), "histograms": lambda: on_both_cards("histograms.csv"),
+        "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
+        "frames": frames},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
