@@ -17,19 +17,26 @@
 
 namespace StreamCompaction::Runs {
 
-/// Bytes of shared memory per element that a source and its results take. The results later take the place of the
-/// elements.
-template <typename Source, typename Result>
-inline constexpr std::size_t bytesPerElement = std::max(sizeof(Stored<Source>), sizeof(Result));
+/// Bytes of shared memory per element. The results later take the place of the elements. If the values come from no
+/// array, the sums take the place of the keys, as soon as the keys of the runs have been stored.
+template <typename Keys, typename Values, typename K, typename T>
+struct BytesPerElement {
+    static constexpr std::size_t ofValues = readsArray<Values> ? std::max(sizeof(Stored<Values>), sizeof(T)) : 0;
+    static constexpr std::size_t ofKeys =
+        std::max({sizeof(Stored<Keys>), sizeof(K), readsArray<Values> ? std::size_t{0} : sizeof(T)});
+};
 
-/// The tile of a block: about 160 bytes of keys and values per thread, and at most 32 elements.
+/// The tile of a block: at most 32 elements per thread. Wide elements take fewer threads that have more bytes each,
+/// because short parts would make the scan of the parts the larger share of the work.
 template <typename Keys, typename Values, typename K, typename T>
 struct TileFor {
-    static constexpr std::size_t bytes = bytesPerElement<Keys, K> + bytesPerElement<Values, T>;
+    using Bytes = BytesPerElement<Keys, Values, K, T>;
     static constexpr int length = vectorLength<Stored<Keys>, Stored<Values>, K, T>;
-    static constexpr int vectors = std::min<int>(32, 160 / bytes) / length;
+    static constexpr int threads = length < 4 ? 128 : 256;
+    static constexpr int bytesPerThread = length < 4 ? 360 : 176;
+    static constexpr int vectors = std::min<int>(32, bytesPerThread / (Bytes::ofKeys + Bytes::ofValues)) / length;
 
-    using Shape = ThreadwiseShape<256, std::max(1, vectors - (vectors + 1) % 2), length>;
+    using Shape = ThreadwiseShape<threads, std::max(1, vectors - (vectors + 1) % 2), length>;
 };
 
 /// Registers per thread for its keys and values. Bytes are processed one per register. Values that come from no array
@@ -38,6 +45,14 @@ template <typename Shape, typename Values, typename K, typename T>
 inline constexpr std::size_t registersToReduce =
     24 + Shape::elementsPerThread*(Common::divideRoundUp(sizeof(K), 4) +
                                    (readsArray<Values> ? Common::divideRoundUp(sizeof(T), 4) : 0));
+
+/// The blocks of such tiles that are to fit on a multiprocessor.
+template <typename Shape, typename Keys, typename Values, typename K, typename T>
+[[nodiscard]] constexpr int blocksToReduce() {
+    using Bytes = BytesPerElement<Keys, Values, K, T>;
+    return blocksPerMultiprocessor(Shape::threads, Shape::elements * (Bytes::ofKeys + Bytes::ofValues),
+                                   registersToReduce<Shape, Values, K, T>);
+}
 
 /// The elements of a thread, from the vectors `row(r)`.
 template <typename T, typename Shape, typename Row>
@@ -94,20 +109,20 @@ template <int length>
 ///                    | 5     |       | 7 2   | 3    the sums of the runs of these keys
 ///
 /// One warp looks back for the number of heads in earlier tiles and the sum of the open run. Of the sums of a tile only
-/// the first needs that, so all others are packed before the look-back ends.
+/// the first needs that, so all others are packed before the look-back ends. If the values come from no array, there is
+/// no place for the sums until the heads are stored. They are packed then, where the heads were.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 8 bytes per int key and int value and writes 8 bytes per run. If
 /// the values are a function of the index, it reads 4 bytes. DRAM bandwidth is the limit.
 template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Equal,
           typename Op, typename Count>
-__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads,
-                                                                          Shape::elements*(bytesPerElement<Keys, K> +
-                                                                                           bytesPerElement<Values, T>),
-                                                                          registersToReduce<Shape, Values, K, T>))
+__global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, Values, K, T>()))
     kernReduceByKey(Count number, K* uniqueKeys, T* sums, std::size_t* count, LookBackChain<OpenRun<T, Heads>> chain,
                     Keys keys, Values values, TileOrder order, Equal equal, Op op) {
-    using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * bytesPerElement<Keys, K>>;
-    using ValueLoader = SourceLoader<Values, Shape, Shape::elements * bytesPerElement<Values, T>>;
+    using Bytes = BytesPerElement<Keys, Values, K, T>;
+    constexpr bool sharesMemory = Bytes::ofValues == 0;
+    using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * Bytes::ofKeys>;
+    using ValueLoader = SourceLoader<Values, Shape, std::max<std::size_t>(1, Shape::elements * Bytes::ofValues)>;
     using PartOfTile = OpenRun<T, std::uint32_t>;
     constexpr int length = Shape::elementsPerThread;
     static_assert(length <= 32, "a word has a bit for each element");
@@ -161,19 +176,32 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 
         // Pack the heads, and the sums of the runs that end at them. The barrier of the scan has let all threads read.
         K* const packedKeys = reinterpret_cast<K*>(keyLoader.memory());
-        T* const packedSums = reinterpret_cast<T*>(valueLoader.memory());
-        if (heads != 0) {
-            K* nextKey = packedKeys + beforeThread.heads;
-            T* nextSum = packedSums + beforeThread.heads;
-            sum = beforeThread.sum;
+        T* const packedSums = reinterpret_cast<T*>(sharesMemory ? keyLoader.memory() : valueLoader.memory());
+        const auto packKeys = [&] {
+            K* next = packedKeys + beforeThread.heads;
+#pragma unroll
+            for (int i = 0; i < length; ++i) {
+                if ((heads >> i & 1) != 0) {
+                    *next++ = mine[i];
+                }
+            }
+        };
+        const auto packSums = [&] {
+            T* next = packedSums + beforeThread.heads;
+            T sum = beforeThread.sum;
 #pragma unroll
             for (int i = 0; i < length; ++i) {
                 const bool isHead = (heads >> i & 1) != 0;
                 if (isHead) {
-                    *nextKey++ = mine[i];
-                    *nextSum++ = sum;
+                    *next++ = sum;
                 }
                 sum = isHead ? addends[i] : op(sum, addends[i]);
+            }
+        };
+        if (heads != 0) {
+            packKeys();
+            if constexpr (!sharesMemory) {
+                packSums();
             }
         }
 
@@ -196,7 +224,14 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         const std::size_t headsBefore = partBefore.data()->heads;
         copyRun(uniqueKeys + headsBefore, keyLoader.memory(), 0, begins);
         if (ends > 0) {
-            copyRun(sums + headsBefore, valueLoader.memory(), 1, ends - 1);
+            if constexpr (sharesMemory) {
+                __syncthreads();
+                if (heads != 0) {
+                    packSums();
+                }
+                __syncthreads();
+            }
+            copyRun(sums + headsBefore, reinterpret_cast<const std::byte*>(packedSums), 1, ends - 1);
             if (tile > 0 && threadIdx.x == 0) {
                 sums[headsBefore - 1] = op(partBefore.data()->sum, packedSums[0]);
             }

@@ -93,9 +93,11 @@ class TileHeads {
         __syncthreads();
     }
 
-    /// Marks the heads by offsets. One warp searches for the first offset in the tile.
+    /// Marks the heads by offsets. One warp searches for the first offset in the tile. The threads read the offsets in
+    /// batches, because a load behind an atomic operation waits for it.
     template <typename Offset>
     __device__ void load(const SegmentsAt<Offset>& segments, int tile, std::size_t n) {
+        constexpr int batch = 4;
         __shared__ std::size_t first;
         const std::size_t begin = Shape::begin(tile);
         if (Warp::index() == 0) {
@@ -107,12 +109,23 @@ class TileHeads {
         clear();
         __syncthreads();
         const auto size = static_cast<std::size_t>(Shape::sizeOf(tile, n));
-        for (std::size_t i = first + threadIdx.x; i < segments.count; i += Shape::threads) {
-            const std::size_t place = static_cast<std::size_t>(segments.begins[i]) - begin;
+        for (std::size_t at = first + threadIdx.x; at < segments.count; at += batch * Shape::threads) {
+            Offset offsets[batch];
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                offsets[i] = segments.begins[min(at + i * Shape::threads, segments.count - 1)];
+            }
+            std::size_t place = 0;
+#pragma unroll
+            for (int i = 0; i < batch; ++i) {
+                place = static_cast<std::size_t>(offsets[i]) - begin;
+                if (place < size) {
+                    mark(static_cast<int>(place / Shape::vectorLength), 1u << place % Shape::vectorLength);
+                }
+            }
             if (place >= size) {
                 break;
             }
-            mark(static_cast<int>(place / Shape::vectorLength), 1u << place % Shape::vectorLength);
         }
         __syncthreads();
     }

@@ -87,16 +87,23 @@ template <int vectorLength>
     return limits;
 }
 
-/// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. More threads
-/// are faster for arrays up to some size, but not with elements of eight bytes.
-template <typename T, typename Visit>
+/// The blocks that look back in large scans of sums of type T.
+template <typename T>
+struct ScanBlockFor {
+    using Type = ScanBlock;
+};
+
+/// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. Results are
+/// of type Out, sums of type T. More threads are faster for arrays up to some size, but not with results of eight
+/// bytes.
+template <typename Out, typename T, typename Visit>
 void withScanBlock(std::size_t vectors, Visit&& visit) {
-    if constexpr (sizeof(T) < 8) {
+    if constexpr (sizeof(Out) < 8) {
         if (vectors <= mostVectorsOfWideBlocks) {
             return visit(WideScanBlock{});
         }
     }
-    visit(ScanBlock{});
+    visit(typename ScanBlockFor<T>::Type{});
 }
 
 /// Returns `visit(shape)` for the shape of the resident blocks that suits an array of `vectors` vectors: one block if

@@ -205,8 +205,8 @@ struct Scan {
             return scanResident(block, source, out, n, op, initial, arena, stream);
         });
         if (!isDone) {
-            withScanBlock<Out>(vectors,
-                               [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
+            withScanBlock<Out, SumOf<Initial>>(
+                vectors, [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
         }
     }
 
@@ -216,7 +216,7 @@ struct Scan {
         using Element = Stored<Source>;
         Arguments::requireSize<Out, Element>(n);
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, Out>);
-        const std::size_t tiles = Common::blocksFor(n, ScanBlock::vectors * vectorLength<Element, Out>);
+        const std::size_t tiles = Common::blocksFor(n, ScanBlockFor<T>::Type::vectors * vectorLength<Element, Out>);
         return n == 0 ? 0
                       : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));

@@ -20,8 +20,8 @@ struct KeyInRuns {
 class SeededRunsTest : public SeededTest {
   protected:
     /// Expects the runs of n elements to be right, over tiles of `threads` threads of `vectors` vectors each. `Heads`
-    /// is the type of the number of runs.
-    template <int threads, int vectors, typename Heads, typename T, typename Op>
+    /// is the type of the number of runs. The values are in an array, or are made in registers.
+    template <int threads, int vectors, typename Heads, typename T, bool areInArray = true, typename Op>
     static void expectReduced(TileOrder order, std::size_t n, std::uint64_t seed, Op op) {
         using Shape = ThreadwiseShape<threads, vectors, vectorLength<int, T>>;
         const auto keys = hostArray(n, KeyInRuns{seed});
@@ -44,10 +44,16 @@ class SeededRunsTest : public SeededTest {
         const std::size_t bytes =
             scratchBytesFor<std::uint64_t>(LookBackChain<OpenRun<T, Heads>>::wordsFor(n / Shape::elements + 1));
         auto scratch = usedScratch(bytes);
-        ReduceByKey{order}.reduce<Shape, Heads>(sourceOf(static_cast<const int*>(deviceKeys.data())),
-                                                sourceOf(static_cast<const T*>(deviceValues.data())), uniqueKeys.data(),
-                                                sums.data(), count.data(), n, op, IsEqual{},
-                                                ScratchArena(scratch.bytes(), bytes), nullptr);
+        const auto reduce = [&](const auto& source) {
+            ReduceByKey{order}.reduce<Shape, Heads>(sourceOf(static_cast<const int*>(deviceKeys.data())), source,
+                                                    uniqueKeys.data(), sums.data(), count.data(), n, op, IsEqual{},
+                                                    ScratchArena(scratch.bytes(), bytes), nullptr);
+        };
+        if constexpr (areInArray) {
+            reduce(sourceOf(static_cast<const T*>(deviceValues.data())));
+        } else {
+            reduce(generated(RandomValue<T>{seed}));
+        }
 
         std::vector<std::size_t> counted(1);
         count.copyTo(counted);
@@ -83,6 +89,13 @@ TEST_F(SeededRunsTest, Unique) {
 TEST_F(SeededRunsTest, ByLookBack) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         expectReduced<64, 1, std::uint32_t, int>(TileOrder::BlockIndex, 4000 + seed % 300, seed, Sum{});
+    });
+}
+
+// The sums take the place of the keys.
+TEST_F(SeededRunsTest, GeneratedValues) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectReduced<64, 1, std::uint32_t, int, false>(TileOrder::BlockIndex, 4000 + seed % 300, seed, Sum{});
     });
 }
 
