@@ -135,7 +135,7 @@ struct TopK {
                                                 .kept = arena.take<Element>(most),
                                                 .candidates = arena.take<Element>(mostCandidates(most)),
                                                 .parts = static_cast<unsigned>(blocks * Shape::warps)};
-        launch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding);
+        launch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding, counts);
         first(filter);
     }
 

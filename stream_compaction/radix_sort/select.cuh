@@ -141,8 +141,11 @@ template <typename Shape, typename Bits, typename T>
                 }
             }
             cooperative_groups::this_grid().sync();
-            for (int j = 0; j < perThread; ++j) {
-                ofAll[j] = __ldcg(&sums[first + j]);
+            Vector<std::uint64_t, 2> pairs[perThread / 2];
+            for (int j = 0; j < perThread / 2; ++j) {
+                copyVector(&pairs[j], reinterpret_cast<const Vector<std::uint64_t, 2>*>(sums + first) + j);
+                ofAll[2 * j] = pairs[j].items[0];
+                ofAll[2 * j + 1] = pairs[j].items[1];
             }
         } else {
             for (int j = 0; j < perThread; ++j) {
@@ -196,6 +199,16 @@ template <int vectorLength>
     const std::size_t length = partLength<vectorLength>(n, parts);
     const std::size_t begin = min(part * length, n);
     return {begin, min(length, n - begin)};
+}
+
+/// Clears the counts, by all blocks.
+template <typename Bits>
+__device__ void clearCounts(SelectCounts<Bits>* counts) {
+    std::uint64_t* const all = &(*counts)[0][0];
+    for (std::size_t i = Common::globalThreadIndex(); i < sizeof(*counts) / sizeof(*all);
+         i += std::size_t{gridDim.x} * blockDim.x) {
+        all[i] = 0;
+    }
 }
 
 /// Finds the first k of n elements by all blocks of a cooperative grid, or by one block if `counts` is null. No code
@@ -387,7 +400,7 @@ template <typename Shape, typename Bits, typename Values>
 
 /// Finds the candidates: draws a sample, finds the key of a rank in it, which is a bound of the first k, and keeps the
 /// keys within the bound. A cooperative launch. If there is to be no filter, or if so many keys are equal that it would
-/// let most through, it keeps none.
+/// let most through, it keeps none. It also clears the counts of the selection.
 ///
 /// The blocks draw the sample together. Behind a barrier each block finds the bound by itself. Each warp has a part of
 /// the keys, so it needs no other one to know where to write.
@@ -396,8 +409,9 @@ template <typename Shape, typename Bits, typename Values>
 template <typename Shape, typename Bits, typename Values, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
     kernFilter(Count number, RankFor<Count> rankOfBound, SelectionInput<Bits, Values> in,
-               FilterMemory<Bits, Values> memory, KeyCoding<Bits> coding) {
+               FilterMemory<Bits, Values> memory, KeyCoding<Bits> coding, SelectCounts<Bits>* counts) {
     __shared__ SelectStorage<Shape::threads> storage;
+    clearCounts<Bits>(counts);
     const std::size_t n = numberOf(number);
     const std::uint64_t rank = rankFor(n, rankOfBound);
     if (rank > 0) {
@@ -489,15 +503,12 @@ __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 
             return;
         }
     }
-    if (counts != nullptr) {
-        std::uint64_t* const all = &(*counts)[0][0];
-        for (std::size_t i = Common::globalThreadIndex(); i < sizeof(*counts) / sizeof(*all);
-             i += std::size_t{gridDim.x} * Shape::threads) {
-            all[i] = 0;
+    if constexpr (std::is_same_v<Filter, NoFilter>) {
+        if (counts != nullptr) {
+            clearCounts<Bits>(counts);
+            cooperative_groups::this_grid().sync();
         }
-        cooperative_groups::this_grid().sync();
-    }
-    if constexpr (!std::is_same_v<Filter, NoFilter>) {
+    } else {
         using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;
         if (const std::size_t candidates = collect<Shape>(filter, n, k, storage); candidates > 0) {
             const auto store = [&](std::uint64_t place, const Candidate<Bits, Values>& candidate, std::size_t) {
