@@ -92,12 +92,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 
             counters.increment(min(bin - firstBin, table.counters));
         }
     };
-    // Vectors begin behind the first few elements.
-    const std::size_t head = min(n, elementsBeforeVectors<Shape::vectorLength>(in));
-    if (team == 0 && threadIdx.x < head) {
-        count(in[threadIdx.x]);
-    }
-    forEachElement<Shape>(in + head, n - head, count, team, gridDim.x / table.parts);
+    forEachElement<Shape>(in, n, count, team, gridDim.x / table.parts);
     __syncthreads();
 
     for (unsigned i = threadIdx.x; i < table.counters; i += Shape::threads) {

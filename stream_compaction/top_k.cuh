@@ -7,7 +7,6 @@
 #include "stream_compaction/radix_sort/select.cuh"
 #include "stream_compaction/runtime/element_count.cuh"
 #include "stream_compaction/runtime/launch.cuh"
-#include "stream_compaction/single_pass.cuh"
 
 /// The k smallest or largest keys.
 namespace StreamCompaction::Radix {
@@ -16,11 +15,10 @@ namespace StreamCompaction::Radix {
 /// but in the order of the input. Of equal keys at the border the first of the input are taken, so the result is the
 /// same in every call. `Sort` of the k elements puts them in order.
 ///
-/// A sample of the keys yields a bound that with near certainty has k keys and not many more below it. One pass of
-/// `SinglePass::CompactFlagged` reads all keys and collects those within the bound. The rest of the work is on these
-/// few. Up to 16 MiB of keys, or for k of more than about a quarter of n, there is no filter, and the keys are read
-/// once per digit of eleven bits and once more. The same happens if the bound was wrong, or if very many keys are equal
-/// to the k-th.
+/// A sample of the keys yields a bound that with near certainty has k keys and not many more below it. The blocks read
+/// all keys once and keep those within the bound. The rest of the work is on these few. Up to 8 MiB of keys, or for k
+/// of more than about a quarter of n, there is no filter, and the keys are read once per digit of eleven bits and once
+/// more. The same happens if the bound was wrong, or if very many keys are equal to the k-th.
 ///
 /// Keys are as for `Sort`, and in the same order. Values are trivially copyable and have 1 to 16 bytes; they are an
 /// array, or a function of its elements or of the index (primitives/source.cuh). `indices()` gives the indices of the
@@ -31,12 +29,11 @@ namespace StreamCompaction::Radix {
 ///
 /// Neither allocates nor synchronises. k of more than n, or of more than the capacity of a count, and more than 2^36
 /// elements throw std::invalid_argument. The scratch may hold anything and keeps nothing from call to call. With a
-/// filter it has room for n keys, with their values if there are any.
+/// filter it has room for 1.5 n keys, with their values if there are any.
 struct TopK {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool largest = false;                     ///< the first k of the descending order
-    TileOrder order = TileOrder::BlockIndex;  ///< how the blocks of the filter get their tiles
+    bool largest = false;  ///< the first k of the descending order
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename K, ElementCount N>
@@ -81,7 +78,7 @@ struct TopK {
     /// The rank of the bound in a sample.
     template <typename Bits, typename Count>
     [[nodiscard]] static RankFor<Count> rankOfBound(const Count& n, std::size_t k) {
-        constexpr std::size_t mostBytes = std::size_t{1} << 24;
+        constexpr std::size_t mostBytes = std::size_t{1} << 23;
         const RankOfBound rank{.k = k, .mostUnfiltered = mostBytes / sizeof(Bits)};
         if constexpr (isOnDevice<Count>) {
             return rank;
@@ -94,13 +91,12 @@ struct TopK {
     template <typename Bits, typename Values, typename Count>
     [[nodiscard]] static std::size_t scratchFor(const Count& n, const RankFor<Count>& rank) {
         const std::size_t most = capacityOf(n);
-        std::size_t bytes = scratchBytesFor<SelectCounts<Bits>>(1) + scratchBytesFor<Sides>(mostBlocks);
+        std::size_t bytes = scratchBytesFor<SelectCounts<Bits>>(1) + scratchBytesFor<Sides>(mostSelectBlocks);
         if (rankFor(most, rank) > 0) {
             using Element = Candidate<Bits, Values>;
-            bytes += scratchBytesFor<Element>(most) + scratchBytesFor<std::size_t>(1) +
-                     scratchBytesFor<FilterPlan<Bits>>(1) + scratchBytesFor<Bits>(sampleSize) +
-                     SinglePass::CompactFlagged{}.scratchBytes(noArray<Element>, noArray<Bits>, noArray<Element>,
-                                                               noArray<std::size_t>, most);
+            bytes += scratchBytesFor<Bits>(sampleSize) + scratchBytesFor<Bits>(1) +
+                     scratchBytesFor<std::uint64_t>(mostParts) + scratchBytesFor<Element>(most) +
+                     scratchBytesFor<Element>(mostCandidates(most));
         }
         return bytes;
     }
@@ -115,26 +111,43 @@ struct TopK {
             tellExceeded(n, stream);
             return;
         }
+        const std::size_t most = capacityOf(n);
+        const std::size_t tiles = Common::divideRoundUp(most, Shape::elements);
         auto* const counts = arena.take<SelectCounts<Bits>>(1);
-        const GridChain<Sides> chain{arena.take<Sides>(mostBlocks)};
-        Candidates<Bits, Values> candidates{};
-        if (rankFor(capacityOf(n), rank) > 0) {
-            candidates = filter(in, n, rank, coding, arena, stream);
+        const GridChain<Sides> chain{arena.take<Sides>(mostSelectBlocks)};
+        const auto first = [&](auto filter) {
+            constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
+            constexpr std::size_t tilesOfOneBlock = 2;
+            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksOf<kernel>(tiles, threads);
+            launch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
+                           std::uint64_t{k}, out, in, filter, coding, blocks > 1 ? counts : nullptr, chain);
+        };
+        if (rankFor(most, rank) == 0) {
+            first(NoFilter{});
+            return;
         }
-        constexpr auto kernel = kernSelect<Shape, Bits, Values, Count>;
-        constexpr std::size_t tilesOfOneBlock = 2;
-        const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
-        const std::size_t blocks =
-            tiles <= tilesOfOneBlock
-                ? 1
-                : std::min<std::size_t>({tiles, mostBlocks, onCurrentDevice<kernel>(Shape::threads).residentBlocks});
-        launch<kernel>({blocks, Shape::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
-                       std::uint64_t{k}, out, in, candidates, coding, counts, chain);
+        constexpr auto kernel = kernFilter<Shape, Bits, Values, Count>;
+        using Element = Candidate<Bits, Values>;
+        const std::size_t blocks = blocksOf<kernel>(tiles, threads);
+        const FilterMemory<Bits, Values> filter{.sample = arena.take<Bits>(sampleSize),
+                                                .greatest = arena.take<Bits>(1),
+                                                .counts = arena.take<std::uint64_t>(mostParts),
+                                                .kept = arena.take<Element>(most),
+                                                .candidates = arena.take<Element>(mostCandidates(most)),
+                                                .parts = static_cast<unsigned>(blocks * Shape::warps)};
+        launch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding, counts);
+        first(filter);
     }
 
   private:
-    static constexpr std::size_t mostBlocks = 1024;  // of a cooperative launch
+    static constexpr std::size_t mostParts = mostSelectBlocks * Warp::lanes;  // of a filter
     static constexpr std::size_t mostElements = std::size_t{1} << 36;
+
+    /// As many blocks as there are tiles, or as are resident together.
+    template <auto kernel>
+    [[nodiscard]] static std::size_t blocksOf(std::size_t tiles, int threads) {
+        return std::min({tiles, mostSelectBlocks, std::size_t{onCurrentDevice<kernel>(threads).residentBlocks}});
+    }
 
     template <typename Bits, typename Values, typename Count>
     [[nodiscard]] static std::size_t scratchOf(const Count& n, std::size_t k) {
@@ -145,33 +158,6 @@ struct TopK {
         Arguments::requireAtMost("n", most, std::min(mostElements, Arguments::mostElements<Bits>));
         Arguments::requireAtMost("k", k, most);
         return k == 0 ? 0 : scratchFor<Bits, Values>(n, rankOfBound<Bits>(n, k));
-    }
-
-    /// Collects the candidates.
-    template <typename Bits, typename Values, typename Count>
-    [[nodiscard]] Candidates<Bits, Values> filter(const SelectionInput<Bits, Values>& in, const Count& n,
-                                                  const RankFor<Count>& rank, const KeyCoding<Bits>& coding,
-                                                  ScratchArena arena, cudaStream_t stream) const {
-        using Shape = TileShape<1024, 4, vectorLength<Bits>>;
-        const Candidates<Bits, Values> candidates{arena.take<Candidate<Bits, Values>>(capacityOf(n)),
-                                                  arena.take<std::size_t>(1)};
-        auto* const plan = arena.take<FilterPlan<Bits>>(1);
-        launch<kernChooseBound<Shape, Bits, Count>>({1, Shape::threads}, stream, n, rank, plan,
-                                                    arena.take<Bits>(sampleSize), in.keys, coding);
-        Count filtered = n;
-        if constexpr (isOnDevice<Count>) {
-            filtered = {&plan->elements, n.capacity};
-        }
-        const auto compact = [&](const auto& source) {
-            SinglePass::CompactFlagged{order}(source, in.keys, candidates.elements, candidates.count, filtered,
-                                              IsWithin<Bits>{&plan->bound, coding}, arena.rest(), stream);
-        };
-        if constexpr (hasValues<Values>) {
-            compact(generated(CandidateAt<Bits, Values>{in}));
-        } else {
-            compact(in.keys);
-        }
-        return candidates;
     }
 };
 

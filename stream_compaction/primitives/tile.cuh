@@ -150,6 +150,13 @@ struct ThreadwiseShape : TileShape<threadCount, vectorsPerThread, length> {
     [[nodiscard]] __device__ static int offset(int row) { return vector(row) * length; }
 };
 
+/// A tile of one warp.
+template <int rowCount, int length>
+struct WarpShape : TileShape<Warp::lanes, rowCount, length> {
+    [[nodiscard]] __device__ static int vector(int row) { return row * Warp::lanes + Warp::lane(); }
+    [[nodiscard]] __device__ static int offset(int row) { return vector(row) * length; }
+};
+
 /// Loads this thread's vector of each row. Places past the end of the tile repeat its last element. The branch is
 /// outside the loops: inside, the loads of one row would wait for those of the row before.
 template <typename Shape, typename T>
@@ -171,30 +178,42 @@ __device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], co
     }
 }
 
-/// Calls `visit(element)` for each of n elements, in no order. The teams take turns at the tiles; by default each block
-/// is one.
+/// Calls `visit(element)` for each of n elements, in no order. The teams take turns at tiles of vectors; by default
+/// each block is one. The vectors begin where they are aligned. A thread first loads all its vectors of a tile. The few
+/// elements before and behind the vectors are loaded singly, and so are all if no vector is aligned.
 template <typename Shape, typename T, typename Visit>
 __device__ void forEachElement(const T* elements, std::size_t n, Visit&& visit, unsigned team = blockIdx.x,
                                unsigned teams = gridDim.x) {
-    const int tiles = Shape::tilesOf(n);
-    for (int tile = static_cast<int>(team); tile < tiles; tile += static_cast<int>(teams)) {
-        const TileOf<const T> in = Shape::tileOf(elements, tile, n);
-        if (in.isWhole) {
-            Vector<T, Shape::vectorLength> vectors[Shape::rows];
-            loadRows<Shape>(vectors, in);
+    constexpr int length = Shape::vectorLength;
+    using Row = Vector<T, length>;
+    const std::size_t head = min(n, elementsBeforeVectors<length>(elements));
+    const std::size_t vectors = isVectorAligned<length>(elements + head) ? (n - head) / length : 0;
+    const auto* const from = reinterpret_cast<const Row*>(elements + head);
+    for (std::size_t first = std::size_t{team} * Shape::vectors; first < vectors;
+         first += std::size_t{teams} * Shape::vectors) {
+        const int here = static_cast<int>(min(vectors - first, std::size_t{Shape::vectors}));
+        Row rows[Shape::rows];
 #pragma unroll
-            for (int row = 0; row < Shape::rows; ++row) {
-#pragma unroll
-                for (int i = 0; i < Shape::vectorLength; ++i) {
-                    visit(vectors[row].items[i]);
-                }
-            }
-        } else {
-#pragma unroll 1
-            for (int i = static_cast<int>(threadIdx.x); i < in.size; i += Shape::threads) {
-                visit(in.elements[i]);
+        for (int row = 0; row < Shape::rows; ++row) {
+            if (const int i = row * Shape::threads + static_cast<int>(threadIdx.x); i < here) {
+                copyVector(&rows[row], from + first + i);
             }
         }
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            if (row * Shape::threads + static_cast<int>(threadIdx.x) < here) {
+#pragma unroll
+                for (int i = 0; i < length; ++i) {
+                    visit(rows[row].items[i]);
+                }
+            }
+        }
+    }
+    const std::size_t inVectors = vectors * length;
+#pragma unroll 1
+    for (std::size_t i = std::size_t{team} * Shape::threads + threadIdx.x; i < n - inVectors;
+         i += std::size_t{teams} * Shape::threads) {
+        visit(elements[i < head ? i : i + inVectors]);
     }
 }
 

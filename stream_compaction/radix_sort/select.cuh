@@ -34,6 +34,8 @@ struct Sides {
 };
 
 struct AddSides {
+    static constexpr bool isCommutative = true;
+
     template <typename T>
     [[nodiscard]] __device__ constexpr T identity() const {
         return {0, 0};
@@ -83,9 +85,15 @@ template <typename Bits, typename Value>
     return pair.key;
 }
 
+/// Blocks of a selection.
+inline constexpr std::size_t mostSelectBlocks = 1024;
+
 template <int threads>
 struct SelectStorage {
-    std::uint32_t counts[selectValues];  ///< of this block
+    union {
+        std::uint32_t counts[selectValues];  ///< of this block
+        std::uint64_t keptUpTo[threads];     ///< candidates of the parts up to the last that this thread counts
+    };
     std::uint64_t slots[threads / Warp::lanes];
     struct {
         int digit;
@@ -94,16 +102,19 @@ struct SelectStorage {
     } found;
 };
 
-/// Finds the threshold of the first k of the elements that all blocks of a cooperative grid have. This block has `size`
-/// of them. The blocks count one digit after the other, of the elements that share all digits before. `counts` is zero
-/// at first; a block alone does not use it.
+/// Finds the threshold of the first k of the elements that all blocks of a cooperative grid have, or of those of this
+/// block alone if `counts` is null. This block has `size` of them. No code exceeds `greatest`. The blocks count one
+/// digit after the other, of the elements that share all digits before, until at most `spare` more share them than are
+/// wanted. k is not 0. `counts` is zero at first.
 template <typename Shape, typename Bits, typename T>
 [[nodiscard]] __device__ Threshold<Bits> findThreshold(const T* elements, std::size_t size, std::uint64_t k,
+                                                       std::uint64_t spare, Bits greatest,
                                                        const KeyCoding<Bits>& coding, SelectCounts<Bits>* counts,
                                                        SelectStorage<Shape::threads>& storage) {
     constexpr int perThread = selectValues / Shape::threads;
-    Threshold<Bits> threshold{0, 8 * sizeof(Bits), k, 0, {0, size}};
-    for (int round = 0; threshold.shift > 0 && threshold.all != threshold.wanted; ++round) {
+    Threshold<Bits> threshold{
+        0, 64 - __clzll(static_cast<long long>(std::uint64_t{greatest})), k, ~std::uint64_t{0}, {0, size}};
+    for (int round = 0; threshold.shift > 0 && threshold.all - threshold.wanted > spare; ++round) {
         const int shift = max(threshold.shift - selectBits, 0);
         const std::uint32_t mask = (1u << (threshold.shift - shift)) - 1;
 
@@ -122,7 +133,7 @@ template <typename Shape, typename Bits, typename T>
         __syncthreads();
         std::uint64_t ofAll[perThread];
         const int first = static_cast<int>(threadIdx.x) * perThread;
-        if (gridDim.x > 1) {
+        if (counts != nullptr) {
             std::uint64_t* const sums = (*counts)[round];
             for (int i = static_cast<int>(threadIdx.x); i < selectValues; i += Shape::threads) {
                 if (storage.counts[i] > 0) {
@@ -130,8 +141,11 @@ template <typename Shape, typename Bits, typename T>
                 }
             }
             cooperative_groups::this_grid().sync();
-            for (int j = 0; j < perThread; ++j) {
-                ofAll[j] = __ldcg(&sums[first + j]);
+            Vector<std::uint64_t, 2> pairs[perThread / 2];
+            for (int j = 0; j < perThread / 2; ++j) {
+                copyVector(&pairs[j], reinterpret_cast<const Vector<std::uint64_t, 2>*>(sums + first) + j);
+                ofAll[2 * j] = pairs[j].items[0];
+                ofAll[2 * j + 1] = pairs[j].items[1];
             }
         } else {
             for (int j = 0; j < perThread; ++j) {
@@ -167,24 +181,53 @@ template <typename Shape, typename Bits, typename T>
     return threshold;
 }
 
-/// Finds the first k of n elements by all blocks of a cooperative grid, and calls `store(place, element, index)` for
-/// each of them. Places are in the order of the elements. Each block has a part of the elements.
+/// The consecutive elements of an array that this block has.
+struct Part {
+    std::size_t begin;
+    std::size_t size;
+};
+
+/// The length of each of `parts` parts of n elements, whole rows of a warp.
+template <int vectorLength>
+[[nodiscard]] __device__ std::size_t partLength(std::size_t n, std::size_t parts) {
+    constexpr std::size_t row = Warp::lanes * vectorLength;
+    return (n + parts * row - 1) / (parts * row) * row;
+}
+
+template <int vectorLength>
+[[nodiscard]] __device__ Part partOf(std::size_t n, std::size_t part, std::size_t parts) {
+    const std::size_t length = partLength<vectorLength>(n, parts);
+    const std::size_t begin = min(part * length, n);
+    return {begin, min(length, n - begin)};
+}
+
+/// Clears the counts, by all blocks.
+template <typename Bits>
+__device__ void clearCounts(SelectCounts<Bits>* counts) {
+    std::uint64_t* const all = &(*counts)[0][0];
+    for (std::size_t i = Common::globalThreadIndex(); i < sizeof(*counts) / sizeof(*all);
+         i += std::size_t{gridDim.x} * blockDim.x) {
+        all[i] = 0;
+    }
+}
+
+/// Finds the first k of n elements by all blocks of a cooperative grid, or by one block if `counts` is null. No code
+/// exceeds `greatest`. Calls `store(place, element, index)` for each of the first k. Places are in the order of the
+/// elements. Each block has a part of the elements.
 template <typename Shape, typename Bits, typename T, typename Store>
-__device__ void selectFirst(const T* elements, std::size_t n, std::uint64_t k, const KeyCoding<Bits>& coding,
-                            SelectCounts<Bits>* counts, GridChain<Sides> chain, SelectStorage<Shape::threads>& storage,
-                            Store store) {
+__device__ void selectFirst(const T* elements, std::size_t n, std::uint64_t k, Bits greatest,
+                            const KeyCoding<Bits>& coding, SelectCounts<Bits>* counts, GridChain<Sides> chain,
+                            SelectStorage<Shape::threads>& storage, Store store) {
     using Row = TileShape<Shape::threads, 1, Shape::vectorLength>;
-    const std::size_t tiles = (n + Shape::elements - 1) / Shape::elements;
-    const std::size_t perBlock = (tiles + gridDim.x - 1) / gridDim.x * Shape::elements;
-    const std::size_t begin = min(blockIdx.x * perBlock, n);
-    const std::size_t size = min(perBlock, n - begin);
-    const Threshold<Bits> threshold = findThreshold<Shape>(elements + begin, size, k, coding, counts, storage);
+    const auto [begin, size] = partOf<Shape::vectorLength>(n, blockIdx.x, gridDim.x);
+    const Threshold<Bits> threshold =
+        findThreshold<Shape>(elements + begin, size, k, 0, greatest, coding, counts, storage);
 
     // What earlier blocks store. Of the codes at the threshold only the first are wanted.
     Sides before{0, 0};
-    if (gridDim.x > 1) {
+    if (counts != nullptr) {
         chain.publish(threshold.mine);
-        before = chain.before(AddSides{});
+        before = chain.beforeAndAll(AddSides{}).before;
     }
 
     // Store, a vector per thread at a time. A word has the numbers of codes below and at the threshold.
@@ -247,78 +290,12 @@ using ValueOfSource = typename ValueIn<Values>::Type;
 template <typename Bits, typename Values>
 using Candidate = std::conditional_t<hasValues<Values>, KeyAndValue<Bits, ValueOfSource<Values>>, Bits>;
 
-/// The candidates that the filter has kept, of which there may be none.
-template <typename Bits, typename Values>
-struct Candidates {
-    Candidate<Bits, Values>* elements;
-    std::size_t* count;
-};
-
-/// Writes the first k elements, in the order of the input, or all if there are fewer. They are sought among the
-/// candidates if the filter has kept at least k, which it nearly always has. Otherwise they are sought in the whole
-/// input. A cooperative launch.
-///
-/// The blocks count one digit after the other, highest first, of the keys that share all digits before. Each block then
-/// knows how many of its keys are below the threshold, and how many are at it. It learns the numbers of the blocks
-/// before it around a barrier, and writes its part of the result.
-///
-/// Work O(n) per digit and one pass more, steps O(n / threads) and a barrier of the grid per digit. Reads the keys once
-/// per digit that is needed, and once more. With few candidates latency is the limit.
-template <typename Shape, typename Bits, typename Values, typename Count>
-__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
-    kernSelect(Count number, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
-               SelectionInput<Bits, Values> in, Candidates<Bits, Values> candidates, KeyCoding<Bits> coding,
-               SelectCounts<Bits>* counts, GridChain<Sides> chain) {
-    using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;
-    __shared__ SelectStorage<Shape::threads> storage;
-    const std::size_t n = numberOf(number);
-    if constexpr (isOnDevice<Count>) {
-        k = min(k, std::uint64_t{n});
-    }
-    if (gridDim.x > 1) {
-        std::uint64_t* const all = &(*counts)[0][0];
-        for (std::size_t i = Common::globalThreadIndex(); i < sizeof(*counts) / sizeof(*all);
-             i += std::size_t{gridDim.x} * Shape::threads) {
-            all[i] = 0;
-        }
-        cooperative_groups::this_grid().sync();
-    }
-    if (candidates.count != nullptr && *candidates.count >= k) {
-        const auto store = [&](std::uint64_t place, const Candidate<Bits, Values>& candidate, std::size_t /*index*/) {
-            out.keys[place] = keyOf(candidate);
-            if constexpr (hasValues<Values>) {
-                out.values[place] = candidate.value;
-            }
-        };
-        selectFirst<CandidateShape>(candidates.elements, *candidates.count, k, coding, counts, chain, storage, store);
-    } else {
-        const auto store = [&](std::uint64_t place, Bits key, std::size_t index) {
-            out.keys[place] = key;
-            if constexpr (hasValues<Values>) {
-                out.values[place] = valueAt(in.values, index);
-            }
-        };
-        selectFirst<Shape>(in.keys, n, k, coding, counts, chain, storage, store);
-    }
-}
-
-/// Keys that a filter lets through.
-template <typename Bits>
-struct Bound {
-    Bits greatest;  ///< code
-    bool isUseful;  ///< otherwise so many keys are equal that it lets nothing through
-};
-
-/// What the sample tells the filter.
-template <typename Bits>
-struct FilterPlan {
-    Bound<Bits> bound;
-    std::size_t elements;  ///< that it reads if n is in device memory: n, or 0 if it would let nothing through
-};
-
 /// Elements of a sample, and the largest part of it that a filter may let through.
-inline constexpr std::size_t sampleSize = 1 << 14;
+inline constexpr std::size_t sampleSize = 1 << 13;
 inline constexpr std::size_t mostOfSample = sampleSize / 4;
+
+/// The most candidates of n elements. If there are more, a filter does not pay.
+[[nodiscard]] __host__ __device__ constexpr std::size_t mostCandidates(std::size_t n) { return n / 2; }
 
 /// The rank in a sample of the key that is to bound the first k of n keys, or 0 if there is to be no filter.
 ///
@@ -346,6 +323,20 @@ using RankFor = std::conditional_t<isOnDevice<Count>, RankOfBound, std::uint64_t
     return rank(n);
 }
 
+/// What a filter hands to the selection. Each warp of the filter has kept the candidates of its part of the keys.
+template <typename Bits, typename Values>
+struct FilterMemory {
+    Bits* sample;
+    Bits* greatest;                       ///< code that the filter lets through
+    std::uint64_t* counts;                ///< of the parts
+    Candidate<Bits, Values>* kept;        ///< of each part, where the part is in the input
+    Candidate<Bits, Values>* candidates;  ///< of all parts, without gaps
+    unsigned parts;
+};
+
+/// The memory of a selection without a filter.
+struct NoFilter {};
+
 /// A random number made of the bits of i (the finalizer of MurmurHash3, Appleby, 2011).
 [[nodiscard]] __device__ constexpr std::uint32_t mixed(std::uint32_t i) {
     i = (i ^ i >> 16) * 0x85EBCA6Bu;
@@ -353,58 +344,191 @@ using RankFor = std::conditional_t<isOnDevice<Count>, RankOfBound, std::uint64_t
     return i ^ i >> 16;
 }
 
-/// Reads a sample, one key from each of as many intervals, at places that depend only on n, and finds the key with this
-/// rank in it. One block. If n is in device memory, it also tells the filter how many elements to read.
-///
-/// Work and steps O(1). Reads a sector of 32 bytes per key of the sample. Latency is the limit.
-template <typename Shape, typename Bits, typename Count>
-__global__ void __launch_bounds__(Shape::threads)
-    kernChooseBound(Count number, RankFor<Count> rankOfBound, FilterPlan<Bits>* plan, Bits* sample, const Bits* keys,
-                    KeyCoding<Bits> coding) {
-    __shared__ SelectStorage<Shape::threads> storage;
-    const std::size_t n = numberOf(number);
-    const std::uint64_t rank = rankFor(n, rankOfBound);
-    if (isOnDevice<Count> && rank == 0) {
-        if (threadIdx.x == 0) {
-            plan->elements = 0;
-        }
-        return;
-    }
-    const std::size_t interval = n / sampleSize;
-#pragma unroll 4
-    for (unsigned i = threadIdx.x; i < sampleSize; i += Shape::threads) {
-        sample[i] = keys[i * interval + mixed(i) % interval];
-    }
-    __syncthreads();
-    const Threshold<Bits> threshold = findThreshold<Shape, Bits>(sample, sampleSize, rank, coding, nullptr, storage);
-    if (threadIdx.x == 0) {
-        const std::uint64_t kept = rank - threshold.wanted + threshold.all;
-        plan->bound = {threshold.greatest(), kept <= mostOfSample};
-        if constexpr (isOnDevice<Count>) {
-            plan->elements = plan->bound.isUseful ? n : 0;
-        }
+/// Reads a sample, one key from each of as many intervals, at places that depend only on n. By all blocks.
+template <typename Bits>
+__device__ void drawSample(Bits* sample, const Bits* keys, std::size_t n) {
+    const std::uint64_t interval = n / sampleSize;
+    for (std::size_t i = Common::globalThreadIndex(); i < sampleSize; i += std::size_t{gridDim.x} * blockDim.x) {
+        sample[i] = keys[i * interval + (mixed(static_cast<std::uint32_t>(i)) * interval >> 32)];
     }
 }
 
-/// Whether a key is within the bound.
-template <typename Bits>
-struct IsWithin {
-    const Bound<Bits>* bound;
-    KeyCoding<Bits> coding;
-
-    [[nodiscard]] __device__ bool operator()(Bits key) const {
-        return bound->isUseful && coding.encode(key) <= bound->greatest;
+/// Keeps the candidates of a warp's part of the keys: writes those whose code is at most `greatest` to `kept`, in
+/// order. Returns their number.
+template <typename Shape, typename Bits, typename Values>
+[[nodiscard]] __device__ std::uint64_t keepWithin(Bits greatest, Candidate<Bits, Values>* kept,
+                                                  const SelectionInput<Bits, Values>& in, Part part,
+                                                  const KeyCoding<Bits>& coding) {
+    constexpr int length = Shape::vectorLength;
+    const std::uint32_t lanesBefore = (1u << Warp::lane()) - 1;
+    auto* next = kept;
+    for (std::size_t done = 0; done < part.size; done += Shape::elements) {
+        const std::size_t begin = part.begin + done;
+        const TileOf<const Bits> tile = Shape::tileOf(in.keys + begin, 0, part.size - done);
+        Vector<Bits, length> rows[Shape::rows];
+        loadRows<Shape>(rows, tile);
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            bool isKept[length];
+            std::uint32_t before = 0;
+            std::uint32_t all = 0;
+#pragma unroll
+            for (int i = 0; i < length; ++i) {
+                isKept[i] = Shape::offset(row) + i < tile.size && coding.encode(rows[row].items[i]) <= greatest;
+                const std::uint32_t lanes = __ballot_sync(Warp::allLanes, isKept[i]);
+                before += __popc(lanes & lanesBefore);
+                all += __popc(lanes);
+            }
+            if (all == 0) {
+                continue;
+            }
+#pragma unroll
+            for (int i = 0; i < length; ++i) {
+                if (isKept[i]) {
+                    if constexpr (hasValues<Values>) {
+                        next[before++] = {rows[row].items[i], valueAt(in.values, begin + Shape::offset(row) + i)};
+                    } else {
+                        next[before++] = rows[row].items[i];
+                    }
+                }
+            }
+            next += all;
+        }
     }
-};
+    return next - kept;
+}
 
-/// Makes a candidate of an index.
-template <typename Bits, typename Values>
-struct CandidateAt {
-    SelectionInput<Bits, Values> in;
-
-    [[nodiscard]] __device__ Candidate<Bits, Values> operator()(std::size_t i) const {
-        return {in.keys[i], valueAt(in.values, i)};
+/// Finds the candidates: draws a sample, finds the key of a rank in it, which is a bound of the first k, and keeps the
+/// keys within the bound. A cooperative launch. If there is to be no filter, or if so many keys are equal that it would
+/// let most through, it keeps none. It also clears the counts of the selection.
+///
+/// The blocks draw the sample together. Behind a barrier each block finds the bound by itself. Each warp has a part of
+/// the keys, so it needs no other one to know where to write.
+///
+/// Work O(n), steps O(n / threads). Reads the keys once. DRAM bandwidth is the limit, or latency if they are few.
+template <typename Shape, typename Bits, typename Values, typename Count>
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
+    kernFilter(Count number, RankFor<Count> rankOfBound, SelectionInput<Bits, Values> in,
+               FilterMemory<Bits, Values> memory, KeyCoding<Bits> coding, SelectCounts<Bits>* counts) {
+    __shared__ SelectStorage<Shape::threads> storage;
+    clearCounts<Bits>(counts);
+    const std::size_t n = numberOf(number);
+    const std::uint64_t rank = rankFor(n, rankOfBound);
+    if (rank > 0) {
+        drawSample(memory.sample, in.keys, n);
     }
-};
+    cooperative_groups::this_grid().sync();
+    std::uint64_t kept = 0;
+    const unsigned warp = blockIdx.x * Shape::warps + Warp::index();
+    if (rank > 0) {
+        const Threshold<Bits> bound =
+            findThreshold<Shape>(static_cast<const Bits*>(memory.sample), sampleSize, rank, rank / 8,
+                                 static_cast<Bits>(~Bits{0}), coding, nullptr, storage);
+        if (rank - bound.wanted + bound.all <= mostOfSample) {
+            const Part part = partOf<Shape::vectorLength>(n, warp, memory.parts);
+            kept = keepWithin<WarpShape<Shape::rows, Shape::vectorLength>>(bound.greatest(), memory.kept + part.begin,
+                                                                           in, part, coding);
+        }
+        if (Common::globalThreadIndex() == 0) {
+            *memory.greatest = bound.greatest();
+        }
+    }
+    if (Warp::lane() == 0) {
+        memory.counts[warp] = kept;
+    }
+}
+
+/// Collects the candidates, in order and without gaps, if there are at least k and not too many. Returns their number,
+/// or 0. Each block copies the part of the candidates that it will have in the selection, so the work is balanced
+/// wherever they come from.
+template <typename Shape, typename Bits, typename Values>
+[[nodiscard]] __device__ std::size_t collect(const FilterMemory<Bits, Values>& memory, std::size_t n, std::uint64_t k,
+                                             SelectStorage<Shape::threads>& storage) {
+    const unsigned perThread = (memory.parts + Shape::threads - 1) / Shape::threads;
+    const unsigned end = min((threadIdx.x + 1) * perThread, memory.parts);
+    std::uint64_t mine = 0;
+    for (unsigned part = threadIdx.x * perThread; part < end; ++part) {
+        mine += memory.counts[part];
+    }
+    storage.keptUpTo[threadIdx.x] = mine + Block::exclusiveScan<Shape::warps>(mine, storage.slots, Sum{});
+    __syncthreads();
+    const std::size_t all = storage.keptUpTo[Shape::threads - 1];
+    const bool isUseful = k <= all && all <= mostCandidates(n);
+    if (isUseful) {
+        const std::size_t partOfKeys = partLength<Shape::vectorLength>(n, memory.parts);
+        const auto [begin, size] = partOf<vectorLength<Candidate<Bits, Values>>>(all, blockIdx.x, gridDim.x);
+        for (std::size_t i = begin + threadIdx.x; i < begin + size; i += Shape::threads) {
+            // The first thread that has counted up to more than i, then the part.
+            unsigned thread = 0;
+            for (unsigned last = Shape::threads - 1; thread < last;) {
+                const unsigned middle = (thread + last) / 2;
+                if (i < storage.keptUpTo[middle]) {
+                    last = middle;
+                } else {
+                    thread = middle + 1;
+                }
+            }
+            std::size_t place = i - (thread == 0 ? 0 : storage.keptUpTo[thread - 1]);
+            unsigned part = thread * perThread;
+            while (place >= memory.counts[part]) {
+                place -= memory.counts[part++];
+            }
+            memory.candidates[i] = memory.kept[part * partOfKeys + place];
+        }
+    }
+    __syncthreads();
+    return isUseful ? all : 0;
+}
+
+/// Writes the first k elements, in the order of the input, or all if there are fewer. They are sought among the
+/// candidates if a filter has kept at least k, which it nearly always has. Otherwise they are sought in the whole
+/// input. A cooperative launch, unless `counts` is null and there is one block.
+///
+/// The blocks count one digit after the other, highest first, of the keys that share all digits before. Each block then
+/// knows how many of its keys are below the threshold, and how many are at it. It learns the numbers of the blocks
+/// before it around a barrier, and writes its part of the result.
+///
+/// Work O(n) per digit and one pass more, steps O(n / threads) and a barrier of the grid per digit. Reads the keys once
+/// per digit that is needed, and once more. With few candidates latency is the limit.
+template <typename Shape, typename Bits, typename Values, typename Filter, typename Count>
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
+    kernSelect(Count number, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
+               SelectionInput<Bits, Values> in, Filter filter, KeyCoding<Bits> coding, SelectCounts<Bits>* counts,
+               GridChain<Sides> chain) {
+    __shared__ SelectStorage<Shape::threads> storage;
+    const std::size_t n = numberOf(number);
+    if constexpr (isOnDevice<Count>) {
+        k = min(k, std::uint64_t{n});
+        if (k == 0) {
+            return;
+        }
+    }
+    if constexpr (std::is_same_v<Filter, NoFilter>) {
+        if (counts != nullptr) {
+            clearCounts<Bits>(counts);
+            cooperative_groups::this_grid().sync();
+        }
+    } else {
+        using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;
+        if (const std::size_t candidates = collect<Shape>(filter, n, k, storage); candidates > 0) {
+            const auto store = [&](std::uint64_t place, const Candidate<Bits, Values>& candidate, std::size_t) {
+                out.keys[place] = keyOf(candidate);
+                if constexpr (hasValues<Values>) {
+                    out.values[place] = candidate.value;
+                }
+            };
+            selectFirst<CandidateShape>(static_cast<const Candidate<Bits, Values>*>(filter.candidates), candidates, k,
+                                        *filter.greatest, coding, counts, chain, storage, store);
+            return;
+        }
+    }
+    const auto store = [&](std::uint64_t place, Bits key, std::size_t index) {
+        out.keys[place] = key;
+        if constexpr (hasValues<Values>) {
+            out.values[place] = valueAt(in.values, index);
+        }
+    };
+    selectFirst<Shape>(in.keys, n, k, static_cast<Bits>(~Bits{0}), coding, counts, chain, storage, store);
+}
 
 }  // namespace StreamCompaction::Radix

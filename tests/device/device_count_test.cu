@@ -347,7 +347,7 @@ TEST_F(DeviceCountTest, TopK) {
 }
 
 TEST_F(DeviceCountTest, TopKOfPairs) {
-    const Radix::TopK top{.order = TileOrder::Ticket};
+    const Radix::TopK top;
     const auto expectFirst = [&](auto valuesOf) {
         for (const std::size_t k : {0, 300, 40000}) {
             expectLikeHost(
@@ -369,27 +369,24 @@ TEST_F(DeviceCountTest, TopKBehindAFilter) {
     using Values = GeneratedSource<Square>;
     constexpr std::size_t k = 60;
     const Radix::RankOfBound rank{.k = k, .mostUnfiltered = Radix::sampleSize};
-    for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
-        const Radix::TopK top{.order = order};
-        expectLikeHost(
-            [&](Arrays& a, auto n) {
-                if constexpr (isOnDevice<decltype(n)>) {
-                    return Radix::TopK::scratchFor<Word, Values>(n, rank);
-                } else {
-                    return top.scratchBytes(a.in.data(), a.out.data(), Values{}, a.otherOut.data(), n, orAll(k, n));
-                }
-            },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                const Word* const in = std::as_const(a.in).data();
-                if constexpr (isOnDevice<decltype(n)>) {
-                    top.select<Word, Values>({in, {}}, {a.out.data(), a.otherOut.data()}, n, orAll(k, n), rank,
-                                             KeyCoding<Word>::of<Word>(), ScratchArena(scratch, scratch.size()),
-                                             stream);
-                } else {
-                    top(in, a.out.data(), Values{}, a.otherOut.data(), n, orAll(k, n), scratch, stream);
-                }
-            });
-    }
+    const Radix::TopK top;
+    expectLikeHost(
+        [&](Arrays& a, auto n) {
+            if constexpr (isOnDevice<decltype(n)>) {
+                return Radix::TopK::scratchFor<Word, Values>(n, rank);
+            } else {
+                return top.scratchBytes(a.in.data(), a.out.data(), Values{}, a.otherOut.data(), n, orAll(k, n));
+            }
+        },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            const Word* const in = std::as_const(a.in).data();
+            if constexpr (isOnDevice<decltype(n)>) {
+                top.select<Word, Values>({in, {}}, {a.out.data(), a.otherOut.data()}, n, orAll(k, n), rank,
+                                         KeyCoding<Word>::of<Word>(), ScratchArena(scratch, scratch.size()), stream);
+            } else {
+                top(in, a.out.data(), Values{}, a.otherOut.data(), n, orAll(k, n), scratch, stream);
+            }
+        });
 }
 
 struct Remainder {

@@ -164,9 +164,9 @@ void expectFirst(std::size_t n, std::size_t most, std::size_t k, const Radix::Ra
     GuardedArray<Word> indices(k);
     const std::size_t bytes = Radix::TopK::scratchFor<Word, Index>(keys.count(), rank);
     auto scratch = usedScratch(bytes);
-    Radix::TopK{.order = TileOrder::Ticket}.select<Word, Index, threads>(
-        {keys.in(), {}}, {keysOut.data(), indices.data()}, keys.count(), k, rank, KeyCoding<Word>::of<Word>(),
-        ScratchArena(scratch.bytes(), bytes), nullptr);
+    Radix::TopK{}.select<Word, Index, threads>({keys.in(), {}}, {keysOut.data(), indices.data()}, keys.count(), k, rank,
+                                               KeyCoding<Word>::of<Word>(), ScratchArena(scratch.bytes(), bytes),
+                                               nullptr);
     std::vector<Word> expected(n);
     std::iota(expected.begin(), expected.end(), 0U);
     std::ranges::stable_sort(expected, {}, [&](Word i) { return keys.all[i]; });

@@ -12,7 +12,7 @@ class SeededTopKTest : public SeededTest {
   protected:
     /// Expects the first k of n keys of few values, by a filter if it has a rank.
     template <int threads>
-    static void expectSelected(TileOrder order, std::size_t n, std::size_t k, std::uint64_t rank, std::uint64_t seed) {
+    static void expectSelected(std::size_t n, std::size_t k, std::uint64_t rank, std::uint64_t seed) {
         const auto keys = hostArray(n, [&](std::size_t i) {
             return static_cast<std::uint32_t>(randomBits(seed, i) >> 32) & (seed % 2 == 0 ? 0xF00000FFu : ~0u);
         });
@@ -30,28 +30,27 @@ class SeededTopKTest : public SeededTest {
         GuardedArray<std::uint32_t> out(k);
         const std::size_t bytes = TopK::scratchFor<std::uint32_t, Radix::NoValue>(n, rank);
         auto scratch = usedScratch(bytes);
-        TopK{.order = order}.select<std::uint32_t, Radix::NoValue, threads>(
-            {in.data(), {}}, {out.data(), nullptr}, n, k, rank, KeyCoding<std::uint32_t>::of<std::uint32_t>(),
-            ScratchArena(scratch.bytes(), bytes), nullptr);
+        TopK{}.select<std::uint32_t, Radix::NoValue, threads>({in.data(), {}}, {out.data(), nullptr}, n, k, rank,
+                                                              KeyCoding<std::uint32_t>::of<std::uint32_t>(),
+                                                              ScratchArena(scratch.bytes(), bytes), nullptr);
         EXPECT_TRUE(sameBits(out.read(k), expected)) << "n = " << n << ", k = " << k;
     }
 };
 
 TEST_F(SeededTopKTest, OneBlock) {
     underEverySeed(BlockOrder::Any,
-                   [](std::uint64_t seed) { expectSelected<512>({}, 3000 + seed % 9, 100 + seed * 7, 0, seed); });
+                   [](std::uint64_t seed) { expectSelected<512>(3000 + seed % 9, 100 + seed * 7, 0, seed); });
 }
 
 // Blocks that meet at barriers of the grid.
 TEST_F(SeededTopKTest, Blocks) {
     underEverySeed(BlockOrder::Any,
-                   [](std::uint64_t seed) { expectSelected<128>({}, 6500 + seed % 9, 300 + seed * 30, 0, seed); });
+                   [](std::uint64_t seed) { expectSelected<128>(6500 + seed % 9, 300 + seed * 30, 0, seed); });
 }
 
 TEST_F(SeededTopKTest, Filtered) {
-    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        expectSelected<128>(TileOrder::Ticket, Radix::sampleSize + 100, 60, 150, seed);
-    });
+    underEverySeed(BlockOrder::Any,
+                   [](std::uint64_t seed) { expectSelected<128>(Radix::sampleSize + 100, 60, 150, seed); });
 }
 
 }  // namespace
