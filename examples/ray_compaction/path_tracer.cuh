@@ -51,7 +51,7 @@ struct Camera {
 };
 
 /// The path of a pixel. Zeroed memory is a path before its first sample.
-struct Path {
+struct alignas(16) Path {
     Ray ray;
     Vec3 throughput;  ///< the share of the light at the path's end that reaches the camera
     Hit hit;          ///< where the ray ends
@@ -74,10 +74,11 @@ __device__ inline float chanceOf(const Path& path) {
     return path.bounce <= certain ? 1 : std::max(color.x, std::max(color.y, color.z));
 }
 
-/// Follows the ray to the nearest surface. The path ends there if it has found light or has been absorbed.
+/// Follows the ray to the nearest surface. The path ends there if it has found light or has been absorbed. Returns
+/// whether it goes on.
 ///
 /// Only this path adds to its pixel, and only once. So the sum does not depend on the order of the queue.
-__device__ inline void trace(const Scene& scene, const Image& image, std::uint32_t pixel, Path path) {
+__device__ inline bool trace(const Scene& scene, const Image& image, std::uint32_t pixel, Path& path) {
     path.hit = scene.nearest(path.ray);
     path.bounce += 1;
     const bool leaves = path.hit.distance == nowhere;
@@ -90,7 +91,7 @@ __device__ inline void trace(const Scene& scene, const Image& image, std::uint32
         material = Material::Emitter;
     }
     image.materials[pixel] = material;
-    image.paths[pixel] = path;
+    return material != Material::Emitter;
 }
 
 /// Begins a sample: the first ray of each path, from the camera to the first surface.
@@ -102,7 +103,9 @@ __global__ void kernGenerate(Scene scene, Camera camera, Image image, std::uint3
     }
     if (i < pixels) {
         const std::uint32_t sample = image.paths[i].sample + 1;
-        trace(scene, image, i, {camera.rayThrough(i, randomOf(i, sample, 0)), {1, 1, 1}, {}, sample, 0});
+        Path path{camera.rayThrough(i, randomOf(i, sample, 0)), {1, 1, 1}, {}, sample, 0};
+        (void)trace(scene, image, i, path);
+        image.paths[i] = path;
         queue[i] = i;
     }
 }
@@ -124,7 +127,9 @@ __global__ void kernBounce(Scene scene, Image image, const std::uint32_t* queue,
         const Vec3 direction = scattered(path.ray.direction, path.hit, randomOf(pixel, path.sample, path.bounce));
         path.throughput = 1 / chanceOf(path) * (path.throughput * path.hit.surface.color);
         path.ray = {path.ray.at(path.hit.distance), direction};
-        trace(scene, image, pixel, path);
+        if (trace(scene, image, pixel, path)) {
+            image.paths[pixel] = path;
+        }
     }
 }
 

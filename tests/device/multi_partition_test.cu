@@ -149,14 +149,14 @@ TEST_F(MultiPartitionTest, EveryElementSize) {
     expectSizesPartitioned<AlignedBytes, SixteenBytes>();
 }
 
-/// Tiles have 11264 keys or 5632 pairs here.
+/// At the ends of tiles, and where another way begins.
 TEST_F(MultiPartitionTest, SizesAtBorders) {
     std::vector<std::size_t> sizes{0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025};
-    for (const std::size_t tile : {5632, 11264, 16384, 22528}) {
-        sizes.insert(sizes.end(), {tile - 1, tile, tile + 1});
+    for (const std::size_t border : {2048, 4096, 5632, 11264, 16384, 22528, 32768}) {
+        sizes.insert(sizes.end(), {border - 1, border, border + 1});
     }
     if (!quick()) {
-        for (int k = 16; k <= 24; k += 2) {
+        for (int k = 16; k <= 24; ++k) {
             const std::size_t power = std::size_t{1} << k;
             sizes.insert(sizes.end(), {power - 1, power, power + 1});
         }
@@ -202,7 +202,7 @@ TEST_F(MultiPartitionTest, Misaligned) {
 }
 
 TEST_F(MultiPartitionTest, ByTickets) {
-    expectPartitioned(hostArray(sized(1500007, 40007), AnyBits<std::uint32_t>{6}), 256, HashedPart{256},
+    expectPartitioned(hostArray(sized(2500007, 40007), AnyBits<std::uint32_t>{6}), 256, HashedPart{256},
                       {.order = TileOrder::Ticket});
 }
 
