@@ -27,9 +27,9 @@ using PartitionWays = WayTable<                                  //
 /// Partitions an array, stably, into parts that a function chooses. First come the elements x with partOf(x) == 0 in
 /// their order, then those with partOf(x) == 1, and so on.
 ///
-/// Up to 2^21 elements, one launch reads each element once and writes it once; its blocks exchange their counts of the
-/// parts. Beyond, a histogram counts the parts, and one pass of the radix sort moves the elements. Each element is then
-/// read twice and written once.
+/// Up to 2^21 elements of 4 bytes, and fewer if they are larger, one launch reads each element once and writes it once.
+/// Its blocks exchange their counts of the parts. Beyond, a histogram counts the parts, and one pass of the radix sort
+/// moves the elements. Each element is then read twice and written once.
 ///
 /// Elements, and the values that may go with them, are trivially copyable and have 1 to 16 bytes. `partOf` is a
 /// function object that device code can call several times per element; its result depends on the element alone. It
