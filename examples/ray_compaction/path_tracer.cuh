@@ -15,7 +15,6 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/device_buffer.h"
 #include "stream_compaction/multi_partition.cuh"
-#include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/single_pass.cuh"
@@ -23,7 +22,6 @@
 namespace RayCompaction {
 
 using StreamCompaction::Begin;
-using StreamCompaction::blocksForTiles;
 using StreamCompaction::DeviceBuffer;
 using StreamCompaction::ElementCount;
 using StreamCompaction::waitForEarlierKernels;
@@ -200,8 +198,10 @@ class PathTracer {
     template <ElementCount Count, typename Tell>
     void bounce(Count n, Tell tell, cudaStream_t stream) {
         constexpr auto kernel = kernBounce<Tell>;
-        const std::size_t blocks =
-            blocksForTiles<kernel, Count>(blocksFor(StreamCompaction::capacityOf(n), threads), threads);
+        std::size_t blocks = blocksFor(StreamCompaction::capacityOf(n), threads);
+        if constexpr (StreamCompaction::isOnDevice<Count>) {
+            blocks = std::min<std::size_t>(blocks, StreamCompaction::onCurrentDevice<kernel>(threads).residentBlocks);
+        }
         StreamCompaction::launch<kernel>({blocks, threads, 0, Begin::Programmatic}, stream, Scene{}, image(),
                                          std::as_const(queue_).data(), static_cast<const std::size_t*>(alive()), tell);
     }

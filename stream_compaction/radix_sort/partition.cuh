@@ -1,10 +1,8 @@
 #pragma once
 
 #include <cstring>
-#include <limits>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/histogram.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
 #include "stream_compaction/radix_sort/resident.cuh"
 #include "stream_compaction/radix_sort/ways.cuh"
@@ -130,52 +128,6 @@ struct InOneLaunch {
     static constexpr std::size_t sharedBytes = sizeof(ResidentStorage<Shape, Bits, Value>);
 
     [[nodiscard]] static std::size_t blocksOf(std::size_t n) { return Common::divideRoundUp(n, Shape::elements); }
-};
-
-/// By a histogram of the parts and one launch of the pass, on cards whose multiprocessors hold at least
-/// `blocksPerMultiprocessor` blocks each. A way of a WayTable.
-template <typename Shape, int blocksPerMultiprocessor = 1,
-          std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
-struct InOnePass {
-    template <typename Bits, typename Value>
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        return n > mostElements
-                   ? 0
-                   : scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
-                         scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
-    }
-
-    template <typename Bits, typename Value, typename DigitOf, typename Count>
-    [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
-        return capacityOf(call.n) <= mostElements &&
-               onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>)
-                       .blocksPerMultiprocessor >= blocksPerMultiprocessor;
-    }
-
-    template <typename Bits, typename Value, typename DigitOf, typename Count>
-    static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
-        const std::size_t tiles = passTiles<Shape>(capacityOf(call.n));
-        ScratchArena rest = call.arena;
-        auto* const counters = rest.take<Counters>(1);
-        auto* const plan = rest.take<Plan>(1);
-        const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
-        Histogram{}(call.in.keys, counters->counts[0], call.n, digitValues, call.digit, {}, call.stream);
-        StreamCompaction::launch<kernPlanPartition<Count>>({1, digitValues}, call.stream, call.n, plan, call.begins,
-                                                           counters, call.parts);
-        clearStatuses<Shape>(call.n, statuses, statuses.words, call.stream);
-        const std::size_t blocks =
-            blocksForTiles<kernel<Bits, Value, DigitOf, Count>, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
-        const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
-        StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
-            {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
-            statuses, plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{}, prefetchesValues());
-    }
-
-  private:
-    template <typename Bits, typename Value, typename DigitOf, typename Count>
-    static constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count, DigitOf, NoCoding>;
-    template <typename Bits, typename Value>
-    static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
 };
 
 }  // namespace StreamCompaction::Radix

@@ -1,7 +1,7 @@
 #include <numeric>
 
 #include "seeds.cuh"
-#include "stream_compaction/radix_sort/partition.cuh"
+#include "stream_compaction/multi_partition.cuh"
 #include "stream_compaction/radix_sort/ways.cuh"
 
 namespace StreamCompaction::Testing {
