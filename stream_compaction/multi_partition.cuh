@@ -15,17 +15,68 @@ namespace StreamCompaction::Radix {
 template <typename K>
 using CarriedKey = std::conditional_t<sizeof(K) == 8 && alignof(K) == 8, std::uint64_t, Carried<K>>;
 
-/// The ways to partition, as `Ways` for sorts.
+/// By a histogram of the parts and one launch of the pass, on cards whose multiprocessors hold at least
+/// `blocksPerMultiprocessor` blocks each. A way of a WayTable.
+template <typename Shape, int blocksPerMultiprocessor = 1,
+          std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
+struct InOnePass {
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
+        return n > mostElements
+                   ? 0
+                   : scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
+                         scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
+    }
+
+    template <typename Bits, typename Value, typename DigitOf, typename Count>
+    [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
+        return capacityOf(call.n) <= mostElements &&
+               onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>)
+                       .blocksPerMultiprocessor >= blocksPerMultiprocessor;
+    }
+
+    template <typename Bits, typename Value, typename DigitOf, typename Count>
+    static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
+        const std::size_t tiles = passTiles<Shape>(capacityOf(call.n));
+        ScratchArena rest = call.arena;
+        auto* const counters = rest.take<Counters>(1);
+        auto* const plan = rest.take<Plan>(1);
+        const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
+        Histogram{}(call.in.keys, counters->counts[0], call.n, digitValues, call.digit, {}, call.stream);
+        StreamCompaction::launch<kernPlanPartition<Count>>({1, digitValues}, call.stream, call.n, plan, call.begins,
+                                                           counters, call.parts);
+        clearStatuses<Shape>(call.n, statuses, statuses.words, call.stream);
+        const std::size_t blocks =
+            blocksForTiles<kernel<Bits, Value, DigitOf, Count>, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
+        const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
+        StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
+            {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
+            statuses, plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{}, prefetchesValues());
+    }
+
+  private:
+    template <typename Bits, typename Value, typename DigitOf, typename Count>
+    static constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count, DigitOf, NoCoding>;
+    template <typename Bits, typename Value>
+    static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
+};
+
+/// The ways to partition, as `Ways` for sorts. Measured on an H200.
 template <typename Bits, typename Value>
-using PartitionWays = WayTable<  //
+using PartitionWays = WayTable<                                  //
+    InOneLaunch<Cluster, SortShape<256, 4>, mostClusterBlocks>,  // from compute capability 9.0 on
+    InOneLaunch<Cluster, SortShape<256, 8>, mostClusterBlocks>, InOneLaunch<Grid, SortShape<512, 4>, 64>,
+    InOneLaunch<Grid, SortShape<512, 8>, 128>, InOneLaunch<Grid, SortShape<1024, 8>, 128>,
+    InOneLaunch<Grid, SortShape<1024, 16>, 128>,
     InOnePass<PassShape<Bits, Value, 64>, 2, (16 << 20) / elementSize<Bits, Value>>,
     InOnePass<PassShape<Bits, Value, 92>, 2>, InOnePass<PassShape<Bits, Value, 44>>>;
 
 /// Partitions an array, stably, into parts that a function chooses. First come the elements x with partOf(x) == 0 in
 /// their order, then those with partOf(x) == 1, and so on.
 ///
-/// A histogram counts the parts, and one pass of the radix sort moves the elements. Each element is read twice and
-/// written once.
+/// Up to 2^21 elements of 4 bytes, and fewer if they are larger, one launch reads each element once and writes it once.
+/// Its blocks exchange their counts of the parts. Beyond, a histogram counts the parts, and one pass of the radix sort
+/// moves the elements. Each element is then read twice and written once.
 ///
 /// Elements, and the values that may go with them, are trivially copyable and have 1 to 16 bytes. `partOf` is a
 /// function object that device code can call several times per element; its result depends on the element alone. It
@@ -91,9 +142,7 @@ struct MultiPartition {
         }
         using Bits = CarriedKey<K>;
         using Value = Carried<V>;
-        return n == 0 ? 0
-                      : scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
-                            PartitionWays<Bits, Value>::template scratchBytes<Bits, Value>(n, false);
+        return n == 0 ? 0 : PartitionWays<Bits, Value>::template scratchBytes<Bits, Value>(n, false);
     }
 
     template <typename K, typename V, typename Count, typename PartOf>
@@ -105,20 +154,15 @@ struct MultiPartition {
                                    "cudaMemsetAsync");
             return;
         }
-        const PartOfKey<K, PartOf> partOfKey{partOf, parts - 1};
-        auto* const counters = arena.take<Counters>(1);
-        auto* const plan = arena.take<Plan>(1);
-        Histogram{}(keysIn, counters->counts[0], n, digitValues, partOfKey, {}, stream);
-        launch<kernPlanPartition<Count>>({1, digitValues}, stream, n, plan, begins, counters, parts);
-
         using Bits = CarriedKey<K>;
         using Value = Carried<V>;
         using Digit = PartDigit<Bits, K, PartOf>;
         const PartitionCall<Bits, Value, Digit, Count> call{{reinterpret_cast<const Bits*>(keysIn), carried(valuesIn)},
                                                             {reinterpret_cast<Bits*>(keysOut), carried(valuesOut)},
+                                                            begins,
                                                             n,
-                                                            plan,
-                                                            Digit{partOfKey},
+                                                            parts,
+                                                            Digit{partOf, parts - 1},
                                                             order,
                                                             arena,
                                                             stream};

@@ -16,6 +16,11 @@ using StreamCompaction::CountInDeviceMemory;
 using StreamCompaction::CudaStream;
 using StreamCompaction::PinnedArray;
 
+/// Tells nobody whether there are rays.
+struct TellsNobody {
+    __device__ void operator()(bool) const {}
+};
+
 /// The host knows: it reads the number of rays in each bounce, and launches as many threads. Before that it waits for
 /// the device, and then the device waits for it.
 class HostLoop {
@@ -24,10 +29,11 @@ class HostLoop {
 
     void render(const CudaStream& stream) {
         tracer_.generate(stream);
-        tracer_.traceAndCompact(tracer_.pixels(), stream);
+        tracer_.compact(tracer_.pixels(), stream);
         while (const std::size_t rays = raysLeft(stream)) {
-            tracer_.sortAndScatter(rays, stream);
-            tracer_.traceAndCompact(rays, stream);
+            tracer_.sort(rays, stream);
+            tracer_.bounce(rays, TellsNobody{}, stream);
+            tracer_.compact(rays, stream);
         }
     }
 
@@ -46,16 +52,18 @@ class HostLoop {
 };
 
 /// Lets the loop of a graph go on as long as there are rays.
-__global__ void kernContinue(cudaGraphConditionalHandle hasRays, const std::size_t* alive) {
-    cudaGraphSetConditional(hasRays, *alive > 0 ? 1 : 0);
-}
+struct GoesOn {
+    cudaGraphConditionalHandle condition;
+
+    __device__ void operator()(bool hasRays) const { cudaGraphSetConditional(condition, hasRays ? 1 : 0); }
+};
 
 /// The device knows: the whole frame is one CUDA graph.
 ///
-///     generate -> while (hasRays) { trace -> compact -> sort -> scatter -> continue }
+///     generate -> while (hasRays) { compact -> sort -> bounce }
 ///
-/// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed, so
-/// our own two kernels have a thread for each pixel. Those without a ray return at once.
+/// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed, by
+/// the number of pixels.
 class FrameGraph {
   public:
     /// Builds the graph. It works on the arrays of the path tracer, which has to live as long.
@@ -74,10 +82,9 @@ class FrameGraph {
         const CountInDeviceMemory alive{tracer.alive(), tracer.pixels()};
         const CountInDeviceMemory left{tracer.left(), tracer.pixels()};
         capture(addLoop(graph, hasRays), stream, [&] {
-            tracer.traceAndCompact(alive, stream);
-            tracer.sortAndScatter(left, stream);
-            kernContinue<<<1, 1, 0, stream>>>(hasRays, alive.value);
-            checkCUDAError("kernContinue");
+            tracer.compact(alive, stream);
+            tracer.sort(left, stream);
+            tracer.bounce(alive, GoesOn{hasRays}, stream);
         });
 
         cudaGraphExec_t executable = nullptr;

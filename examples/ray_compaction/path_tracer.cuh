@@ -9,17 +9,22 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "scene.cuh"
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/device_buffer.h"
 #include "stream_compaction/multi_partition.cuh"
+#include "stream_compaction/runtime/early_launch.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/single_pass.cuh"
 
 namespace RayCompaction {
 
+using StreamCompaction::Begin;
 using StreamCompaction::DeviceBuffer;
 using StreamCompaction::ElementCount;
+using StreamCompaction::waitForEarlierKernels;
 using StreamCompaction::Common::blocksFor;
 using StreamCompaction::Common::checkCUDAError;
 using StreamCompaction::Common::globalThreadIndex;
@@ -44,28 +49,20 @@ struct Camera {
 };
 
 /// The path of a pixel. Zeroed memory is a path before its first sample.
-struct Path {
+struct alignas(16) Path {
     Ray ray;
     Vec3 throughput;  ///< the share of the light at the path's end that reaches the camera
     Hit hit;          ///< where the ray ends
     std::uint32_t sample;
     std::uint32_t bounce;
-    bool isAlive;
 };
 
-/// Begins a sample: all paths are alive, at the camera.
-__global__ void kernGenerate(Camera camera, Path* paths, std::uint32_t* queue, std::size_t* alive,
-                             std::uint32_t pixels) {
-    const auto i = static_cast<std::uint32_t>(globalThreadIndex());
-    if (i == 0) {
-        *alive = pixels;
-    }
-    if (i < pixels) {
-        const std::uint32_t sample = paths[i].sample + 1;
-        paths[i] = {camera.rayThrough(i, randomOf(i, sample, 0)), {1, 1, 1}, {}, sample, 0, true};
-        queue[i] = i;
-    }
-}
+/// What all steps work on, in device memory.
+struct Image {
+    Path* paths;          ///< per pixel
+    Vec3* film;           ///< per pixel, the sum of the light of all samples
+    Material* materials;  ///< per pixel, of the surface where the path is; Emitter if the path has ended
+};
 
 /// The chance that a path goes on from the surface where it is. After some bounces it is that of the color, and the
 /// light of the paths that go on is divided by it, so that the image stays as bright (Russian roulette).
@@ -75,58 +72,79 @@ __device__ inline float chanceOf(const Path& path) {
     return path.bounce <= certain ? 1 : std::max(color.x, std::max(color.y, color.z));
 }
 
-/// Follows each ray to the nearest surface. Paths end there if they have found light or have been absorbed.
+/// Follows the ray to the nearest surface. The path ends there if it has found light or has been absorbed. Returns
+/// whether it goes on.
 ///
 /// Only this path adds to its pixel, and only once. So the sum does not depend on the order of the queue.
-__global__ void kernTrace(Scene scene, Path* paths, Vec3* film, const std::uint32_t* queue, const std::size_t* alive) {
-    const std::size_t i = globalThreadIndex();
-    if (i >= *alive) {
-        return;
-    }
-    const std::uint32_t pixel = queue[i];
-    Path& path = paths[pixel];
-    const Ray ray = path.ray;
-    path.hit = scene.nearest(ray);
+__device__ inline bool trace(const Scene& scene, const Image& image, std::uint32_t pixel, Path& path) {
+    path.hit = scene.nearest(path.ray);
     path.bounce += 1;
     const bool leaves = path.hit.distance == nowhere;
-    if (leaves || path.hit.surface.material == Material::Emitter) {
-        const Vec3 light = leaves ? sky(ray.direction) : path.hit.surface.color;
-        film[pixel] = film[pixel] + path.throughput * light;
-        path.isAlive = false;
-    } else {
-        path.isAlive = path.bounce < mostBounces && randomOf(pixel, path.sample, path.bounce).x < chanceOf(path);
+    Material material = path.hit.surface.material;
+    if (leaves || material == Material::Emitter) {
+        const Vec3 light = leaves ? sky(path.ray.direction) : path.hit.surface.color;
+        image.film[pixel] = image.film[pixel] + path.throughput * light;
+        material = Material::Emitter;
+    } else if (path.bounce == mostBounces || randomOf(pixel, path.sample, path.bounce).x >= chanceOf(path)) {
+        material = Material::Emitter;
+    }
+    image.materials[pixel] = material;
+    return material != Material::Emitter;
+}
+
+/// Begins a sample: the first ray of each path, from the camera to the first surface.
+__global__ void kernGenerate(Scene scene, Camera camera, Image image, std::uint32_t* queue, std::size_t* alive,
+                             std::uint32_t pixels) {
+    const auto i = static_cast<std::uint32_t>(globalThreadIndex());
+    if (i == 0) {
+        *alive = pixels;
+    }
+    if (i < pixels) {
+        const std::uint32_t sample = image.paths[i].sample + 1;
+        Path path{camera.rayThrough(i, randomOf(i, sample, 0)), {1, 1, 1}, {}, sample, 0};
+        (void)trace(scene, image, i, path);
+        image.paths[i] = path;
+        queue[i] = i;
     }
 }
 
-/// Sends each path on from the surface where it is. The queue is sorted by material, so the threads of a warp do the
-/// same.
-__global__ void kernScatter(Path* paths, const std::uint32_t* queue, const std::size_t* alive) {
-    const std::size_t i = globalThreadIndex();
-    if (i >= *alive) {
-        return;
+/// Sends each path on from the surface where it is, to the next one. The queue is sorted by material, so the threads of
+/// a warp do the same. Calls `tell` with whether rays may be left.
+template <typename Tell>
+__global__ void kernBounce(Scene scene, Image image, const std::uint32_t* queue, const std::size_t* alive, Tell tell) {
+    waitForEarlierKernels();
+    const std::size_t rays = *alive;
+    const std::size_t first = globalThreadIndex();
+    if (first == 0) {
+        // All paths of the queue have the same number of bounces.
+        tell(rays > 0 && image.paths[queue[0]].bounce + 1 < mostBounces);
     }
-    const std::uint32_t pixel = queue[i];
-    Path& path = paths[pixel];
-    const Vec3 direction = scattered(path.ray.direction, path.hit, randomOf(pixel, path.sample, path.bounce));
-    path.ray = {path.ray.at(path.hit.distance), direction};
-    path.throughput = 1 / chanceOf(path) * (path.throughput * path.hit.surface.color);
+    for (std::size_t i = first; i < rays; i += std::size_t{gridDim.x} * threads) {
+        const std::uint32_t pixel = queue[i];
+        Path path = image.paths[pixel];
+        const Vec3 direction = scattered(path.ray.direction, path.hit, randomOf(pixel, path.sample, path.bounce));
+        path.throughput = 1 / chanceOf(path) * (path.throughput * path.hit.surface.color);
+        path.ray = {path.ray.at(path.hit.distance), direction};
+        if (trace(scene, image, pixel, path)) {
+            image.paths[pixel] = path;
+        }
+    }
 }
 
 struct IsAlive {
-    const Path* paths;
-    __device__ bool operator()(std::uint32_t pixel) const { return paths[pixel].isAlive; }
+    const Material* materials;
+    __device__ bool operator()(std::uint32_t pixel) const { return materials[pixel] != Material::Emitter; }
 };
 struct MaterialOf {
-    const Path* paths;
+    const Material* materials;
     __device__ std::uint32_t operator()(std::uint32_t pixel) const {
-        return static_cast<std::uint32_t>(paths[pixel].hit.surface.material);
+        return static_cast<std::uint32_t>(materials[pixel]);
     }
 };
 
 /// The paths of an image and the steps of a bounce. Each step enqueues work and does not synchronise.
 ///
-/// Steps take the number of rays as a number that the host knows, or as a count in device memory. It shapes the
-/// launches. The kernels above read the number in device memory in both cases.
+/// Steps take the number of rays as a number that the host knows, or as a count in device memory.
 class PathTracer {
   public:
     /// Allocates.
@@ -134,6 +152,7 @@ class PathTracer {
         : camera_(camera),
           paths_(pixels()),
           film_(pixels()),
+          materials_(pixels()),
           queue_(pixels()),
           survivors_(pixels()),
           left_(1),
@@ -141,9 +160,9 @@ class PathTracer {
           scratch_(scratchBytes()) {}
 
     [[nodiscard]] std::size_t pixels() const { return camera_.pixels(); }
-    /// The number of rays, in device memory: where the last material ends in the sorted queue.
+    /// The number of rays in the queue, in device memory: where its last material ends.
     [[nodiscard]] std::size_t* alive() { return begins_.data() + scatteringMaterials; }
-    /// The number of rays between the two steps of a bounce.
+    /// The number of rays that have survived the last bounce, in device memory.
     [[nodiscard]] const std::size_t* left() const { return left_.data(); }
     /// The sum of the light of all samples, per pixel.
     [[nodiscard]] const DeviceBuffer<Vec3>& film() const { return film_; }
@@ -157,35 +176,45 @@ class PathTracer {
     /// Begins a sample.
     void generate(cudaStream_t stream) {
         kernGenerate<<<blocksFor(pixels(), threads), threads, 0, stream>>>(
-            camera_, paths_.data(), queue_.data(), alive(), static_cast<std::uint32_t>(pixels()));
+            Scene{}, camera_, image(), queue_.data(), alive(), static_cast<std::uint32_t>(pixels()));
         checkCUDAError("kernGenerate");
     }
 
-    /// The first half of a bounce, with n rays in the queue. `left()` of them survive.
+    /// Drops the paths that have ended from the n rays in the queue. `left()` of them survive.
     template <ElementCount Count>
-    void traceAndCompact(Count n, cudaStream_t stream) {
-        kernTrace<<<blocksFor(StreamCompaction::capacityOf(n), threads), threads, 0, stream>>>(
-            Scene{}, paths_.data(), film_.data(), queue_.data(), alive());
-        checkCUDAError("kernTrace");
-        compact_(queue_.data(), survivors_.data(), left_.data(), n, IsAlive{paths_.data()}, scratch_.bytes(), stream);
+    void compact(Count n, cudaStream_t stream) {
+        compact_(queue_.data(), survivors_.data(), left_.data(), n, IsAlive{materials_.data()}, scratch_.bytes(),
+                 stream);
     }
 
-    /// The second half, with the n rays that have survived. They are in the queue again, and `alive()` is n.
+    /// Sorts the n survivors by material. They are in the queue again, and `alive()` is n.
     template <ElementCount Count>
-    void sortAndScatter(Count n, cudaStream_t stream) {
-        partition_(survivors_.data(), queue_.data(), begins_.data(), n, scatteringMaterials, MaterialOf{paths_.data()},
-                   scratch_.bytes(), stream);
-        kernScatter<<<blocksFor(StreamCompaction::capacityOf(n), threads), threads, 0, stream>>>(
-            paths_.data(), queue_.data(), alive());
-        checkCUDAError("kernScatter");
+    void sort(Count n, cudaStream_t stream) {
+        partition_(survivors_.data(), queue_.data(), begins_.data(), n, scatteringMaterials,
+                   MaterialOf{materials_.data()}, scratch_.bytes(), stream);
+    }
+
+    /// Sends the n rays of the queue on. If only the device knows n, a launch has as many blocks as the card holds.
+    template <ElementCount Count, typename Tell>
+    void bounce(Count n, Tell tell, cudaStream_t stream) {
+        constexpr auto kernel = kernBounce<Tell>;
+        std::size_t blocks = blocksFor(StreamCompaction::capacityOf(n), threads);
+        if constexpr (StreamCompaction::isOnDevice<Count>) {
+            blocks = std::min<std::size_t>(blocks, StreamCompaction::onCurrentDevice<kernel>(threads).residentBlocks);
+        }
+        StreamCompaction::launch<kernel>({blocks, threads, 0, Begin::Programmatic}, stream, Scene{}, image(),
+                                         std::as_const(queue_).data(), static_cast<const std::size_t*>(alive()), tell);
     }
 
   private:
+    [[nodiscard]] Image image() { return {paths_.data(), film_.data(), materials_.data()}; }
+
     [[nodiscard]] std::size_t scratchBytes() {
+        const Material* const materials = materials_.data();
         return std::max(
-            compact_.scratchBytes(queue_.data(), survivors_.data(), left_.data(), pixels(), IsAlive{paths_.data()}),
+            compact_.scratchBytes(queue_.data(), survivors_.data(), left_.data(), pixels(), IsAlive{materials}),
             partition_.scratchBytes(survivors_.data(), queue_.data(), begins_.data(), pixels(), scatteringMaterials,
-                                    MaterialOf{paths_.data()}));
+                                    MaterialOf{materials}));
     }
 
     StreamCompaction::SinglePass::Compact compact_;
@@ -193,6 +222,7 @@ class PathTracer {
     Camera camera_;
     DeviceBuffer<Path> paths_;
     DeviceBuffer<Vec3> film_;
+    DeviceBuffer<Material> materials_;
     DeviceBuffer<std::uint32_t> queue_;
     DeviceBuffer<std::uint32_t> survivors_;  ///< not sorted yet
     DeviceBuffer<std::size_t> left_;

@@ -48,7 +48,7 @@ __device__ inline Random randomOf(std::uint32_t pixel, std::uint32_t sample, std
 }
 
 /// A path ends at an emitter. The others scatter light, and the rays are sorted by them.
-enum class Material : std::uint32_t { Diffuse, Mirror, Glass, Emitter };
+enum class Material : std::uint8_t { Diffuse, Mirror, Glass, Emitter };
 inline constexpr std::uint32_t scatteringMaterials = 3;
 
 struct Surface {

@@ -1,41 +1,33 @@
 #pragma once
 
 #include <cstring>
-#include <limits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
+#include "stream_compaction/radix_sort/resident.cuh"
 #include "stream_compaction/radix_sort/ways.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
 /// A stable partition into up to 256 parts: one pass of a radix sort, whose digit is the part.
 namespace StreamCompaction::Radix {
 
-/// The part of a key by a function of the caller. Parts behind the last one count as the last.
-template <typename K, typename PartOf>
-struct PartOfKey {
+/// The part by a function of the caller, as the digit of a key that is moved as `Bits`, and as its bin. Parts behind
+/// the last one count as the last.
+template <typename Bits, typename K, typename PartOf>
+struct PartDigit {
     PartOf partOf;
     std::uint32_t last;
 
-    [[nodiscard]] __device__ std::uint32_t operator()(const K& key) const {
-        return min(static_cast<std::uint32_t>(partOf(key)), last);
-    }
-};
-
-/// The part as the digit of a key that is moved as `Bits`.
-template <typename Bits, typename K, typename PartOf>
-struct PartDigit {
-    PartOfKey<K, PartOf> partOf;
-
     [[nodiscard]] __device__ std::uint32_t of(const Bits& bits) const {
         if constexpr (std::is_same_v<Bits, K>) {
-            return partOf(bits);
+            return min(static_cast<std::uint32_t>(partOf(bits)), last);
         } else {
             K key;
             memcpy(&key, &bits, sizeof(K));
-            return partOf(key);
+            return min(static_cast<std::uint32_t>(partOf(key)), last);
         }
     }
+    [[nodiscard]] __device__ std::uint32_t operator()(const Bits& bits) const { return of(bits); }
 };
 
 template <typename Bits, typename K, typename PartOf>
@@ -56,56 +48,86 @@ __global__ void __launch_bounds__(digitValues)
     }
 }
 
-/// A partition of n elements, with room for at least one, whose pass is planned.
+/// A partition of n elements, with room for at least one.
 template <typename Bits, typename Value, typename DigitOf, typename Count = std::size_t>
 struct PartitionCall {
     Elements<const Bits, const Value> in;
     Elements<Bits, Value> out;
+    std::size_t* begins;
     Count n;
-    Plan* plan;
+    std::uint32_t parts;
     DigitOf digit;
     TileOrder order;
     ScratchArena arena;
     cudaStream_t stream;
 };
 
-/// By one launch of the pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each. A way
-/// of a WayTable.
-template <typename Shape, int blocksPerMultiprocessor = 1,
-          std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
-struct InOnePass {
+/// A stable partition by blocks that are resident together, with one tile per block: a pass of kernSortResident. Writes
+/// where each part begins, and n behind that.
+///
+/// Work O(n + blocks^2), steps O(log n). 8 bytes per 4-byte key. Latency is the limit: a launch, a load, the ranks of a
+/// tile, the barrier, a store.
+template <typename Blocks, typename Shape, typename Bits, typename Value, typename Count, typename DigitOf>
+__global__ void __launch_bounds__(Shape::threads)
+    kernPartitionResident(Count count, Elements<Bits, Value> out, std::size_t* begins, std::uint16_t* counts,
+                          Elements<const Bits, const Value> in, std::uint32_t parts, DigitOf digit) {
+    const auto blocks = Blocks::group();
+    auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
+    const std::size_t n = numberOf(count);
+    const ResidentTile tile = residentTile<Shape, Count>(n);
+    TileKeys<Shape, Bits> keys;
+    keys.load(in.keys + tile.begin, tile.size);
+    const DigitCount keysOfAll = packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, counts);
+    if (blockIdx.x == 0 && threadIdx.x < parts) {
+        begins[threadIdx.x] = keysOfAll.smaller;
+    }
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        begins[parts] = n;
+    }
+    __syncthreads();
+    storePacked(storage.tile, tile.size, digit, out, NoCoding{}, true);
+}
+
+/// In one launch of at most `mostBlocks` blocks that are resident together, one tile per block. `Blocks` is Cluster or
+/// Grid. A way of a WayTable.
+template <typename Blocks, typename Shape, std::size_t mostBlocks>
+struct InOneLaunch {
+    /// 16-bit counts: one per block and part.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        return n > mostElements ? 0
-                                : scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
+        return n > mostBlocks * Shape::elements ? 0 : scratchBytesFor<std::uint16_t>(blocksOf(n) * digitValues);
     }
 
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
-        return capacityOf(call.n) <= mostElements &&
-               onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>)
-                       .blocksPerMultiprocessor >= blocksPerMultiprocessor;
+        const std::size_t blocks = blocksOf(capacityOf(call.n));
+        if (blocks > mostBlocks) {
+            return false;
+        }
+        const auto card =
+            onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>);
+        return blocks <= (isCluster ? card.clusterBlocks : card.residentBlocks);
     }
 
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
-        const std::size_t tiles = passTiles<Shape>(capacityOf(call.n));
+        const std::size_t blocks = blocksOf(capacityOf(call.n));
         ScratchArena rest = call.arena;
-        const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
-        clearStatuses<Shape>(call.n, statuses, statuses.words, call.stream);
-        const std::size_t blocks =
-            blocksForTiles<kernel<Bits, Value, DigitOf, Count>, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
-        const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
+        auto* const counts = rest.take<std::uint16_t>(blocks * digitValues);
         StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
-            {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
-            statuses, call.plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{}, prefetchesValues());
+            {blocks, Shape::threads, sharedBytes<Bits, Value>, isCluster ? Begin::Cluster : Begin::Cooperative},
+            call.stream, call.n, call.out, call.begins, counts, call.in, call.parts, call.digit);
     }
 
   private:
+    static constexpr bool isCluster = std::is_same_v<Blocks, Cluster>;
+
     template <typename Bits, typename Value, typename DigitOf, typename Count>
-    static constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count, DigitOf, NoCoding>;
+    static constexpr auto kernel = kernPartitionResident<Blocks, Shape, Bits, Value, Count, DigitOf>;
     template <typename Bits, typename Value>
-    static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
+    static constexpr std::size_t sharedBytes = sizeof(ResidentStorage<Shape, Bits, Value>);
+
+    [[nodiscard]] static std::size_t blocksOf(std::size_t n) { return Common::divideRoundUp(n, Shape::elements); }
 };
 
 }  // namespace StreamCompaction::Radix

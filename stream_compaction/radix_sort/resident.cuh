@@ -140,13 +140,69 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
     __syncthreads();
 }
 
+/// The tile of a block: block b has tile b. Without elements if it lies behind the end.
+struct ResidentTile {
+    std::size_t begin;
+    int size;
+};
+
+/// The block's tile of n elements.
+template <typename Shape, typename Count>
+[[nodiscard]] __device__ ResidentTile residentTile(std::size_t n) {
+    const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
+    // If only the device knows n, blocks may have no element. They take part in all barriers.
+    const std::size_t left = isOnDevice<Count> ? n - min(begin, n) : n - begin;
+    return {begin, static_cast<int>(min(left, std::size_t{Shape::elements}))};
+}
+
+/// The keys of all blocks.
+struct DigitCount {
+    std::uint32_t smaller;  ///< with a digit smaller than threadIdx.x
+    std::uint32_t equal;    ///< with this digit
+};
+
+/// Packs the loaded tile by a digit, and finds the places of its keys among those of all blocks.
+///
+/// A block publishes how often each digit occurs in its tile, in its row of `rows`, and packs the tile while the other
+/// blocks count: between the arrival at a barrier of all blocks and the wait for it. Then it adds up the rows of all
+/// blocks. A barrier of the block has to follow.
+template <typename Shape, typename Group, typename Bits, typename Value, typename DigitOf>
+__device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
+                                   TileKeys<Shape, Bits>& keys, const Value* valuesIn, ResidentTile tile, bool isInput,
+                                   DigitOf digit, std::uint16_t* rows) {
+    DigitRank<Shape::threads> ranks(storage.tile.ranks);
+    keys.count(ranks, digit);
+    const std::uint32_t total = ranks.total();
+    if (threadIdx.x < digitValues) {
+        rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total);
+        storage.before[threadIdx.x] = 0;
+        storage.all[threadIdx.x] = 0;
+    }
+    auto arrival = blocks.barrier_arrive();
+
+    const std::uint32_t firstRank = ranks.begin(total);
+    keys.pack(ranks, digit, storage.tile);
+    if constexpr (hasValues<Value>) {
+        Value values[Shape::items];
+        loadValues<Shape>(values, valuesIn, tile.begin, tile.size, isInput);
+        keys.packValues(values, storage.tile);
+    }
+    blocks.barrier_wait(std::move(arrival));
+
+    addUpCounts<Shape::threads>(rows, storage.before, storage.all);
+    const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
+    const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
+    if (threadIdx.x < digitValues) {
+        storage.tile.starts[threadIdx.x] = std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank};
+    }
+    return {start, all};
+}
+
 /// Least-significant-digit radix sort by blocks that are resident together, with one tile per block.
 ///
-/// In each pass a block publishes how often each digit occurs in its tile, and packs the tile while the other blocks
-/// count. Then it adds up the counts of all blocks. They give the places of its keys in the array that the next pass
-/// reads. So a pass has two barriers of all blocks. The tile is packed between the arrival at the first barrier and the
-/// wait for it. If all keys share a digit, the pass ends after the counts. Only the last pass never does, because it
-/// moves the keys to `out`.
+/// A pass packs the tiles, and moves the keys to the array that the next pass reads. So it has two barriers of all
+/// blocks. If all keys share a digit, the pass ends after the counts. Only the last pass never does, because it moves
+/// the keys to `out`.
 ///
 /// Work O(n + blocks^2) per digit, steps O(log n). 8 bytes per 4-byte key and pass, in the second-level cache. The
 /// latency of the barriers and of ranking a tile is the limit.
@@ -157,60 +213,29 @@ __global__ void __launch_bounds__(Shape::threads)
                      DigitRange range, KeyCoding<Bits> coding) {
     const auto blocks = Blocks::group();
     auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
-    const std::size_t n = numberOf(count);
-    const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
-    // If only the device knows n, blocks may have no element. They take part in all barriers.
-    const std::size_t left = isOnDevice<Count> ? n - min(begin, n) : n - begin;
-    const int size = static_cast<int>(min(left, std::size_t{Shape::elements}));
+    const ResidentTile tile = residentTile<Shape, Count>(numberOf(count));
 
     Elements<const Bits, const Value> from = in;
     for (int pass = 0; pass < range.count(); ++pass) {
         const Digit digit = range.digit(pass);
         const bool isLast = pass + 1 == range.count();
 
-        // Count, and publish the counts.
         TileKeys<Shape, Bits> keys;
         if (from.keys == in.keys) {
-            keys.loadAndEncode(from.keys + begin, size, coding);
+            keys.loadAndEncode(from.keys + tile.begin, tile.size, coding);
         } else {
-            keys.load(from.keys + begin, size);
+            keys.load(from.keys + tile.begin, tile.size);
         }
-        DigitRank<Shape::threads> ranks(storage.tile.ranks);
-        keys.count(ranks, digit);
-        const std::uint32_t total = ranks.total();
         std::uint16_t* const rows = counts + std::size_t{static_cast<unsigned>(pass) * gridDim.x} * digitValues;
-        if (threadIdx.x < digitValues) {
-            rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total);
-            storage.before[threadIdx.x] = 0;
-            storage.all[threadIdx.x] = 0;
-        }
-        auto arrival = blocks.barrier_arrive();
-
-        // Pack the tile while the other blocks count.
-        const std::uint32_t firstRank = ranks.begin(total);
-        keys.pack(ranks, digit, storage.tile);
-        if constexpr (hasValues<Value>) {
-            Value values[Shape::items];
-            loadValues<Shape>(values, from.values, begin, size, from.keys == in.keys);
-            keys.packValues(values, storage.tile);
-        }
-        blocks.barrier_wait(std::move(arrival));
-
-        // Find the place of each digit in the output.
-        addUpCounts<Shape::threads>(rows, storage.before, storage.all);
-        const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
-        const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
-        if (threadIdx.x < digitValues) {
-            storage.tile.starts[threadIdx.x] =
-                std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank};
-        }
+        const std::uint32_t all =
+            packResident<Shape>(blocks, storage, keys, from.values, tile, from.keys == in.keys, digit, rows).equal;
         const bool isShared = __syncthreads_or(all == gridDim.x * Shape::elements) != 0;
         if (isShared && !isLast) {
             continue;
         }
 
         const Elements<Bits, Value> to = isLast ? out : from.keys == spare.keys ? otherSpare : spare;
-        storePacked(storage.tile, size, digit, to, coding, isLast);
+        storePacked(storage.tile, tile.size, digit, to, coding, isLast);
         if (!isLast) {
             blocks.sync();
         }

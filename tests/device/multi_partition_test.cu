@@ -149,14 +149,14 @@ TEST_F(MultiPartitionTest, EveryElementSize) {
     expectSizesPartitioned<AlignedBytes, SixteenBytes>();
 }
 
-/// Tiles have 11264 keys or 5632 pairs here.
+/// At the ends of tiles, and where another way begins.
 TEST_F(MultiPartitionTest, SizesAtBorders) {
     std::vector<std::size_t> sizes{0, 1, 2, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025};
-    for (const std::size_t tile : {5632, 11264, 16384, 22528}) {
-        sizes.insert(sizes.end(), {tile - 1, tile, tile + 1});
+    for (const std::size_t border : {2048, 4096, 5632, 11264, 16384, 22528, 32768}) {
+        sizes.insert(sizes.end(), {border - 1, border, border + 1});
     }
     if (!quick()) {
-        for (int k = 16; k <= 24; k += 2) {
+        for (int k = 16; k <= 24; ++k) {
             const std::size_t power = std::size_t{1} << k;
             sizes.insert(sizes.end(), {power - 1, power, power + 1});
         }
@@ -202,7 +202,7 @@ TEST_F(MultiPartitionTest, Misaligned) {
 }
 
 TEST_F(MultiPartitionTest, ByTickets) {
-    expectPartitioned(hostArray(sized(1500007, 40007), AnyBits<std::uint32_t>{6}), 256, HashedPart{256},
+    expectPartitioned(hostArray(sized(2500007, 40007), AnyBits<std::uint32_t>{6}), 256, HashedPart{256},
                       {.order = TileOrder::Ticket});
 }
 
@@ -217,26 +217,29 @@ TEST_F(MultiPartitionTest, WaysForOtherSizesAndCards) {
         GuardedArray<std::uint32_t> out(n);
         out.poison(n, nullptr);
         DeviceBuffer<std::size_t> begins(parts + 1);
-        DeviceBuffer<Radix::Counters> counters(1);
-        DeviceBuffer<Radix::Plan> plan(1);
-        using PartOf = Radix::PartOfKey<std::uint32_t, HashedPart>;
         using Digit = Radix::PartDigit<std::uint32_t, std::uint32_t, HashedPart>;
-        const PartOf partOf{{parts}, parts - 1};
-        Histogram{}(in.data(), counters.data()->counts[0], n, digitValues, partOf, {}, nullptr);
-        launch<Radix::kernPlanPartition<std::size_t>>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
-                                                      static_cast<const Radix::Counters*>(counters.data()), parts);
         const std::size_t bytes = Way::template scratchBytes<std::uint32_t, Radix::NoValue>(n, false);
         auto scratch = usedScratch(bytes);
         const Radix::PartitionCall<std::uint32_t, Radix::NoValue, Digit> call{
-            {in.data(), nullptr},  {out.data(), nullptr},    n,      plan.data(), Digit{partOf},
+            {in.data(), nullptr},  {out.data(), nullptr},    begins.data(), n, parts, Digit{{parts}, parts - 1},
             TileOrder::BlockIndex, {scratch.bytes(), bytes}, nullptr};
         if (Radix::WayTable<Way>::launch(call)) {
-            EXPECT_TRUE(sameBits(out.read(n), expectedPartition(keys, values, parts, HashedPart{parts}).keys));
+            const auto expected = expectedPartition(keys, values, parts, HashedPart{parts});
+            EXPECT_TRUE(sameBits(out.read(n), expected.keys));
+            std::vector<std::size_t> begun(parts + 1);
+            begins.copyTo(begun);
+            EXPECT_TRUE(sameBits(begun, expected.begins));
         }
     };
+    using Radix::InOneLaunch;
     using Radix::InOnePass;
     using Radix::NoValue;
     using Radix::PassShape;
+    using Radix::SortShape;
+    expectPartitionedBy(InOneLaunch<Radix::Cluster, SortShape<512, 16>, 16>{});
+    expectPartitionedBy(InOneLaunch<Radix::Grid, SortShape<1024, 8>, 128>{});
+    expectPartitionedBy(InOneLaunch<Radix::Grid, SortShape<1024, 16>, 128>{});
+    expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 64>>{});
     expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 92>>{});
     expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 44>>{});
 }

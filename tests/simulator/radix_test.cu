@@ -1,8 +1,7 @@
 #include <numeric>
 
 #include "seeds.cuh"
-#include "stream_compaction/histogram.cuh"
-#include "stream_compaction/radix_sort/partition.cuh"
+#include "stream_compaction/multi_partition.cuh"
 #include "stream_compaction/radix_sort/ways.cuh"
 
 namespace StreamCompaction::Testing {
@@ -127,13 +126,12 @@ struct PartByRemainder {
     __host__ __device__ std::uint32_t operator()(std::uint32_t x) const { return x % (parts + 2); }
 };
 
-/// Expects elements and their indices to be partitioned.
-void expectPartitioned(std::size_t n, std::uint64_t seed, TileOrder order) {
-    using Way = Radix::InOnePass<Tile>;
+/// Expects elements and their indices to be partitioned in the given way. Returns false if the card cannot do that.
+template <typename Way>
+bool expectPartitioned(std::size_t n, std::uint64_t seed, TileOrder order = TileOrder::BlockIndex) {
     using Word = std::uint32_t;
     using Digit = Radix::PartDigit<Word, Word, PartByRemainder>;
     constexpr std::uint32_t parts = PartByRemainder::parts;
-    const Radix::PartOfKey<Word, PartByRemainder> partOf{{}, parts - 1};
     const auto keys = hostArray(n, AnyBits<Word>{seed});
     std::vector<Word> places(n);
     std::iota(places.begin(), places.end(), 0U);
@@ -141,38 +139,59 @@ void expectPartitioned(std::size_t n, std::uint64_t seed, TileOrder order) {
     const DeviceBuffer<Word> valuesIn{std::span<const Word>(places)};
     GuardedArray<Word> keysOut(n);
     GuardedArray<Word> valuesOut(n);
-    DeviceBuffer<std::size_t> begins(parts + 1);
-    DeviceBuffer<Radix::Counters> counters(1);
-    DeviceBuffer<Radix::Plan> plan(1);
-    Histogram{}(keysIn.data(), counters.data()->counts[0], n, digitValues, partOf, {}, nullptr);
-    launch<Radix::kernPlanPartition<std::size_t>>({1, digitValues}, nullptr, n, plan.data(), begins.data(),
-                                                  static_cast<const Radix::Counters*>(counters.data()), parts);
-    const std::size_t bytes = Way::scratchBytes<Word, Word>(n, false);
+    GuardedArray<std::size_t> begins(parts + 1);
+    const std::size_t bytes = Way::template scratchBytes<Word, Word>(n, false);
     auto scratch = usedScratch(bytes);
     const Radix::PartitionCall<Word, Word, Digit> call{{keysIn.data(), valuesIn.data()},
                                                        {keysOut.data(), valuesOut.data()},
+                                                       begins.data(),
                                                        n,
-                                                       plan.data(),
-                                                       Digit{partOf},
+                                                       parts,
+                                                       Digit{{}, parts - 1},
                                                        order,
                                                        ScratchArena(scratch.bytes(), bytes),
                                                        nullptr};
-    ASSERT_TRUE(Radix::WayTable<Way>::launch(call));
-    std::ranges::stable_sort(places, {}, [&](Word i) { return partOf(keys[i]); });
+    if (!Radix::WayTable<Way>::launch(call)) {
+        return false;
+    }
+    const auto part = [&](Word i) { return std::min(PartByRemainder{}(keys[i]), parts - 1); };
+    std::ranges::stable_sort(places, {}, part);
     std::vector<Word> expected;
     std::ranges::transform(places, std::back_inserter(expected), [&](Word i) { return keys[i]; });
+    std::vector<std::size_t> expectedBegins;
+    for (Word p = 0; p <= parts; ++p) {
+        expectedBegins.push_back(
+            static_cast<std::size_t>(std::ranges::lower_bound(places, p, {}, part) - places.begin()));
+    }
     EXPECT_TRUE(sameBits(keysOut.read(n), expected));
     EXPECT_TRUE(sameBits(valuesOut.read(n), places));
+    EXPECT_TRUE(sameBits(begins.read(parts + 1), expectedBegins));
+    return true;
+}
+
+TEST_F(SeededRadixTest, PartitionByCluster) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const bool isDone = expectPartitioned<Radix::InOneLaunch<Radix::Cluster, Tile, 16>>(1300 + seed % 40, seed);
+        EXPECT_EQ(isDone, Simulator::card().hasClusters());
+    });
+}
+
+TEST_F(SeededRadixTest, PartitionByGrid) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        EXPECT_TRUE((expectPartitioned<Radix::InOneLaunch<Radix::Grid, Tile, 128>>(1300 + seed % 40, seed)));
+    });
 }
 
 TEST_F(SeededRadixTest, Partition) {
-    underEverySeed(BlockOrder::ByIndex,
-                   [](std::uint64_t seed) { expectPartitioned(2300 + seed % 40, seed, TileOrder::BlockIndex); });
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        EXPECT_TRUE(expectPartitioned<Radix::InOnePass<Tile>>(2300 + seed % 40, seed));
+    });
 }
 
 TEST_F(SeededRadixTest, PartitionByTickets) {
-    underEverySeed(BlockOrder::Any,
-                   [](std::uint64_t seed) { expectPartitioned(2300 + seed % 40, seed, TileOrder::Ticket); });
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        EXPECT_TRUE(expectPartitioned<Radix::InOnePass<Tile>>(2300 + seed % 40, seed, TileOrder::Ticket));
+    });
 }
 
 /// Several blocks count the digits. The last one to finish plans the passes.
