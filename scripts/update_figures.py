@@ -703,6 +703,30 @@ def scan_over_cub():
     return times(fastest_cub(read_ladder(), "scan", n), read_ladder()["scan", "single-pass", n])
 
 
+def over_cub(name, operation, n, kind="int32", variant=None):
+    """How many times as fast as CUB ours is, for n elements: the least and the greatest of all inputs."""
+    def ratios():
+        rows = [row for row in read(name) if (row["operation"], row["type"], row["n"]) == (operation, kind, str(n))]
+        inputs = {row["input"] for row in rows}
+        found = sorted(float(times(fastest(row for row in same if row["variant"] in CUBS),
+                                   fastest(row for row in same if row["variant"] not in CUBS
+                                           and variant in (None, row["variant"]))))
+                       for same in ([row for row in rows if row["input"] == one] for one in inputs))
+        least, most = f"{found[0]:.2f}", f"{found[-1]:.2f}"
+        return least if least == most else f"{least} to {most}"
+    return ratios
+
+
+def time_of(name, **wanted):
+    """The time of the one measurement with these values."""
+    return lambda: format_time(best(read(name), **wanted))
+
+
+def frames_ratio(width):
+    """How many times as fast the loop in a graph is as that of the host."""
+    return lambda: times(*(best(read("frames.csv"), width=width, loop=loop) for loop in ("host", "graph")))
+
+
 def crossing(operation):
     """From which size on the GPU is faster: the label of the line in the chart."""
     def find():
@@ -803,6 +827,21 @@ FACTS = {
     "cross-compact": crossing("compact"),
     "cross-sort": crossing("sort"),
     "thrust-more": thrust_more,
+    "segmented-scan": over_cub("segmented_scans.csv", "segmented-scan", 1 << 28, variant="single-pass"),
+    "segmented-scan-offsets": over_cub("segmented_scans.csv", "segmented-scan", 1 << 28, variant="single-pass-offsets"),
+    "segmented-sort": over_cub("segmented_sorts.csv", "segmented-sort", 1 << 26),
+    "flagged": over_cub("flagged.csv", "compact-flagged", 1 << 26, kind="flag,record"),
+    "flagged-one-in-twenty": time_of("flagged.csv", variant="single-pass", n=1 << 26, input="kept:0.05"),
+    "top-k": over_cub("top_k.csv", "top-k", 1 << 28),
+    "unique": over_cub("runs.csv", "unique", 1 << 28),
+    "run-length": over_cub("runs.csv", "run-length", 1 << 28, kind="int32->int32,int32"),
+    "reduce-by-key": over_cub("runs.csv", "reduce-by-key", 1 << 28, kind="int32,int32"),
+    "histogram": over_cub("histograms.csv", "histogram", 1 << 28),
+    "histogram-wide": over_cub("histograms.csv", "histogram-wide", 1 << 28),
+    "multi-partition": over_cub("multi_partitions.csv", "multi-partition", 1 << 28),
+    "multi-partition-small": over_cub("multi_partitions.csv", "multi-partition", 1 << 20),
+    "frames-small": frames_ratio(256),
+    "frames-large": frames_ratio(1280),
 }
 
 
