@@ -1,5 +1,7 @@
 #pragma once
 
+#include <bit>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/segments/sort_kernels.cuh"
@@ -10,16 +12,17 @@ namespace StreamCompaction {
 /// `sort(keysIn, segments, keysOut, valuesIn, valuesOut, n, scratch, stream)`.
 ///
 /// `segments` is `segmentsAt(begins, count)`. As for a scan, elements before the first offset are a segment, and
-/// offsets of n or more mark nothing. Only the device knows the lengths of segments. Those of up to 32 elements are
-/// sorted in the registers of a warp, several at a time. A block sorts a longer one, in shared memory if it has up to
-/// 1536 elements, or up to 4096 if they are small. Otherwise it makes one pass over the segment per byte of the key.
+/// offsets of n or more mark nothing. Only the device knows the lengths of segments. Those of up to 512 elements are
+/// sorted in the registers of a warp, short ones several at a time; of up to 128 if keys of eight bytes have values. A
+/// block sorts a longer one, in shared memory if it has up to 1536 elements, or up to 4096 if they are small. Otherwise
+/// it makes one pass over the segment per byte of the key.
 /// All blocks together do the same with a huge segment, which has at least 8 such tiles, and more tiles than n elements
 /// have segments of its length.
 ///
 /// Keys, values and their order are as for Radix::Sort: integers, float and double, with values of 1 to 16 bytes. No
 /// array may overlap another. Neither allocates nor synchronises. A card with too little shared memory throws
 /// CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of keys, one
-/// of values, 8 bytes per 33 elements, and 2 MiB if a segment may be huge.
+/// of values, at most 8 bytes per 129 elements, and 2 MiB if a segment may be huge.
 struct SegmentedSort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -66,8 +69,7 @@ struct SegmentedSort {
     }
 
   private:
-    static constexpr int threads = 256;              // that sort short segments
-    static constexpr std::size_t mostBlocks = 1024;  // that sort long ones
+    static constexpr std::size_t mostBlocks = 1024;  // that sort long segments
     static constexpr std::size_t hugeBytes = scratchBytesFor<std::uint64_t>(Segments::Team::countsOf(mostBlocks));
 
     template <typename K, typename V, typename Offset>
@@ -75,8 +77,8 @@ struct SegmentedSort {
         static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
         Arguments::requireSize<K, V>(n);
         Arguments::requireSize<Offset>(segments.count);
-        (void)Common::blocksFor(segments.count + 1, threads);
-        const std::size_t mostLong = Segments::LongSegments::most(n);
+        (void)Common::blocksFor(segments.count + 1, Segments::shortThreads);
+        const std::size_t mostLong = Segments::LongSegments::most<BitsOf<K>, V>(n);
         if (mostLong == 0) {
             return 0;
         }
@@ -94,7 +96,7 @@ struct SegmentedSort {
             return;
         }
         const auto coding = KeyCoding<Bits>::template of<K>(descending);
-        const std::size_t mostLong = Segments::LongSegments::most(most);
+        const std::size_t mostLong = Segments::LongSegments::most<Bits, Value>(most);
         Segments::LongSegments longSegments{nullptr, nullptr, mostLong};
         if (mostLong > 0) {
             longSegments.counters = arena.take<Segments::LongSegments::Counters>(1);
@@ -102,11 +104,7 @@ struct SegmentedSort {
             Common::checkCUDAError(cudaMemsetAsync(longSegments.counters, 0, sizeof(*longSegments.counters), stream),
                                    "cudaMemsetAsync");
         }
-        launch<Segments::kernSortShortSegments<Bits, Value, Offset, Count>>(
-            {.blocks = Common::blocksFor(segments.count + 1, threads),
-             .threads = threads,
-             .carveout = cudaSharedmemCarveoutDefault},
-            stream, n, out, in, segments, longSegments, coding);
+        sortShort(n, out, in, segments, longSegments, coding, stream);
         if (mostLong == 0) {
             return;
         }
@@ -120,10 +118,28 @@ struct SegmentedSort {
         }
         const auto spare = Radix::takeElements<Bits, Value>(arena, most);
         const bool mayBeHuge = most >= Segments::leastHuge<Bits, Value>;
-        launch<kernel>({blocks, threadsPerBlock, sharedBytes, mayBeHuge ? Begin::Cooperative : Begin::Normal}, stream,
-                       n, out, spare, in, segments, longSegments,
+        launch<kernel>({blocks, threadsPerBlock, sharedBytes, mayBeHuge ? Begin::Cooperative : Begin::Programmatic},
+                       stream, n, out, spare, in, segments, longSegments,
                        mayBeHuge ? arena.take<std::uint64_t>(Segments::Team::countsOf(mostBlocks)) : nullptr,
                        DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
+    }
+
+    /// Sorts the segments that are not too long for a warp, and lists the others. A warp takes as many as it needs to
+    /// for the card to hold all warps, up to one per lane.
+    template <typename Bits, typename Value, typename Offset, typename Count>
+    static void sortShort(Count n, Radix::Elements<Bits, Value> out, Radix::Elements<const Bits, const Value> in,
+                          const SegmentsAt<Offset>& segments, const Segments::LongSegments& longSegments,
+                          const KeyCoding<Bits>& coding, cudaStream_t stream) {
+        constexpr auto kernel = Segments::kernSortShortSegments<Bits, Value, Offset, Count>;
+        constexpr int threads = Segments::shortThreads;
+        constexpr std::size_t warps = threads / Warp::lanes;
+        const std::size_t residentWarps = warps * onCurrentDevice<kernel>(threads).residentBlocks;
+        const std::size_t perWarp =
+            std::min<std::size_t>(std::bit_floor(segments.count / residentWarps + 1), Warp::lanes);
+        launch<kernel>({.blocks = Common::divideRoundUp(segments.count + 1, perWarp * warps),
+                        .threads = threads,
+                        .carveout = cudaSharedmemCarveoutDefault},
+                       stream, n, out, in, segments, static_cast<int>(perWarp), longSegments, coding);
     }
 };
 

@@ -8,9 +8,11 @@
 #include <cstdint>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/radix_sort.cuh"
+#include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/segments/heads.cuh"
 
 /// Kernels of a sort of segments.
@@ -56,6 +58,26 @@ template <typename Bits, typename Value>
     return length >= leastHuge<Bits, Value> && length / LargeTile<Bits, Value>::elements > n / length;
 }
 
+/// What a warp sorts for an element: its code, and if there are values, the element's index in the segment behind it.
+/// Then no two are equal, so the sort is stable. Without values, equal codes are equal keys.
+template <typename Bits>
+struct IndexedCode {
+    Bits code;
+    std::uint32_t index;
+
+    friend __device__ bool operator<(const IndexedCode& a, const IndexedCode& b) {
+        return a.code < b.code || (a.code == b.code && a.index < b.index);
+    }
+};
+template <typename Bits, typename Value>
+using Entry = std::conditional_t<(sizeof(Bits) <= sizeof(std::uint32_t)),
+                                 std::conditional_t<hasValues<Value>, std::uint64_t, std::uint32_t>,
+                                 std::conditional_t<hasValues<Value>, IndexedCode<Bits>, Bits>>;
+
+/// The longest segment that a warp sorts.
+template <typename Bits, typename Value>
+inline constexpr int mostOfWarp = Warp::lanes*(sizeof(Entry<Bits, Value>) > 8 ? 4 : 16);
+
 /// The segments that are too long for a warp, in any order: from the front those for one block, from the back the huge
 /// ones. The counters are cleared before.
 struct LongSegments {
@@ -70,7 +92,10 @@ struct LongSegments {
     std::size_t capacity;  ///< of `indices`
 
     /// The most that an array of n elements has.
-    [[nodiscard]] static constexpr std::size_t most(std::size_t n) { return n / (Warp::lanes + 1); }
+    template <typename Bits, typename Value>
+    [[nodiscard]] static constexpr std::size_t most(std::size_t n) {
+        return n / (mostOfWarp<Bits, Value> + 1);
+    }
 
     [[nodiscard]] __device__ std::uint64_t& forBlock(std::size_t i) const { return indices[i]; }
     [[nodiscard]] __device__ std::uint64_t& huge(std::size_t i) const { return indices[capacity - 1 - i]; }
@@ -102,17 +127,22 @@ struct LongSegments {
     }
 };
 
-/// Sorts the segments of a window of `size` elements, at most 32: one per lane. Bit i of `heads` says whether a segment
-/// begins at element i, and none is longer than `longest`. A lane compares its key with the others of its segment; the
-/// number of those that come before it is its place.
+/// The first lane of this lane's segment in a window. Bit i of `heads` says whether a segment begins at lane i.
+[[nodiscard]] __device__ inline int firstLaneOf(std::uint32_t heads) {
+    const std::uint32_t lanesUpTo = (2u << Warp::lane()) - 1;
+    return Warp::lanes - 1 - __clz(static_cast<int>(heads & lanesUpTo));
+}
+
+/// Sorts the segments of a window of `size` elements, at most 32: one per lane. `heads` is as above, and no segment is
+/// longer than `longest`. A lane compares its key with the others of its segment; the number of those that come before
+/// it is its place.
 template <typename Bits, typename Value>
 __device__ void sortWindow(const Elements<Bits, Value>& out, const Elements<const Bits, const Value>& in,
                            std::size_t begin, int size, std::uint32_t heads, int longest,
                            const KeyCoding<Bits>& coding) {
     const int lane = Warp::lane();
-    const std::uint32_t lanesUpTo = (2u << lane) - 1;
-    const std::uint32_t headsBehind = heads & ~lanesUpTo;
-    const int first = Warp::lanes - 1 - __clz(static_cast<int>(heads & lanesUpTo));
+    const std::uint32_t headsBehind = heads & ~((2u << lane) - 1);
+    const int first = firstLaneOf(heads);
     const int end = headsBehind == 0 ? size : __ffs(static_cast<int>(headsBehind)) - 1;
     const bool isInside = lane < size;
     const Bits key = isInside ? in.keys[begin + lane] : Bits{0};
@@ -132,39 +162,187 @@ __device__ void sortWindow(const Elements<Bits, Value>& out, const Elements<cons
     }
 }
 
-/// Sorts the segments of up to 32 elements, and lists the others.
+/// Sorts the entries of a warp, `rows` per lane, by a bitonic network (Batcher, "Sorting Networks and Their
+/// Applications", 1968). The entries may come in any order. Then each lane has neighbouring ones.
+template <int rows, typename T>
+__device__ void sortByNetwork(T (&entries)[rows]) {
+    const auto select = [](bool less, const T& a, const T& b) {
+        if constexpr (std::is_same_v<T, std::uint32_t>) {
+            return less ? min(a, b) : max(a, b);  // one instruction
+        } else {
+            return (b < a) == less ? b : a;
+        }
+    };
+    const int lane = Warp::lane();
+#pragma unroll
+    for (int sorted = 2; sorted <= Warp::lanes * rows; sorted *= 2) {
+#pragma unroll
+        for (int distance = sorted / 2; distance > 0; distance /= 2) {
+            const bool laneAscends = (lane & (sorted / rows)) == 0;
+#pragma unroll
+            for (int row = 0; row < rows; ++row) {
+                if (distance >= rows) {
+                    const int lanes = distance / rows;
+                    const T other = Warp::shuffleWords(
+                        entries[row], [=](std::uint32_t word) { return __shfl_xor_sync(Warp::allLanes, word, lanes); });
+                    entries[row] = select(laneAscends == ((lane & lanes) == 0), entries[row], other);
+                } else if ((row & distance) == 0) {
+                    const bool ascends = sorted < rows ? (row & sorted) == 0 : laneAscends;
+                    T& other = entries[row | distance];
+                    const T first = select(ascends, entries[row], other);
+                    other = select(!ascends, entries[row], other);
+                    entries[row] = first;
+                }
+            }
+        }
+    }
+}
+
+/// The same as sortWindow for codes of up to 32 bits. Each code stands between the first lane of its segment and its
+/// own lane. So one sort does all segments, stably.
+template <typename Bits, typename Value>
+__device__ void sortNarrowWindow(const Elements<Bits, Value>& out, const Elements<const Bits, const Value>& in,
+                                 std::size_t begin, int size, std::uint32_t heads, const KeyCoding<Bits>& coding) {
+    static_assert(sizeof(Bits) <= sizeof(std::uint32_t));
+    constexpr int laneBits = 5;
+    const int lane = Warp::lane();
+    std::uint64_t entry[1] = {~std::uint64_t{0}};
+    if (lane < size) {
+        entry[0] = std::uint64_t{static_cast<unsigned>(firstLaneOf(heads))} << (32 + laneBits) |
+                   std::uint64_t{coding.encode(in.keys[begin + lane])} << laneBits | static_cast<unsigned>(lane);
+    }
+    sortByNetwork(entry);
+    if (lane < size) {
+        out.keys[begin + lane] = coding.decode(static_cast<Bits>(entry[0] >> laneBits));
+        if constexpr (hasValues<Value>) {
+            out.values[begin + lane] = in.values[begin + entry[0] % Warp::lanes];
+        }
+    }
+}
+
+/// The shared memory in which a warp reorders its entries. It has an unused place per lane of them, so the lanes use
+/// different banks when each stores its neighbouring entries.
+template <typename Bits, typename Value>
+struct WarpStorage {
+    static constexpr int most = mostOfWarp<Bits, Value>;
+
+    [[nodiscard]] static __device__ int placeOf(int i) { return i + i / Warp::lanes; }
+
+    Entry<Bits, Value> entries[most + most / Warp::lanes];
+};
+
+/// Sorts a segment of up to 32 `rows` elements by a warp. Each lane has an element of each row.
+template <int rows, typename Bits, typename Value>
+__device__ void sortRows(const Elements<Bits, Value>& out, const Elements<const Bits, const Value>& in,
+                         std::size_t begin, int size, WarpStorage<Bits, Value>& storage,
+                         const KeyCoding<Bits>& coding) {
+    using E = Entry<Bits, Value>;
+    constexpr bool isIndexed = std::is_same_v<E, IndexedCode<Bits>>;
+    constexpr int codeShift = hasValues<Value> && !isIndexed ? 32 : 0;
+    const auto at = [](int row) { return row * Warp::lanes + Warp::lane(); };
+    E entries[rows];
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+        const auto index = static_cast<unsigned>(at(row));
+        const bool isInside = at(row) < size;
+        const Bits code = isInside ? coding.encode(in.keys[begin + index]) : static_cast<Bits>(~Bits{0});
+        if constexpr (isIndexed) {
+            entries[row] = {code, index};
+        } else {
+            entries[row] =
+                (isInside ? E{code} : static_cast<E>(~E{0} >> codeShift)) << codeShift | (codeShift > 0 ? index : 0);
+        }
+    }
+    sortByNetwork(entries);
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+        storage.entries[storage.placeOf(Warp::lane() * rows + row)] = entries[row];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
+        if (at(row) < size) {
+            const E entry = storage.entries[storage.placeOf(at(row))];
+            if constexpr (isIndexed) {
+                out.keys[begin + at(row)] = coding.decode(entry.code);
+                out.values[begin + at(row)] = in.values[begin + entry.index];
+            } else {
+                out.keys[begin + at(row)] = coding.decode(static_cast<Bits>(entry >> codeShift));
+                if constexpr (hasValues<Value>) {
+                    out.values[begin + at(row)] = in.values[begin + static_cast<std::uint32_t>(entry)];
+                }
+            }
+        }
+    }
+    __syncwarp();  // the next segment may overwrite the entries
+}
+
+/// Sorts a segment by a warp, with as few rows as it needs.
+template <int rows = 2, typename Bits, typename Value>
+__device__ void sortByWarp(const Elements<Bits, Value>& out, const Elements<const Bits, const Value>& in,
+                           std::size_t begin, int size, WarpStorage<Bits, Value>& storage,
+                           const KeyCoding<Bits>& coding) {
+    if constexpr (rows * Warp::lanes < mostOfWarp<Bits, Value>) {
+        if (size > rows * Warp::lanes) {
+            return sortByWarp<2 * rows>(out, in, begin, size, storage, coding);
+        }
+    }
+    sortRows<rows>(out, in, begin, size, storage, coding);
+}
+
+/// The threads of a block that sorts short segments.
+inline constexpr int shortThreads = 256;
+
+/// Sorts the segments that are not too long for a warp, and lists the others.
 ///
-/// Each warp takes 32 neighbouring segments. It goes through them in windows of up to 32 elements that consist of whole
-/// segments, so short segments share a window. All comparisons are between registers.
+/// Each warp takes some neighbouring segments, at most 32. It goes through them in windows of up to 32 elements that
+/// consist of whole segments, so short segments share a window. A longer segment is sorted alone, several elements per
+/// lane. All comparisons are between registers.
 ///
-/// Work O(n m) for segments of up to m elements, steps O(m). Reads and writes each key and each value once, and reads
-/// each offset: 8 bytes per int. DRAM bandwidth is the bound.
+/// Work O(n log^2 m) for segments of up to m elements, steps O(log^2 m) per segment, but O(n m) and O(m) in windows of
+/// wide codes or of very short segments. Reads and writes each key and each value once, and reads each offset: 8 bytes
+/// per int. DRAM bandwidth is the bound; the limit is the integer pipe.
 template <typename Bits, typename Value, typename Offset, typename Count>
-__global__ void __launch_bounds__(256)
+__global__ void __launch_bounds__(shortThreads, blocksThatFit(shortThreads, sizeof(Entry<Bits, Value>) > 4 ? 4 : 5))
     kernSortShortSegments(Count number, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
-                          SegmentsAt<Offset> segments, LongSegments longSegments, KeyCoding<Bits> coding) {
-    const std::size_t segment = Common::globalThreadIndex();
+                          SegmentsAt<Offset> segments, int perWarp, LongSegments longSegments, KeyCoding<Bits> coding) {
+    __shared__ WarpStorage<Bits, Value> storage[shortThreads / Warp::lanes];
     const std::size_t n = numberOf(number);
-    const Range mine = rangeOf(segments, segment, n);
+    const std::size_t segment = Common::globalThreadIndex() / Warp::lanes * perWarp + Warp::lane();
+    const Range mine = Warp::lane() < perWarp ? rangeOf(segments, segment, n) : Range{n, n};
     const bool mineIsHuge = isHuge<Bits, Value>(mine.size(), n);
-    longSegments.add(segment, mine.size() > Warp::lanes && !mineIsHuge, mineIsHuge);
+    longSegments.add(segment, mine.size() > mostOfWarp<Bits, Value> && !mineIsHuge, mineIsHuge);
 
     // The lanes from `next` on have segments that are not done.
-    for (int next = 0; next < Warp::lanes;) {
+    for (int next = 0; next < perWarp;) {
         const std::size_t begin = Warp::broadcast(mine.begin, next);
         const bool isInWindow = Warp::lane() >= next && mine.end - begin <= Warp::lanes;
         const int count = __popc(__ballot_sync(Warp::allLanes, isInWindow));
         if (count == 0) {
-            ++next;  // a long segment
+            const std::size_t size = Warp::broadcast(mine.end, next) - begin;
+            if (size <= mostOfWarp<Bits, Value>) {
+                sortByWarp(out, in, begin, static_cast<int>(size), storage[Warp::index()], coding);
+            }
+            ++next;
             continue;
         }
         next += count;
         const int size = isInWindow ? static_cast<int>(mine.size()) : 0;
         const std::uint32_t head = size > 0 ? 1u << (mine.begin - begin) : 0;
         const int all = Warp::reduce(size, Sum{});
-        if (all > 0) {
-            sortWindow(out, in, begin, all, Warp::reduce(head, Sum{}), Warp::reduce(size, Max{}), coding);
+        if (all == 0) {
+            continue;
         }
+        const std::uint32_t heads = Warp::reduce(head, Sum{});
+        const int longest = Warp::reduce(size, Max{});
+        if constexpr (sizeof(Bits) <= sizeof(std::uint32_t)) {
+            constexpr int mostToCompare = 8;  // with all others
+            if (longest > mostToCompare) {
+                sortNarrowWindow(out, in, begin, all, heads, coding);
+                continue;
+            }
+        }
+        sortWindow(out, in, begin, all, heads, longest, coding);
     }
 }
 
@@ -302,7 +480,6 @@ __device__ void sortInTiles(const Team& team, Radix::TileStorage<Shape, Bits, Va
             }
             __syncthreads();
             Radix::storePacked(storage, sizeOfTile, digit, to, coding, isLast);
-            __syncthreads();
         }
         team.meet();
         source = to.readOnly();
@@ -325,6 +502,7 @@ __global__ void __launch_bounds__(SmallTile::threads, 2)
     auto& storage = dynamicShared<LongStorage<Bits, Value>>();
     __shared__ std::uint64_t slots[SmallTile::threads / Warp::lanes];
     __shared__ unsigned long long taken;
+    waitForEarlierKernels();
     const std::size_t n = numberOf(number);
     const LongSegments::Counters& counters = *longSegments.counters;
     const auto sortByTeam = [&](const Team& team, const Range& range) {
