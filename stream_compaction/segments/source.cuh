@@ -9,7 +9,6 @@
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/segments/heads.cuh"
-#include "stream_compaction/single_pass/dispatch.cuh"
 
 namespace StreamCompaction::Segments {
 
@@ -53,16 +52,6 @@ template <typename Shape, typename T, typename Op, typename Value>
 }
 
 }  // namespace StreamCompaction::Segments
-
-namespace StreamCompaction::SinglePass {
-
-/// The operator does not commute, so a tile is published only when all its rows are scanned. Fewer rows take less time.
-template <typename T>
-struct ScanBlockFor<OpenRun<T, bool>> {
-    using Type = BlockShape<128, 8>;
-};
-
-}  // namespace StreamCompaction::SinglePass
 
 namespace StreamCompaction {
 

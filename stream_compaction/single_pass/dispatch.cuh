@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/primitives/open_run.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/runtime/card_table.h"
 #include "stream_compaction/runtime/device.h"
@@ -87,10 +88,15 @@ template <int vectorLength>
     return limits;
 }
 
-/// The blocks that look back in large scans of sums of type T.
+/// The blocks that look back in large scans of sums of type T. The operator on open runs does not commute, so a tile of
+/// them is published only when all its rows are scanned. Fewer rows take less time.
 template <typename T>
 struct ScanBlockFor {
     using Type = ScanBlock;
+};
+template <typename T, typename Heads>
+struct ScanBlockFor<OpenRun<T, Heads>> {
+    using Type = BlockShape<128, 8>;
 };
 
 /// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. Results are
