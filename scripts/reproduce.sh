@@ -6,7 +6,7 @@
 #   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE]
 #   scripts/reproduce.sh --list          the topics, with the files that each makes
 # If a command has a time limit: --only runs some of the topics, and --resume continues where the last run stopped.
-# --program uses an existing program, with tune beside it.
+# --program uses an existing program, with tune beside it and the examples in ../examples.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -52,12 +52,12 @@ done
 
 if [ -z "$program" ]; then
     source scripts/setup.sh
-    install_packages python3-matplotlib
+    install_packages python3-matplotlib libpng-dev
     target=stream_compaction_test
     add_peers
-    build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
+    build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=ON
     if command -v nvcc >/dev/null; then
-        cmake --build --preset release --target tune >>build/release.log 2>&1 ||
+        cmake --build --preset release --target tune ray_compaction >>build/release.log 2>&1 ||
             die "the build failed; see build/release.log"
     fi
     program=$PWD/build/release/bin/stream_compaction_test
