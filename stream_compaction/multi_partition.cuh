@@ -20,6 +20,7 @@ using CarriedKey = std::conditional_t<sizeof(K) == 8 && alignof(K) == 8, std::ui
 template <typename Shape, int blocksPerMultiprocessor = 1,
           std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
 struct InOnePass {
+    /// Counters, what the pass needs to know, and the statuses of its tiles.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
         return n > mostElements
@@ -28,6 +29,7 @@ struct InOnePass {
                          scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
     }
 
+    /// Whether the way serves this many elements on this card.
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
         return capacityOf(call.n) <= mostElements &&
@@ -35,6 +37,7 @@ struct InOnePass {
                        .blocksPerMultiprocessor >= blocksPerMultiprocessor;
     }
 
+    /// Enqueues the partition.
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
         const std::size_t tiles = passTiles<Shape>(capacityOf(call.n));

@@ -21,7 +21,9 @@ namespace StreamCompaction::Runs {
 /// array, the sums take the place of the keys, as soon as the keys of the runs have been stored.
 template <typename Keys, typename Values, typename K, typename T>
 struct BytesPerElement {
+    /// Of the values, or of their sums.
     static constexpr std::size_t ofValues = readsArray<Values> ? std::max(sizeof(Stored<Values>), sizeof(T)) : 0;
+    /// Of the keys, or of the sums in their place.
     static constexpr std::size_t ofKeys =
         std::max({sizeof(Stored<Keys>), sizeof(K), readsArray<Values> ? std::size_t{0} : sizeof(T)});
 };
