@@ -179,7 +179,7 @@ MUTANTS = [
            "SeededSegmentsTest.Sort", seeds=20),
     Mutant("entries of the next segment", "__syncwarp before a warp's next segment", "segments/sort_kernels.cuh",
            "    __syncwarp();  // the next segment may overwrite the entries\n", "",
-           "SeededSegmentsTest.Sort", seeds=20),
+           "SeededSegmentsTest.SortSeveralByWarp", "races", 4),
     Mutant("counts of other blocks", "barrier before the counts of all blocks are scanned", "segments/sort_kernels.cuh",
            "row[rank] = count;\n        meet();\n", "row[rank] = count;\n", "SeededSegmentsTest.SortTogether", seeds=20),
     Mutant("sums of other blocks", "barrier behind the scan of the counts of all blocks", "segments/sort_kernels.cuh",

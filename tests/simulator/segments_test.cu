@@ -76,9 +76,10 @@ class SeededSegmentsTest : public SeededTest {
     }
 };
 
-/// Expects a sort of random keys with values to be right. Many keys are equal.
-template <typename K, typename V>
-void expectSorted(std::size_t n, const std::vector<std::size_t>& begins, std::uint64_t seed) {
+/// Expects a sort of random keys with values to be right. Many keys are equal. `sort` is called as a SegmentedSort, but
+/// without scratch and stream.
+template <typename K, typename V, typename Sort>
+void expectSortedBy(const Sort& sort, std::size_t n, const std::vector<std::size_t>& begins, std::uint64_t seed) {
     const auto keys = hostArray(n, [seed](std::size_t i) { return static_cast<K>(randomBits(seed, i) % 5000); });
     const auto values = hostArray(n, AnyBytes<V>{seed});
     std::vector<std::size_t> indices(n);
@@ -95,11 +96,18 @@ void expectSorted(std::size_t n, const std::vector<std::size_t>& begins, std::ui
     const auto segments = segmentsAt(deviceBegins.data(), begins.size());
     GuardedArray<K> keysOut(n);
     GuardedArray<V> valuesOut(n);
-    const SegmentedSort sort;
-    auto scratch =
-        usedScratch(sort.scratchBytes(keysIn.data(), segments, keysOut.data(), valuesIn.data(), valuesOut.data(), n));
-    sort(keysIn.data(), segments, keysOut.data(), valuesIn.data(), valuesOut.data(), n, scratch.bytes(), nullptr);
+    sort(keysIn.data(), segments, keysOut.data(), valuesIn.data(), valuesOut.data(), n);
     ASSERT_TRUE(sameBits(valuesOut.read(n), expected)) << "n = " << n;
+}
+
+template <typename K, typename V>
+void expectSorted(std::size_t n, const std::vector<std::size_t>& begins, std::uint64_t seed) {
+    const auto sort = [](const auto&... arguments) {
+        const SegmentedSort sort;
+        auto scratch = usedScratch(sort.scratchBytes(arguments...));
+        sort(arguments..., scratch.bytes(), nullptr);
+    };
+    expectSortedBy<K, V>(sort, n, begins, seed);
 }
 
 using TwoWarps = BlockShape<64, 1>;
@@ -148,6 +156,26 @@ TEST_F(SeededSegmentsTest, Sort) {
         const auto borders = segmentBorders(
             n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 8 == 0 ? 600 : 40); });
         expectSorted<int, std::uint16_t>(n, borders, seed);
+    });
+}
+
+// A warp takes as many segments as it has lanes. None is too long for it.
+TEST_F(SeededSegmentsTest, SortSeveralByWarp) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 2500 + seed % 7;
+        const auto borders = segmentBorders(
+            n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 3 == 0 ? 20 : 200); });
+        const auto sort = [](const int* keysIn, const auto& segments, int* keysOut, const std::uint16_t* valuesIn,
+                             std::uint16_t* valuesOut, std::size_t n) {
+            using Value = Radix::Carried<std::uint16_t>;
+            const Radix::Elements<std::uint32_t, Value> out{Radix::bitsOf(keysOut), Radix::carried(valuesOut)};
+            const Radix::Elements<const std::uint32_t, const Value> in{Radix::bitsOf(keysIn), Radix::carried(valuesIn)};
+            constexpr std::size_t perBlock = Segments::shortThreads;
+            launch<Segments::kernSortShortSegments<std::uint32_t, Value, std::size_t, std::size_t>>(
+                {Common::divideRoundUp(segments.count + 1, perBlock), Segments::shortThreads}, nullptr, n, out, in,
+                segments, Warp::lanes, Segments::LongSegments{}, KeyCoding<std::uint32_t>::of<int>());
+        };
+        expectSortedBy<int, std::uint16_t>(sort, n, borders, seed);
     });
 }
 
