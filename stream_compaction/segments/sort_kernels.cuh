@@ -102,6 +102,9 @@ struct LongSegments {
 
     /// Adds the segments of the lanes where `isLong` or `isHuge` is true, never both. Called by all lanes of a warp.
     __device__ void add(std::uint64_t segment, bool isLong, bool isHuge) const {
+        if (counters == nullptr) {
+            return;  // the array is too short for a long segment
+        }
         const unsigned long long place = numbered(counters->forBlocks, isLong);
         if (isLong) {
             forBlock(place) = segment;
