@@ -10,10 +10,9 @@ import argparse
 import csv
 import pathlib
 import re
-import subprocess
 import sys
 
-from distributed_peers import row_of_program
+from distributed_peers import row_of_program, run
 
 SIZES = ((256, 256), (640, 480), (1280, 1024))
 LOOPS = {"loop of the host": "host", "loop in a graph": "graph"}
@@ -36,8 +35,7 @@ def main():
     card = {column: program[column] for column in ("gpu", "compute_capability", "driver", "toolkit", "commit")}
     rows = []
     for width, height in SIZES:
-        done = subprocess.run([options.tracer, "--width", str(width), "--height", str(height)], capture_output=True,
-                              text=True, check=False)
+        done = run(options.tracer, "--width", width, "--height", height)
         times = times_of(done.stdout)
         if done.returncode != 0 or set(times) != set(LOOPS.values()):
             sys.exit(f"frames.py: {options.tracer} failed: {done.stdout}{done.stderr}")

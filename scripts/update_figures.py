@@ -81,6 +81,11 @@ def link(name, folder=DATA):
     return f"[`{path}`]({path})"
 
 
+def links(name):
+    """Links to the file of each card."""
+    return " and ".join(link(name, DATA.parent / card) for card in CARDS)
+
+
 def source(rows, folder=DATA):
     files = ", ".join(link(name, folder) for name in dict.fromkeys(row["file"] for row in rows))
     noise = f" ({about_noise(rows)})" if about_noise(rows) else ""
@@ -302,8 +307,7 @@ def resident_or_look_back():
                             and row["order"] != "ticket"}
                 lines.append(f"| {rows[0]['gpu']} | {operation} | {kind} | {power(n)} | "
                              + " | ".join(times_of.get(shape, "") for shape in shapes.values()) + " |")
-    files = " and ".join(f"[`data/{card}/tune.csv`](data/{card}/tune.csv)" for card in CARDS)
-    return "\n".join([*lines, "", f"Threads per block x vectors of 16 bytes per thread. From {files}."])
+    return "\n".join([*lines, "", f"Threads per block x vectors of 16 bytes per thread. From {links('tune.csv')}."])
 
 
 def device_counts():
@@ -324,8 +328,7 @@ def device_counts():
                 row = measured.get((operation, n, *of))
                 cells += [format_time(row), times(row, host)] if row else ["", ""]
             lines.append([host["gpu"], operation, power(n), *cells])
-    files = " and ".join(f"[`data/{card}/device_counts.csv`](data/{card}/device_counts.csv)" for card in CARDS)
-    return "\n".join([*table(titles, lines, 2), "", f"int32. A ratio is to the time with n on the host. From {files}."])
+    return "\n".join([*table(titles, lines, 2), "", f"int32. A ratio is to the time with n on the host. From {links('device_counts.csv')}."])
 
 
 def frames():
@@ -336,9 +339,8 @@ def frames():
         for width, height in dict.fromkeys((width, height) for width, height, _ in measured):
             host, graph = (measured[width, height, loop] for loop in ("host", "graph"))
             lines.append([host["gpu"], f"{width} × {height}", format_time(host), format_time(graph), times(host, graph)])
-    files = " and ".join(f"[`data/{card}/frames.csv`](data/{card}/frames.csv)" for card in CARDS)
     return "\n".join([*table(["card", "pixels", "loop of the host", "loop in a graph", "ratio"], lines, 2), "",
-                      f"Median times of a frame. From {files}."])
+                      f"Median times of a frame. From {links('frames.csv')}."])
 
 
 def best(rows, **wanted):
@@ -698,11 +700,6 @@ def faster(slow, fast, operation="scan", n=1 << 28):
     return lambda: times(*(read_ladder()[operation, variant, n] for variant in (slow, fast)))
 
 
-def scan_over_cub():
-    n = 1 << 28
-    return times(fastest_cub(read_ladder(), "scan", n), read_ladder()["scan", "single-pass", n])
-
-
 def over_cub(name, operation, n, kind="int32", variant=None):
     """How many times as fast as CUB ours is, for n elements: the least and the greatest of all inputs."""
     def ratios():
@@ -819,7 +816,7 @@ def out_of_core_results():
 
 FACTS = {
     "scan-percent": scan_percent,
-    "scan-over-cub": scan_over_cub,
+    "scan-over-cub": over_cub("sweep.csv", "scan", 1 << 28, variant="single-pass"),
     "remapping": faster("efficient", "efficient-optimized"),
     "shared-memory": faster("efficient-optimized", "shared-conflicts"),
     "padding": faster("shared-conflicts", "shared"),
