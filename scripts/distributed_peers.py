@@ -24,7 +24,7 @@ import statistics
 import subprocess
 import sys
 
-SIZES = "2^16,2^20,2^24,2^25,2^28,2^29"  # strong scaling; weak scaling adds 2^28 per GPU
+SIZES = "2^16,2^20,2^24,2^25,2^28,2^29,2^30"  # strong scaling; weak scaling adds 2^28 per GPU
 TRIALS = 7
 INPUTS = {"scan": "mod:50", "sort": "uniform"}
 

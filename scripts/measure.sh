@@ -212,24 +212,26 @@ out_of_core() {
     done
 }
 
-# Strong scaling, of 2^29 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide;
-# partitions and text. One GPU is measured by the variants that they are compared with. distributed_peers.py measures
-# other libraries.
+# Strong scaling, of up to 2^30 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide;
+# partitions and text. One GPU is measured with the parts that each of several has. distributed_peers.py measures other
+# libraries.
 distributed() {
-    local gpus sizes=2^16,2^20,2^24,2^25,2^28,2^29 keys=zeros,ascending,descending,and:3,mod:100
+    local gpus sizes=2^16,2^20,2^24,2^25,2^28,2^29,2^30 keys=zeros,ascending,descending,and:3,mod:100,zipf:1000000
     local texts=utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
-    measure distributed.csv --size 2^15,2^19,2^23,2^27,"$sizes" --op scan,compact,sort --variant single-pass,radix
-    measure distributed.csv --size 2^27,2^28 --op sort-pairs --variant radix
-    measure distributed.csv --size 2^29 --op sort --variant radix --input "$keys"
-    measure distributed.csv --size 2^15,2^16,2^27,2^28 --op partition --variant single-pass-apart
-    measure distributed.csv --size 2^15,2^16,2^27,2^28 --op "$texts" --variant single-pass
+    measure distributed.csv --sweep 2^13:2^30 --op scan,compact,sort --variant single-pass,radix
+    measure distributed.csv --sweep 2^25:2^30 --op sort-pairs --variant radix
+    measure distributed.csv --size 2^29,2^30 --op sort --variant radix --input "$keys"
+    measure distributed.csv --sweep 2^13:2^16,2^25:2^28 --op partition --variant single-pass-apart
+    measure distributed.csv --sweep 2^13:2^16,2^25:2^28 --op "$texts" --variant single-pass
     for gpus in $(gpu_counts); do
         [ "$gpus" -gt 1 ] || continue
         measure distributed.csv --gpus "$gpus" --size "$sizes,$((gpus << 28))" --op scan,compact,sort \
             --variant distributed,gather-to-one
-        measure distributed.csv --gpus "$gpus" --size 2^28 --op sort-pairs --variant distributed
-        measure distributed.csv --gpus "$gpus" --size 2^29 --op sort --variant distributed --input "$keys"
+        measure distributed.csv --gpus "$gpus" --size "2^28,$((gpus << 28))" --op sort-pairs --variant distributed
+        measure distributed.csv --gpus "$gpus" --size "2^29,$((gpus << 28))" --op sort --variant distributed \
+            --input "$keys"
         measure distributed.csv --gpus "$gpus" --size 2^16,2^28 --op partition,"$texts" --variant distributed
+        measure distributed.csv --gpus "$gpus" --size $((gpus << 30)) --op scan,sort --variant distributed
     done
 }
 

@@ -220,8 +220,8 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         [&options](const std::vector<std::string>& texts) { options.inputs = parseList(texts, parseInputPattern); },
         "Contents, one or more of: uniform (any value), zeros, ones, ascending, descending, mod:K "
         "(0 to K-1), random-bits (0 or 1), kept:P (nonzero with probability P), and:K "
-        "(bitwise and of K uniform values), runs:K (runs of K equal elements on average), segments:K (random values; "
-        "the "
+        "(bitwise and of K uniform values), zipf:K (1 to K, v with a probability of about 1 / v), "
+        "runs:K (runs of K equal elements on average), segments:K (random values; the "
         "lowest bit changes where a segment begins, every K elements on average) "
         "[scan and row-sum mod:50, compact and partition mod:4, compact-flagged kept:0.05, segmented-scan and "
         "segmented-sort segments:100, unique, run-length and reduce-by-key runs:10, "

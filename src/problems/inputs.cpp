@@ -41,6 +41,7 @@ constexpr std::array spellings{
     Spelling{Kind::RandomBits, "random-bits", ""},
     Spelling{Kind::Modulo, "mod:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::And, "and:", "K", 64},
+    Spelling{Kind::Zipf, "zipf:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::Kept, "kept:", "P"},
     Spelling{Kind::Runs, "runs:", "K", std::numeric_limits<std::int32_t>::max()},
     Spelling{Kind::Segments, "segments:", "K", std::numeric_limits<std::int32_t>::max()},
@@ -96,6 +97,12 @@ template <typename T>
 }
 
 [[nodiscard]] std::uint32_t highBits(std::uint64_t random) { return static_cast<std::uint32_t>(random >> 32); }
+
+/// Zipf's law. The logarithm of a value is uniform.
+[[nodiscard]] std::uint32_t zipfValue(std::uint32_t k, std::uint64_t random) {
+    const double fraction = std::ldexp(static_cast<double>(highBits(random)), -32);
+    return static_cast<std::uint32_t>(std::pow(k + 1.0, fraction));
+}
 
 /// Nonzero if the high bits are below p. The value comes from the low bits.
 [[nodiscard]] std::uint32_t keptValue(double p, std::uint64_t random) {
@@ -184,6 +191,8 @@ Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed, Shar
         case Kind::And:
             return generate<T>(share,
                                [seed, k = pattern.k](std::size_t i) { return fromBits<T>(commonBits(k, seed, i)); });
+        case Kind::Zipf:
+            return generate<T>(share, [seed, k = pattern.k](std::size_t i) { return zipfValue(k, randomAt(seed, i)); });
         case Kind::Kept:
             return generate<T>(share, [seed, p = pattern.p](std::size_t i) { return keptValue(p, randomAt(seed, i)); });
         case Kind::Runs:

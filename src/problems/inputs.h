@@ -25,6 +25,7 @@ struct InputPattern {
         RandomBits,  ///< 0 or 1, equally likely
         Modulo,      ///< 0 to k - 1, equally likely: the course's `rand() % K`
         And,         ///< bitwise and of k uniform values: the higher k, the lower the entropy
+        Zipf,        ///< 1 to k, v with a probability of log(1 + 1 / v) / log(1 + k), about proportional to 1 / v
         Kept,        ///< 1 to 127 with probability p, else 0
         Runs,        ///< runs of equal numbers from 0 to 127, of 1 to 2k - 1 elements, on average k
         Segments,    ///< any values, whose lowest bits are equal in segments of 1 to 2k - 1 elements, on average k
@@ -38,7 +39,7 @@ struct InputPattern {
     };
 
     Kind kind = Kind::Uniform;
-    std::uint32_t k = 0;  ///< for Modulo, And, Runs, Segments and IllFormed
+    std::uint32_t k = 0;  ///< for Modulo, And, Zipf, Runs, Segments and IllFormed
     double p = 0;         ///< for Kept
 
     bool operator==(const InputPattern&) const = default;

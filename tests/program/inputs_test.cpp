@@ -160,6 +160,18 @@ TEST(MakeInput, LowersTheEntropy) {
     EXPECT_NEAR(meanOfSetBits(5), 1, 0.2);
 }
 
+TEST(MakeInput, FollowsZipfsLaw) {
+    constexpr int k = 1000;
+    constexpr int n = 100'000;
+    const auto values = makeInput<int>({Kind::Zipf, k}, n, 42);
+    EXPECT_THAT(values, Each(testing::AllOf(testing::Ge(1), testing::Le(k))));
+    EXPECT_THAT(values, Contains(Gt(k * 9 / 10)));
+    for (const int v : {1, 2, 10}) {
+        const auto count = static_cast<double>(std::ranges::count(values, v));
+        EXPECT_NEAR(count / n, std::log(1 + 1.0 / v) / std::log(1 + k), 0.005) << v;
+    }
+}
+
 TEST(MakeInput, MayBeEmpty) {
     EXPECT_TRUE(makeInput<int>({Kind::Uniform}, 0, 42).empty());
     EXPECT_TRUE(makeInput<int>({Kind::Descending}, 0, 42).empty());
@@ -168,7 +180,7 @@ TEST(MakeInput, MayBeEmpty) {
 TEST(ParseInputPattern, IsTheReverseOfToString) {
     for (const char* text :
          {"uniform", "zeros", "ones", "ascending", "descending", "mod:1", "mod:50", "mod:2147483647", "random-bits",
-          "and:1", "and:64", "kept:0", "kept:0.25", "kept:1", "runs:1", "runs:1000", "segments:100"}) {
+          "and:1", "and:64", "zipf:1000", "kept:0", "kept:0.25", "kept:1", "runs:1", "runs:1000", "segments:100"}) {
         EXPECT_EQ(toString(parseInputPattern(text)), text);
     }
     EXPECT_EQ(parseInputPattern("mod:50"), (InputPattern{Kind::Modulo, 50}));
