@@ -16,13 +16,17 @@
 namespace StreamCompaction::Distributed {
 
 inline constexpr int mostClasses = 2 * mostSplitters + 1;
-static_assert(mostClasses <= digitValues);
+
+/// The bits of a class: of the ranks of one machine, and of as many as there can be.
+inline constexpr int fewClassBits = 4;
+inline constexpr int mostClassBits = 7;
+static_assert(mostClasses <= 1 << mostClassBits);
 
 /// What goes where.
 struct ExchangePlan {
     bool isPossible;                         ///< as many keys come out as go in; otherwise nothing moves
     Cuts cuts;                               ///< of each rank's order by class
-    std::uint64_t classStarts[digitValues];  ///< where this rank's classes begin in its order
+    std::uint64_t classStarts[mostClasses];  ///< where this rank's classes begin in its order
 
     /// Addresses such that key q of this rank's order goes to address[d] + q * sizeof(key) if it goes to rank d.
     std::uint64_t keys[mostRanks];
@@ -131,9 +135,9 @@ struct ClassRun {
     int end;              ///< in the tile; not beyond `begin` if there are none
 };
 
-template <typename Shape, typename Bits, typename Value>
+template <typename Shape, typename Bits, typename Value, int classBits>
 struct PartitionStorage {
-    Radix::TileStorage<Shape, Bits, Value> tile;
+    Radix::TileStorage<Shape, Bits, Value, classBits> tile;
     ClassRun runs[mostClasses];
     Bits splitters[mostSplitters];
     std::uint64_t cuts[mostRanks + 1];
@@ -148,7 +152,7 @@ struct PartitionStorage {
 ///
 /// Work O(n ranks), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. The link is the
 /// limit for (ranks - 1) / ranks of them.
-template <typename Shape, typename Bits, typename Value>
+template <typename Shape, typename Bits, typename Value, int classBits>
 __global__ void __launch_bounds__(Shape::threads)
     kernPartition(std::size_t n, Radix::Elements<const Bits, const Value> in, std::uint64_t* statuses,
                   const Splitters* splitters, const ExchangePlan* plan, int me, int ranks,
@@ -159,7 +163,7 @@ __global__ void __launch_bounds__(Shape::threads)
     if (!plan->isPossible) {
         return;
     }
-    using Storage = PartitionStorage<Shape, Bits, Value>;
+    using Storage = PartitionStorage<Shape, Bits, Value, classBits>;
     static_assert(
         offsetof(Storage, tile.keys) % sizeof(uint4) == 0 && offsetof(Storage, tile.values) % sizeof(uint4) == 0,
         "copyRun reads vectors");
@@ -190,7 +194,7 @@ __global__ void __launch_bounds__(Shape::threads)
 
     // Count the classes, publish the counts, pack the tile by class.
     const ClassOfKey<Bits> classOf{storage.splitters, ranks - 1, compared};
-    DigitRank<Shape::threads> rankOf(storage.tile.ranks);
+    DigitRank<Shape::threads, classBits> rankOf(storage.tile.ranks);
     keys.count(rankOf, classOf);
     const std::uint32_t total = rankOf.total();
     if (column < classes) {

@@ -253,7 +253,13 @@ struct Sort {
         }
 
         // Exchange the elements.
-        call.forEachValid([&](const Part& part) { partition(part, compared); });
+        call.forEachValid([&](const Part& part) {
+            if (2 * ranks - 1 <= 1 << fewClassBits) {
+                partition<fewClassBits>(part, compared);
+            } else {
+                partition<mostClassBits>(part, compared);
+            }
+        });
         completeExchange(
             call, [](const Part& part) { return &part.rank->template state<SortState>()->plan.cuts; },
             [](const Part& part, const Cuts& cuts) {
@@ -352,14 +358,14 @@ struct Sort {
             part.scratch.window, Arrays(part.scratch.memory, part.n, part.nOut, rank).send, rank.failure());
     }
 
-    template <typename K, typename V>
+    template <int classBits, typename K, typename V>
     static void partition(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared) {
         using Arrays = SortMemory<K, V>;
         using Bits = typename Arrays::Bits;
         using Value = typename Arrays::Value;
         using Tile = typename Arrays::Shape;
-        constexpr auto kernel = kernPartition<Tile, Bits, Value>;
-        constexpr std::size_t sharedBytes = sizeof(PartitionStorage<Tile, Bits, Value>);
+        constexpr auto kernel = kernPartition<Tile, Bits, Value, classBits>;
+        constexpr std::size_t sharedBytes = sizeof(PartitionStorage<Tile, Bits, Value, classBits>);
         if (part.n == 0) {
             return;
         }

@@ -43,11 +43,12 @@ struct DigitRange {
 /// pipe, which becomes the bottleneck. Two measures take half of the work off that pipe. A multiply-add computes the
 /// inverse as -b - 1, and one instruction combines three words. `allLanes` is ~0. The compiler must not know that,
 /// because it would turn the multiplication back into logic.
-[[nodiscard]] __device__ inline std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
+template <int bits>
+[[nodiscard]] __device__ std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
 #if defined(__CUDA_ARCH__)
-    std::uint32_t votes[digitBits];
+    std::uint32_t votes[bits];
 #pragma unroll
-    for (int bit = 0; bit < digitBits; ++bit) {
+    for (int bit = 0; bit < bits; ++bit) {
         asm("{\n\t"
             ".reg .pred isSet;\n\t"
             ".reg .b32 masked;\n\t"
@@ -63,10 +64,18 @@ struct DigitRange {
         asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(a) : "r"(b), "r"(c));
         return a;
     };
-    return all(all(votes[0], votes[1], votes[2]), all(votes[3], votes[4], votes[5]), votes[6]) & votes[7];
+    std::uint32_t peers = all(votes[0], votes[1], votes[2]);
+    if constexpr (bits >= 7) {
+        peers = all(peers, all(votes[3], votes[4], votes[5]), votes[6]);
+    }
+#pragma unroll
+    for (int bit = bits >= 7 ? 7 : 3; bit < bits; ++bit) {
+        peers &= votes[bit];
+    }
+    return peers;
 #else
     std::uint32_t peers = allLanes;
-    for (int bit = 0; bit < digitBits; ++bit) {
+    for (int bit = 0; bit < bits; ++bit) {
         const bool isSet = (digit >> bit & 1) != 0;
         const std::uint32_t votes = __ballot_sync(Warp::allLanes, isSet);
         peers &= isSet ? votes : ~votes;
@@ -88,16 +97,17 @@ struct DigitRange {
 /// digits, bank conflicts turn each access into 3.5. With equal digits there are no conflicts.
 ///
 /// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each key.
-/// The keys come in the same order both times.
-template <int threads>
+/// The keys come in the same order both times. Digits of fewer bits need fewer ballots and less memory.
+template <int threads, int bits = digitBits>
 class DigitRank {
   public:
-    static_assert(threads >= digitValues, "one thread per digit value");
+    static constexpr int values = 1 << bits;
+    static_assert(bits >= 3 && threads >= values, "one thread per digit value");
     static constexpr int warps = threads / Warp::lanes;
-    static constexpr int digitWarps = digitValues / Warp::lanes;
+    static constexpr int digitWarps = (values + Warp::lanes - 1) / Warp::lanes;
 
     struct Storage {
-        std::uint32_t counts[warps][digitValues];
+        std::uint32_t counts[warps][values];
         std::uint32_t totals[digitWarps];
     };
 
@@ -108,8 +118,10 @@ class DigitRank {
           lanesBefore_((1u << Warp::lane()) - 1),
           lanesAfter_(~1u << Warp::lane()) {
 #pragma unroll
-        for (int digit = 0; digit < digitValues; digit += Warp::lanes) {
-            counts_[digit + Warp::lane()] = 0;
+        for (int digit = 0; digit < values; digit += Warp::lanes) {
+            if (values % Warp::lanes == 0 || digit + Warp::lane() < values) {
+                counts_[digit + Warp::lane()] = 0;
+            }
         }
         __syncwarp();
     }
@@ -120,7 +132,7 @@ class DigitRank {
     [[nodiscard]] __device__ std::uint32_t total() const {
         __syncthreads();
         std::uint32_t sum = 0;
-        if (threadIdx.x < digitValues) {
+        if (threadIdx.x < values) {
 #pragma unroll
             for (int warp = 0; warp < warps; ++warp) {
                 sum += storage_.counts[warp][threadIdx.x];
@@ -132,9 +144,9 @@ class DigitRank {
     /// The rank of the first key with the digit threadIdx.x, given `total()`. Contains two barriers. Only the first
     /// `digitWarps` warps scan, one thread per digit.
     __device__ std::uint32_t begin(std::uint32_t total) {
-        const bool hasDigit = threadIdx.x < digitValues;
+        const bool hasDigit = threadIdx.x < values;
         std::uint32_t upTo = 0;
-        if (hasDigit) {
+        if (threadIdx.x < digitWarps * Warp::lanes) {
             upTo = Warp::inclusiveScan(total, Sum{});
             if (Warp::lane() == Warp::lanes - 1) {
                 storage_.totals[Warp::index()] = upTo;
@@ -162,7 +174,7 @@ class DigitRank {
 
     /// The rank of this lane's next key.
     [[nodiscard]] __device__ std::uint32_t next(std::uint32_t digit) {
-        const std::uint32_t peers = lanesOfDigit(digit, allLanes_);
+        const std::uint32_t peers = lanesOfDigit<bits>(digit, allLanes_);
         const std::uint32_t rank = counts_[digit] + __popc(peers & lanesBefore_);
         __syncwarp();
         if ((peers & lanesAfter_) == 0) {
