@@ -17,8 +17,7 @@ namespace StreamCompaction::Distributed {
 
 inline constexpr int mostClasses = 2 * mostSplitters + 1;
 
-/// The bits of a class: of the ranks of one machine, and of as many as there can be.
-inline constexpr int fewClassBits = 4;
+/// The bits of a class if there are as many ranks as there can be.
 inline constexpr int mostClassBits = 7;
 static_assert(mostClasses <= 1 << mostClassBits);
 
@@ -91,7 +90,7 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
         }
         if (less == thread) {  // the first of equal splitters
             const std::uint64_t below = splitters->below[me][thread];
-            plan->classStarts[less + notGreater] = below;
+            plan->classStarts[2 * less + 1] = below;
             plan->classStarts[2 * notGreater] = below + splitters->equal[me][thread];
         }
     }
@@ -111,21 +110,54 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
     }
 }
 
-/// The class of a key. A digit for Radix::TileKeys.
-template <typename Bits>
-struct ClassOfKey {
-    const Bits* splitters;
-    int count;
-    ComparedBits<Bits> compared;
+/// The class of a key: twice the number of smaller splitters, and one more if it equals a splitter. A digit for
+/// Radix::TileKeys.
+///
+/// A thread has few splitters in registers, as many as a class of `classBits` can tell apart. Those that there are not
+/// equal the last one. More splitters are in shared memory.
+template <typename Bits, int classBits>
+class ClassOfKey {
+  public:
+    static constexpr int room = (1 << (classBits - 1)) - 1;
+
+    __device__ ClassOfKey(const Bits* splitters, int count, ComparedBits<Bits> compared)
+        : splitters_(splitters), count_(count), compared_(compared) {
+#pragma unroll
+        for (int s = 0; s < inRegisters; ++s) {
+            own_[s] = splitters[s];
+        }
+    }
 
     [[nodiscard]] __device__ std::uint32_t of(Bits code) const {
-        const Bits key = compared.ofCode(code);
-        std::uint32_t classOfKey = 0;
-        for (int s = 0; s < count; ++s) {
-            classOfKey += (splitters[s] < key ? 1 : 0) + (splitters[s] <= key ? 1 : 0);
+        const Bits key = compared_.ofCode(code);
+        unsigned less = 0;
+        bool isEqual = false;
+        const auto compare = [&](Bits splitter) {
+            less += splitter < key ? 1 : 0;
+            isEqual |= splitter == key;
+        };
+        if constexpr (areInRegisters) {
+#pragma unroll
+            for (const Bits splitter : own_) {
+                compare(splitter);
+            }
+        } else {
+#pragma unroll 1
+            for (int s = 0; s < count_; ++s) {
+                compare(splitters_[s]);
+            }
         }
-        return classOfKey;
+        return min(2 * less + (isEqual ? 1 : 0), 2 * static_cast<unsigned>(count_));
     }
+
+  private:
+    static constexpr bool areInRegisters = room <= 3;
+    static constexpr int inRegisters = areInRegisters ? room : 1;
+
+    const Bits* splitters_;
+    int count_;
+    ComparedBits<Bits> compared_;
+    Bits own_[inRegisters];
 };
 
 /// The elements of a class in a tile. They are neighbours there and in the rank's order.
@@ -187,21 +219,23 @@ __global__ void __launch_bounds__(Shape::threads)
         storage.values[column] = plan->values[column];
         storage.cuts[column + 1] = plan->cuts.of[me][column + 1];
     }
-    if (column < ranks - 1) {
-        storage.splitters[column] = static_cast<Bits>(splitters->keys[column]);
+    using Class = ClassOfKey<Bits, classBits>;
+    if (column < Class::room) {
+        storage.splitters[column] = static_cast<Bits>(splitters->keys[min(column, max(ranks - 2, 0))]);
     }
     __syncthreads();
 
     // Count the classes, publish the counts, pack the tile by class.
-    const ClassOfKey<Bits> classOf{storage.splitters, ranks - 1, compared};
+    // Read anew for each use. Otherwise the compiler keeps the class of each key in a register.
+    const auto classOf = [&] { return Class(storage.splitters, ranks - 1, compared); };
     DigitRank<Shape::threads, classBits> rankOf(storage.tile.ranks);
-    keys.count(rankOf, classOf);
+    keys.count(rankOf, classOf());
     const std::uint32_t total = rankOf.total();
     if (column < classes) {
         set.publish(platform, tile * classes + column, State::Aggregate, Count{total});
     }
     const std::uint32_t firstRank = rankOf.begin(total);
-    keys.pack(rankOf, classOf, storage.tile,
+    keys.pack(rankOf, classOf(), storage.tile,
               [&](int row, std::uint32_t place) { storage.tile.keys[place] = compared.coding.decode(keys[row]); });
     keys.packValues(values, storage.tile);
 

@@ -254,8 +254,10 @@ struct Sort {
 
         // Exchange the elements.
         call.forEachValid([&](const Part& part) {
-            if (2 * ranks - 1 <= 1 << fewClassBits) {
-                partition<fewClassBits>(part, compared);
+            if (ranks <= 2) {
+                partition<2>(part, compared);
+            } else if (ranks <= 4) {
+                partition<3>(part, compared);
             } else {
                 partition<mostClassBits>(part, compared);
             }

@@ -64,13 +64,19 @@ template <int bits>
         asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(a) : "r"(b), "r"(c));
         return a;
     };
-    std::uint32_t peers = all(votes[0], votes[1], votes[2]);
+    std::uint32_t peers = votes[0];
+    int combined = 1;
+    if constexpr (bits >= 3) {
+        peers = all(votes[0], votes[1], votes[2]);
+        combined = 3;
+    }
     if constexpr (bits >= 7) {
         peers = all(peers, all(votes[3], votes[4], votes[5]), votes[6]);
+        combined = 7;
     }
 #pragma unroll
-    for (int bit = bits >= 7 ? 7 : 3; bit < bits; ++bit) {
-        peers &= votes[bit];
+    for (; combined < bits; ++combined) {
+        peers &= votes[combined];
     }
     return peers;
 #else
@@ -102,7 +108,7 @@ template <int threads, int bits = digitBits>
 class DigitRank {
   public:
     static constexpr int values = 1 << bits;
-    static_assert(bits >= 3 && threads >= values, "one thread per digit value");
+    static_assert(threads >= values, "one thread per digit value");
     static constexpr int warps = threads / Warp::lanes;
     static constexpr int digitWarps = (values + Warp::lanes - 1) / Warp::lanes;
 

@@ -87,6 +87,8 @@ TEST_F(DigitRankTest, RanksAreStable) {
     expectRightRanksOfAllKinds<512, 20, 4>();
     expectRightRanksOfAllKinds<128, 2, 7>();
     expectRightRanksOfAllKinds<512, 20, 7>();
+    expectRightRanksOfAllKinds<512, 20, 2>();
+    expectRightRanksOfAllKinds<256, 4, 3>();
     expectRightRanksOfAllKinds<64, 5, 5>();
 }
 
