@@ -11,6 +11,7 @@ import itertools
 import math
 import statistics
 
+from distributed_model import Model
 from measurements import TEXT_OPERATIONS, Unusable, is_power, is_verified, power_shape, read, read_all
 
 ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
@@ -332,6 +333,36 @@ def utf8(rows):
                  "Bytes read and written by the single pass; the dashes mark cudaMemcpyAsync of as many bytes", panels)
 
 
+WEAK = ("scan", "compact", "sort", "sort-pairs")
+GPU_COUNTS = (2, 4, 8)  # of predictions
+
+
+def scaling(rows):
+    """The speed-up of several GPUs over one: with as many elements on each GPU, and with as many in all."""
+    model = Model(rows)
+    hues = dict(zip(WEAK, ("blue", "green", "purple", "orange")))
+
+    def panel(title, operations, elements_on):
+        series = []
+        for operation in operations:
+            one = model.alone(operation, elements_on(1))
+            measured = {gpus: model.time(operation, "distributed", elements_on(gpus), gpus) for gpus in model.counts}
+            predicted = {gpus: model.predicted(operation, elements_on(gpus), gpus) for gpus in GPU_COUNTS
+                         if model.knows(operation, elements_on(gpus), gpus)}
+            for label, dashes, times in ((operation, "solid", {1: one} | measured),
+                                         (f"{operation}, model", "dotted", {1: one} | predicted)):
+                points = [{"x": gpus, "y": one / time * elements_on(gpus) / elements_on(1), "at": f"{gpus} GPUs",
+                           "odd": False} for gpus, time in times.items()]
+                series.append({"label": label, "style": {"hue": hues[operation], "dashes": dashes},
+                               "operation": operation, "variant": "distributed", "machine": "", "points": points})
+        return lines(series, {"label": "GPUs", "scale": "log2", "plain": True},
+                     {"label": "times one GPU", "scale": "log"}, title)
+
+    return chart(rows, "Several GPUs: how many times as fast as one", "int32; dotted: the model of docs/distributed.md",
+                 [panel(f"{size(1 << 28)} elements per GPU", WEAK, lambda gpus: gpus << 28),
+                  panel(f"{size(1 << 30)} elements in all", WEAK[:3], lambda _: 1 << 30)])
+
+
 # The input file of each chart, and the function that builds it.
 CHARTS = {
     "ladder": ("sweep.csv", ladder),
@@ -347,6 +378,7 @@ CHARTS = {
     "distributions": ("distributions.csv", distributions),
     "row_sums": ("row_sums.csv", row_sums),
     "utf8": ("utf8.csv", utf8),
+    "scaling": ("../h200_x2/distributed.csv", scaling),
 }
 
 

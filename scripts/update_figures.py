@@ -13,7 +13,8 @@ import re
 import statistics
 import sys
 
-from charts import CHARTS, measurements_of
+from charts import CHARTS, WEAK, measurements_of
+from distributed_model import Model, alone_variant
 from measurements import CARDS, DATA, ROOT, TEXT_OPERATIONS, fastest, format_time, of_powers, power, power_shape, read
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort"}
@@ -745,63 +746,46 @@ def thrust_more():
 
 # The numbers in sentences.
 TWO_CARDS = ROOT / "data" / "h200_x2"
-ALONE = {"scan": "single-pass", "compact": "single-pass", "partition": "single-pass-apart", "sort": "radix",
-         "sort-pairs": "radix"}
-EXCHANGES = {"compact": 1, "partition": 1, "utf8-to-utf32": 2, "utf8-to-utf16": 2, "utf8-validate": 2,
-             "utf32-to-utf8": 1, "utf16-to-utf8": 2}  # of operations on arrays that stay where they are
-LINK_BYTES_PER_SECOND = 18 * 25e9  # NVLink of an H200: links and their nominal speed in each direction
-SPLITTER_DIGITS = 3  # of a 32-bit key and two ranks
-SPLITTER_READS = 2  # of all keys, for uniform keys
-GATHERED_BYTES = 5 << 20  # most of an array that every rank sorts; allSlotBytes in distributed/rank.h
+PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9)}  # GPUs, and bytes per second of a link that is not NVLink
 
 
-def seconds(row):
-    return float(row["median_us"]) / 1e6
-
-
-def alone_variant(operation):
-    return ALONE.get(operation, "single-pass")
-
-
-def predicted(operation, n, alone, exchange, copy):
-    """The time in seconds of an operation on two GPUs by the model of docs/distributed.md. `copy` is the speed of a copy
-    in bytes read and written per second, which stands for that of a read, too."""
-    half = n // 2
-    bytes_each = half * (8 if operation == "sort-pairs" else 4)
-    one = seconds(alone[operation, alone_variant(operation), half, "1"])
-    if operation in EXCHANGES:
-        return one + EXCHANGES[operation] * exchange
-    if operation == "scan":
-        return one + exchange + 4 * half / copy
-    if 2 * bytes_each <= GATHERED_BYTES:
-        return exchange + seconds(alone[operation, alone_variant(operation), n, "1"])
-    splitters = SPLITTER_READS * 4 * half / copy + SPLITTER_DIGITS * exchange
-    return splitters + max(2 * bytes_each / copy, bytes_each / 2 / LINK_BYTES_PER_SECOND) + exchange + one
+def modelled(us):
+    return format_time({"median_us": us * 1e6})
 
 
 def distributed_results():
     """Both GPUs against one of them, and against the model."""
     rows = read("distributed.csv", folder=TWO_CARDS)
+    model = Model(rows)
     by_input = {(row["operation"], row["variant"], int(row["n"]), row["gpus"], row["input"]): row for row in rows}
-    usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
-    by_size = {key[:4]: row for key, row in by_input.items() if key[4] == usual[key[0]]}
-    scan = by_size["scan", "single-pass", 1 << 28, "1"]
-    copy = float(scan["gbps"]) * 1e9 / float(scan["percent_of_copy"]) * 100
-    small = 1 << 16
-    exchange = seconds(by_size["scan", "distributed", small, "2"]) - seconds(by_size["scan", "single-pass", small, "1"])
     lines = []
     for (operation, variant, n, _, keys), row in by_input.items():
         if variant != "distributed":
             continue
         alone = by_input.get((operation, alone_variant(operation), n, "1", keys))
         gathered = by_input.get((operation, "gather-to-one", n, "2", keys))
-        known = keys == usual[operation] and (operation, alone_variant(operation), n // 2, "1") in by_size
-        model = predicted(operation, n, by_size, exchange, copy) if known else None
+        known = keys == model.usual[operation] and model.knows(operation, n, 2)
         lines.append([f"{operation}, {keys}", power(n), with_noise(row), format_time(alone) if alone else "",
                       times(alone, row) if alone else "", format_time(gathered) if gathered else "",
-                      format_time({"median_us": model * 1e6}) if known else ""])
+                      modelled(model.predicted(operation, n, 2)) if known else ""])
     titles = ["operation, input", "n", "two GPUs", "one GPU", "times one GPU", "gathered to one", "model"]
     return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
+
+
+def weak_scaling():
+    """As many elements per GPU on any number of GPUs: what was measured, and what the model says of more."""
+    rows = read("distributed.csv", folder=TWO_CARDS)
+    model = Model(rows)
+    part = 1 << 28
+    lines = []
+    for operation in WEAK:
+        one = model.alone(operation, part)
+        two = model.time(operation, "distributed", 2 * part, 2)
+        lines.append([operation, modelled(one), f"{modelled(two)} ({one / two:.2f})"] + [
+            f"{modelled(time)} ({one / time:.2f})"
+            for time in (model.predicted(operation, gpus * part, gpus, link) for gpus, link in PREDICTED.values())])
+    return "\n".join([*table(["operation", "one GPU", "two GPUs", *(f"{name}, model" for name in PREDICTED)], lines), "",
+                      source(rows, TWO_CARDS)])
 
 
 def out_of_core_results():
@@ -912,7 +896,7 @@ BLOCKS = {
         "runs": lambda: on_both_cards("runs.csv"), "histograms": lambda: on_both_cards("histograms.csv"),
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames},
-    "docs/lab-notes/distributed.md": {"distributed-results": distributed_results,
+    "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
 }

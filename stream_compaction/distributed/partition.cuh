@@ -241,7 +241,8 @@ __global__ void __launch_bounds__(Shape::threads)
 
     // Look back.
     if (column < classes) {
-        const Count before = LookBack::lookBackInColumn<4>(platform, set, tile, column, classes, LookBack::AddCounts{});
+        const Count before =
+            LookBack::lookBackInColumn<16>(platform, set, tile, column, classes, LookBack::AddCounts{});
         set.publish(platform, tile * classes + column, State::Prefix, Count{before.value + total});
         const int first = static_cast<int>(firstRank);
         storage.runs[column] = {plan->classStarts[column] + before.value, first,

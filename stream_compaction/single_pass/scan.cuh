@@ -201,7 +201,8 @@ struct Scan {
             return;
         }
         const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
-        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
+        const ResidentLimits limits = ScanBlockFor<SumOf<Initial>>::resident();
+        const bool isDone = withResidentShape(vectors, limits, false, [&](auto block) {
             return scanResident(block, source, out, n, op, initial, arena, stream);
         });
         if (!isDone) {
