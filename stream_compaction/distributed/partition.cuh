@@ -16,16 +16,13 @@
 namespace StreamCompaction::Distributed {
 
 inline constexpr int mostClasses = 2 * mostSplitters + 1;
-
-/// The bits of a class if there are as many ranks as there can be.
-inline constexpr int mostClassBits = 7;
-static_assert(mostClasses <= 1 << mostClassBits);
+static_assert(mostClasses <= digitValues);
 
 /// What goes where.
 struct ExchangePlan {
     bool isPossible;                         ///< as many keys come out as go in; otherwise nothing moves
     Cuts cuts;                               ///< of each rank's order by class
-    std::uint64_t classStarts[mostClasses];  ///< where this rank's classes begin in its order
+    std::uint64_t classStarts[digitValues];  ///< where this rank's classes begin in its order
 
     /// Addresses such that key q of this rank's order goes to address[d] + q * sizeof(key) if it goes to rank d.
     std::uint64_t keys[mostRanks];
@@ -90,7 +87,7 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
         }
         if (less == thread) {  // the first of equal splitters
             const std::uint64_t below = splitters->below[me][thread];
-            plan->classStarts[2 * less + 1] = below;
+            plan->classStarts[less + notGreater] = below;
             plan->classStarts[2 * notGreater] = below + splitters->equal[me][thread];
         }
     }
@@ -110,54 +107,21 @@ __global__ void kernPlanExchange(ExchangePlan* plan, const Splitters* splitters,
     }
 }
 
-/// The class of a key: twice the number of smaller splitters, and one more if it equals a splitter. A digit for
-/// Radix::TileKeys.
-///
-/// A thread has few splitters in registers, as many as a class of `classBits` can tell apart. Those that there are not
-/// equal the last one. More splitters are in shared memory.
-template <typename Bits, int classBits>
-class ClassOfKey {
-  public:
-    static constexpr int room = (1 << (classBits - 1)) - 1;
-
-    __device__ ClassOfKey(const Bits* splitters, int count, ComparedBits<Bits> compared)
-        : splitters_(splitters), count_(count), compared_(compared) {
-#pragma unroll
-        for (int s = 0; s < inRegisters; ++s) {
-            own_[s] = splitters[s];
-        }
-    }
+/// The class of a key. A digit for Radix::TileKeys.
+template <typename Bits>
+struct ClassOfKey {
+    const Bits* splitters;
+    int count;
+    ComparedBits<Bits> compared;
 
     [[nodiscard]] __device__ std::uint32_t of(Bits code) const {
-        const Bits key = compared_.ofCode(code);
-        unsigned less = 0;
-        bool isEqual = false;
-        const auto compare = [&](Bits splitter) {
-            less += splitter < key ? 1 : 0;
-            isEqual |= splitter == key;
-        };
-        if constexpr (areInRegisters) {
-#pragma unroll
-            for (const Bits splitter : own_) {
-                compare(splitter);
-            }
-        } else {
-#pragma unroll 1
-            for (int s = 0; s < count_; ++s) {
-                compare(splitters_[s]);
-            }
+        const Bits key = compared.ofCode(code);
+        std::uint32_t classOfKey = 0;
+        for (int s = 0; s < count; ++s) {
+            classOfKey += (splitters[s] < key ? 1 : 0) + (splitters[s] <= key ? 1 : 0);
         }
-        return min(2 * less + (isEqual ? 1 : 0), 2 * static_cast<unsigned>(count_));
+        return classOfKey;
     }
-
-  private:
-    static constexpr bool areInRegisters = room <= 3;
-    static constexpr int inRegisters = areInRegisters ? room : 1;
-
-    const Bits* splitters_;
-    int count_;
-    ComparedBits<Bits> compared_;
-    Bits own_[inRegisters];
 };
 
 /// The elements of a class in a tile. They are neighbours there and in the rank's order.
@@ -167,9 +131,9 @@ struct ClassRun {
     int end;              ///< in the tile; not beyond `begin` if there are none
 };
 
-template <typename Shape, typename Bits, typename Value, int classBits>
+template <typename Shape, typename Bits, typename Value>
 struct PartitionStorage {
-    Radix::TileStorage<Shape, Bits, Value, classBits> tile;
+    Radix::TileStorage<Shape, Bits, Value> tile;
     ClassRun runs[mostClasses];
     Bits splitters[mostSplitters];
     std::uint64_t cuts[mostRanks + 1];
@@ -184,7 +148,7 @@ struct PartitionStorage {
 ///
 /// Work O(n ranks), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. The link is the
 /// limit for (ranks - 1) / ranks of them.
-template <typename Shape, typename Bits, typename Value, int classBits>
+template <typename Shape, typename Bits, typename Value>
 __global__ void __launch_bounds__(Shape::threads)
     kernPartition(std::size_t n, Radix::Elements<const Bits, const Value> in, std::uint64_t* statuses,
                   const Splitters* splitters, const ExchangePlan* plan, int me, int ranks,
@@ -195,7 +159,7 @@ __global__ void __launch_bounds__(Shape::threads)
     if (!plan->isPossible) {
         return;
     }
-    using Storage = PartitionStorage<Shape, Bits, Value, classBits>;
+    using Storage = PartitionStorage<Shape, Bits, Value>;
     static_assert(
         offsetof(Storage, tile.keys) % sizeof(uint4) == 0 && offsetof(Storage, tile.values) % sizeof(uint4) == 0,
         "copyRun reads vectors");
@@ -219,30 +183,27 @@ __global__ void __launch_bounds__(Shape::threads)
         storage.values[column] = plan->values[column];
         storage.cuts[column + 1] = plan->cuts.of[me][column + 1];
     }
-    using Class = ClassOfKey<Bits, classBits>;
-    if (column < Class::room) {
-        storage.splitters[column] = static_cast<Bits>(splitters->keys[min(column, max(ranks - 2, 0))]);
+    if (column < ranks - 1) {
+        storage.splitters[column] = static_cast<Bits>(splitters->keys[column]);
     }
     __syncthreads();
 
     // Count the classes, publish the counts, pack the tile by class.
-    // Read anew for each use. Otherwise the compiler keeps the class of each key in a register.
-    const auto classOf = [&] { return Class(storage.splitters, ranks - 1, compared); };
-    DigitRank<Shape::threads, classBits> rankOf(storage.tile.ranks);
-    keys.count(rankOf, classOf());
+    const ClassOfKey<Bits> classOf{storage.splitters, ranks - 1, compared};
+    DigitRank<Shape::threads> rankOf(storage.tile.ranks);
+    keys.count(rankOf, classOf);
     const std::uint32_t total = rankOf.total();
     if (column < classes) {
         set.publish(platform, tile * classes + column, State::Aggregate, Count{total});
     }
     const std::uint32_t firstRank = rankOf.begin(total);
-    keys.pack(rankOf, classOf(), storage.tile,
+    keys.pack(rankOf, classOf, storage.tile,
               [&](int row, std::uint32_t place) { storage.tile.keys[place] = compared.coding.decode(keys[row]); });
     keys.packValues(values, storage.tile);
 
     // Look back.
     if (column < classes) {
-        const Count before =
-            LookBack::lookBackInColumn<16>(platform, set, tile, column, classes, LookBack::AddCounts{});
+        const Count before = LookBack::lookBackInColumn<4>(platform, set, tile, column, classes, LookBack::AddCounts{});
         set.publish(platform, tile * classes + column, State::Prefix, Count{before.value + total});
         const int first = static_cast<int>(firstRank);
         storage.runs[column] = {plan->classStarts[column] + before.value, first,

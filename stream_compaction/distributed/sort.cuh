@@ -253,15 +253,7 @@ struct Sort {
         }
 
         // Exchange the elements.
-        call.forEachValid([&](const Part& part) {
-            if (ranks <= 2) {
-                partition<2>(part, compared);
-            } else if (ranks <= 4) {
-                partition<3>(part, compared);
-            } else {
-                partition<mostClassBits>(part, compared);
-            }
-        });
+        call.forEachValid([&](const Part& part) { partition(part, compared); });
         completeExchange(
             call, [](const Part& part) { return &part.rank->template state<SortState>()->plan.cuts; },
             [](const Part& part, const Cuts& cuts) {
@@ -360,14 +352,14 @@ struct Sort {
             part.scratch.window, Arrays(part.scratch.memory, part.n, part.nOut, rank).send, rank.failure());
     }
 
-    template <int classBits, typename K, typename V>
+    template <typename K, typename V>
     static void partition(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared) {
         using Arrays = SortMemory<K, V>;
         using Bits = typename Arrays::Bits;
         using Value = typename Arrays::Value;
         using Tile = typename Arrays::Shape;
-        constexpr auto kernel = kernPartition<Tile, Bits, Value, classBits>;
-        constexpr std::size_t sharedBytes = sizeof(PartitionStorage<Tile, Bits, Value, classBits>);
+        constexpr auto kernel = kernPartition<Tile, Bits, Value>;
+        constexpr std::size_t sharedBytes = sizeof(PartitionStorage<Tile, Bits, Value>);
         if (part.n == 0) {
             return;
         }

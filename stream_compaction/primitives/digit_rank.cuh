@@ -43,12 +43,11 @@ struct DigitRange {
 /// pipe, which becomes the bottleneck. Two measures take half of the work off that pipe. A multiply-add computes the
 /// inverse as -b - 1, and one instruction combines three words. `allLanes` is ~0. The compiler must not know that,
 /// because it would turn the multiplication back into logic.
-template <int bits>
-[[nodiscard]] __device__ std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
+[[nodiscard]] __device__ inline std::uint32_t lanesOfDigit(std::uint32_t digit, std::uint32_t allLanes) {
 #if defined(__CUDA_ARCH__)
-    std::uint32_t votes[bits];
+    std::uint32_t votes[digitBits];
 #pragma unroll
-    for (int bit = 0; bit < bits; ++bit) {
+    for (int bit = 0; bit < digitBits; ++bit) {
         asm("{\n\t"
             ".reg .pred isSet;\n\t"
             ".reg .b32 masked;\n\t"
@@ -64,24 +63,10 @@ template <int bits>
         asm("lop3.b32 %0, %0, %1, %2, 0x80;" : "+r"(a) : "r"(b), "r"(c));
         return a;
     };
-    std::uint32_t peers = votes[0];
-    int combined = 1;
-    if constexpr (bits >= 3) {
-        peers = all(votes[0], votes[1], votes[2]);
-        combined = 3;
-    }
-    if constexpr (bits >= 7) {
-        peers = all(peers, all(votes[3], votes[4], votes[5]), votes[6]);
-        combined = 7;
-    }
-#pragma unroll
-    for (; combined < bits; ++combined) {
-        peers &= votes[combined];
-    }
-    return peers;
+    return all(all(votes[0], votes[1], votes[2]), all(votes[3], votes[4], votes[5]), votes[6]) & votes[7];
 #else
     std::uint32_t peers = allLanes;
-    for (int bit = 0; bit < bits; ++bit) {
+    for (int bit = 0; bit < digitBits; ++bit) {
         const bool isSet = (digit >> bit & 1) != 0;
         const std::uint32_t votes = __ballot_sync(Warp::allLanes, isSet);
         peers &= isSet ? votes : ~votes;
@@ -103,17 +88,16 @@ template <int bits>
 /// digits, bank conflicts turn each access into 3.5. With equal digits there are no conflicts.
 ///
 /// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each key.
-/// The keys come in the same order both times. Digits of fewer bits need fewer ballots and less memory.
-template <int threads, int bits = digitBits>
+/// The keys come in the same order both times.
+template <int threads>
 class DigitRank {
   public:
-    static constexpr int values = 1 << bits;
-    static_assert(threads >= values, "one thread per digit value");
+    static_assert(threads >= digitValues, "one thread per digit value");
     static constexpr int warps = threads / Warp::lanes;
-    static constexpr int digitWarps = (values + Warp::lanes - 1) / Warp::lanes;
+    static constexpr int digitWarps = digitValues / Warp::lanes;
 
     struct Storage {
-        std::uint32_t counts[warps][values];
+        std::uint32_t counts[warps][digitValues];
         std::uint32_t totals[digitWarps];
     };
 
@@ -124,10 +108,8 @@ class DigitRank {
           lanesBefore_((1u << Warp::lane()) - 1),
           lanesAfter_(~1u << Warp::lane()) {
 #pragma unroll
-        for (int digit = 0; digit < values; digit += Warp::lanes) {
-            if (values % Warp::lanes == 0 || digit + Warp::lane() < values) {
-                counts_[digit + Warp::lane()] = 0;
-            }
+        for (int digit = 0; digit < digitValues; digit += Warp::lanes) {
+            counts_[digit + Warp::lane()] = 0;
         }
         __syncwarp();
     }
@@ -138,7 +120,7 @@ class DigitRank {
     [[nodiscard]] __device__ std::uint32_t total() const {
         __syncthreads();
         std::uint32_t sum = 0;
-        if (threadIdx.x < values) {
+        if (threadIdx.x < digitValues) {
 #pragma unroll
             for (int warp = 0; warp < warps; ++warp) {
                 sum += storage_.counts[warp][threadIdx.x];
@@ -150,9 +132,9 @@ class DigitRank {
     /// The rank of the first key with the digit threadIdx.x, given `total()`. Contains two barriers. Only the first
     /// `digitWarps` warps scan, one thread per digit.
     __device__ std::uint32_t begin(std::uint32_t total) {
-        const bool hasDigit = threadIdx.x < values;
+        const bool hasDigit = threadIdx.x < digitValues;
         std::uint32_t upTo = 0;
-        if (threadIdx.x < digitWarps * Warp::lanes) {
+        if (hasDigit) {
             upTo = Warp::inclusiveScan(total, Sum{});
             if (Warp::lane() == Warp::lanes - 1) {
                 storage_.totals[Warp::index()] = upTo;
@@ -180,7 +162,7 @@ class DigitRank {
 
     /// The rank of this lane's next key.
     [[nodiscard]] __device__ std::uint32_t next(std::uint32_t digit) {
-        const std::uint32_t peers = lanesOfDigit<bits>(digit, allLanes_);
+        const std::uint32_t peers = lanesOfDigit(digit, allLanes_);
         const std::uint32_t rank = counts_[digit] + __popc(peers & lanesBefore_);
         __syncwarp();
         if ((peers & lanesAfter_) == 0) {

@@ -55,11 +55,11 @@ struct SortShape {
 };
 
 /// The shared memory of a block.
-template <typename Shape, typename Bits, typename Value, int bits = digitBits>
+template <typename Shape, typename Bits, typename Value>
 struct TileStorage {
-    typename DigitRank<Shape::threads, bits>::Storage ranks;
-    std::int64_t starts[1 << bits];  ///< per digit: a key's rank in the tile plus this is its index in the output
-    alignas(sizeof(uint4)) Bits keys[Shape::elements];
+    typename DigitRank<Shape::threads>::Storage ranks;
+    std::int64_t starts[digitValues];  ///< per digit: a key's rank in the tile plus this is its index in the output
+    Bits keys[Shape::elements];
     Value values[hasValues<Value> ? Shape::elements : 1];
 };
 
@@ -131,8 +131,8 @@ class TileKeys {
         }
     }
 
-    template <int bits, typename DigitOf>
-    __device__ void count(DigitRank<Shape::threads, bits>& ranks, DigitOf digit) const {
+    template <typename DigitOf>
+    __device__ void count(DigitRank<Shape::threads>& ranks, DigitOf digit) const {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             ranks.count(digitIn(row, digit));
@@ -140,9 +140,9 @@ class TileKeys {
     }
 
     /// Puts every key in its place in shared memory and remembers the place. Calls `also(row, place)` for each row.
-    template <int bits, typename DigitOf, typename Value, typename Also>
-    __device__ void pack(DigitRank<Shape::threads, bits>& ranks, DigitOf digit,
-                         TileStorage<Shape, Bits, Value, bits>& storage, Also&& also) {
+    template <typename DigitOf, typename Value, typename Also>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit, TileStorage<Shape, Bits, Value>& storage,
+                         Also&& also) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             places_[row] = ranks.next(digitIn(row, digit));
@@ -150,16 +150,14 @@ class TileKeys {
             also(row, places_[row]);
         }
     }
-    template <int bits, typename DigitOf, typename Value>
-    __device__ void pack(DigitRank<Shape::threads, bits>& ranks, DigitOf digit,
-                         TileStorage<Shape, Bits, Value, bits>& storage) {
+    template <typename DigitOf, typename Value>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit, TileStorage<Shape, Bits, Value>& storage) {
         pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 
     /// Puts the values in the places of their keys.
-    template <typename Value, int bits>
-    __device__ void packValues(const Value (&values)[Shape::items],
-                               TileStorage<Shape, Bits, Value, bits>& storage) const {
+    template <typename Value>
+    __device__ void packValues(const Value (&values)[Shape::items], TileStorage<Shape, Bits, Value>& storage) const {
         if constexpr (hasValues<Value>) {
 #pragma unroll
             for (int row = 0; row < Shape::items; ++row) {
