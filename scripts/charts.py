@@ -378,7 +378,7 @@ CHARTS = {
     "distributions": ("distributions.csv", distributions),
     "row_sums": ("row_sums.csv", row_sums),
     "utf8": ("utf8.csv", utf8),
-    "scaling": ("../h200_x2/distributed.csv", scaling),
+    "scaling": ("../h200_x4/distributed.csv", scaling),
 }
 
 

@@ -3,6 +3,7 @@
 Times are in seconds, sizes in elements of all GPUs together.
 """
 
+import math
 import statistics
 
 from measurements import is_power
@@ -11,6 +12,7 @@ ALONE = {"partition": "single-pass-apart", "sort": "radix", "sort-pairs": "radix
 EXCHANGES = {"compact": 1, "partition": 1, "utf8-to-utf32": 2, "utf8-to-utf16": 2, "utf8-validate": 2,
              "utf32-to-utf8": 1, "utf16-to-utf8": 2}  # of operations on arrays that stay where they are
 SPLITTER_READS = 2  # of all keys, for uniform keys
+ELEMENT_BYTES = {"sort": 4, "sort-pairs": 8}
 GATHERED_BYTES = 5 << 20  # most of an array that every rank sorts; allSlotBytes in distributed/rank.h
 SMALL = (1 << 16, 1 << 20)  # sizes at which exchanges are most of the time
 
@@ -20,12 +22,20 @@ def alone_variant(operation):
 
 
 def splitter_digits(gpus):
-    """Of a 32-bit key: digits have 11 bits at most, and fewer from 6 ranks on."""
-    return 3 if gpus <= 5 else 4
+    """Of a 32-bit key. The counters of all splitters are mostCounters in distributed/splitters.cuh at most."""
+    width = min(11, (8192 // (gpus - 1)).bit_length() - 1)
+    return math.ceil(32 / width)
+
+
+def is_gathered(operation, n):
+    return ELEMENT_BYTES[operation] * n <= GATHERED_BYTES
 
 
 class Model:
-    """The model of the GPUs of one file: what it predicts for each operation, size and number of GPUs."""
+    """The model of the GPUs of one file: what it predicts for each operation, size and number of GPUs.
+
+    Two sorts on the fewest GPUs say how fast NCCL gathers keys, and how fast the partition stores them over the link.
+    """
 
     def __init__(self, rows):
         usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
@@ -36,6 +46,11 @@ class Model:
         self.copy = float(scan["gbps"]) * 1e9 / float(scan["percent_of_copy"]) * 100  # stands for that of a read, too
         self.launch = min(self.time(*key) for key in self.rows if key[0] == "scan" and key[3] == 1)
         self.counts = sorted({gpus for _, variant, _, gpus in self.rows if variant == "distributed"})
+        few = self.counts[0]
+        self.gathering = self.speed_of(SMALL[-1], few)
+        self.storing = self.speed_of(max(n for operation, variant, n, gpus in self.rows
+                                         if (operation, variant, gpus) == ("sort", "distributed", few)
+                                         and self.knows(operation, n, gpus)), few)
 
     def time(self, operation, variant, n, gpus):
         return float(self.rows[operation, variant, n, gpus]["median_us"]) / 1e6
@@ -53,28 +68,34 @@ class Model:
         return statistics.mean(self.time("compact", "distributed", n, gpus) - self.alone("compact", n // gpus)
                                for n in SMALL)
 
-    def link(self, gpus):
-        """Bytes per second from a GPU or to it: arrays were copied to one GPU and their parts back."""
-        gpus = self.like(gpus)
-        n = max(n for _, variant, n, count in self.rows if (variant, count) == ("gather-to-one", gpus))
-        copied = 2 * 4 * (n - n // gpus)
-        return copied / (self.time("scan", "gather-to-one", n, gpus) - self.alone("scan", n))
-
     def knows(self, operation, n, gpus):
         """Whether one GPU was measured with what each of several has."""
         return n % gpus == 0 and is_power(n) and (operation, alone_variant(operation), n // gpus, 1) in self.rows
 
     def predicted(self, operation, n, gpus, link=None):
         """`link` is the speed in bytes per second of links that were not measured."""
-        part, exchange, link = n // gpus, self.exchange(gpus), link or self.link(gpus)
+        part, exchange = n // gpus, self.exchange(gpus)
         if operation in EXCHANGES:
             return self.alone(operation, part) + EXCHANGES[operation] * exchange
         if operation == "scan":
             return self.launch + 4 * part / self.copy + exchange + self.alone("scan", part)
-        element = 8 if operation == "sort-pairs" else 4
-        foreign = (gpus - 1) / gpus  # of what a rank has or gets
-        if element * n <= GATHERED_BYTES:
-            return 2 * self.launch + exchange + element * n * foreign / link + self.alone(operation, n)
-        splitters = SPLITTER_READS * 4 * part / self.copy + splitter_digits(gpus) * (2 * self.launch + exchange)
-        partition = max(2 * element * part / self.copy, element * part * foreign / link)
-        return splitters + partition + exchange + self.alone(operation, part)
+        own, sent = self.of_sort(operation, n, gpus)
+        if is_gathered(operation, n):
+            return own + sent / self.gathering
+        element = ELEMENT_BYTES[operation]
+        return own + max(2 * element * part / self.copy, sent / (link or self.storing))
+
+    def of_sort(self, operation, n, gpus):
+        """The time of a sort without what it sends, and the bytes that each rank sends and receives."""
+        part, exchange = n // gpus, self.exchange(gpus)
+        element = ELEMENT_BYTES[operation]
+        if is_gathered(operation, n):
+            return 2 * self.launch + exchange + self.alone(operation, n), element * (n - part)
+        digit = (gpus + 1) * self.launch + exchange  # two kernels, one of which finds a splitter after the other
+        splitters = SPLITTER_READS * 4 * part / self.copy + splitter_digits(gpus) * digit
+        return splitters + exchange + self.alone(operation, part), element * part * (gpus - 1) / gpus
+
+    def speed_of(self, n, gpus):
+        """How fast a sort of that size sends its keys, in bytes per second."""
+        own, sent = self.of_sort("sort", n, gpus)
+        return sent / (self.time("sort", "distributed", n, gpus) - own)

@@ -746,6 +746,7 @@ def thrust_more():
 
 # The numbers in sentences.
 TWO_CARDS = ROOT / "data" / "h200_x2"
+FOUR_CARDS = ROOT / "data" / "h200_x4"
 PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9)}  # GPUs, and bytes per second of a link that is not NVLink
 
 
@@ -774,28 +775,30 @@ def distributed_results():
 
 def weak_scaling():
     """As many elements per GPU on any number of GPUs: what was measured, and what the model says of more."""
-    rows = read("distributed.csv", folder=TWO_CARDS)
+    rows = read("distributed.csv", folder=FOUR_CARDS)
     model = Model(rows)
     part = 1 << 28
     lines = []
     for operation in WEAK:
         one = model.alone(operation, part)
-        two = model.time(operation, "distributed", 2 * part, 2)
-        lines.append([operation, modelled(one), f"{modelled(two)} ({one / two:.2f})"] + [
-            f"{modelled(time)} ({one / time:.2f})"
-            for time in (model.predicted(operation, gpus * part, gpus, link) for gpus, link in PREDICTED.values())])
-    return "\n".join([*table(["operation", "one GPU", "two GPUs", *(f"{name}, model" for name in PREDICTED)], lines), "",
-                      source(rows, TWO_CARDS)])
+        measured = [model.time(operation, "distributed", gpus * part, gpus) for gpus in model.counts]
+        predicted = [model.predicted(operation, gpus * part, gpus, link) for gpus, link in PREDICTED.values()]
+        lines.append([operation, modelled(one)] + [f"{modelled(time)} ({one / time:.2f})"
+                                                   for time in (*measured, *predicted)])
+    titles = ["operation", "one GPU", *(f"{gpus} GPUs" for gpus in model.counts), *(f"{name}, model" for name in PREDICTED)]
+    return "\n".join([*table(titles, lines), "", source(rows, FOUR_CARDS)])
 
 
 def out_of_core_results():
     """Arrays in page-locked host memory."""
     rows = read("out_of_core.csv", folder=TWO_CARDS)
+    four = [row for row in read("out_of_core.csv", folder=FOUR_CARDS) if row["gpus"] == "4"]
     lines = [[row["operation"], power(int(row["n"])), row["gpus"],
               power(int(row["gpu_memory"])) if row["gpu_memory"] else "", format_time(row), f"{float(row['gbps']):.1f}",
-              f"{float(row['percent_of_copy']):.0f} %" if row["percent_of_copy"] else ""] for row in rows]
+              f"{float(row['percent_of_copy']):.0f} %" if row["percent_of_copy"] else ""] for row in rows + four]
     titles = ["operation", "n", "GPUs", "device memory in bytes", "time", "GB/s", "of a copy"]
-    return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
+    return "\n".join([*table(titles, lines), "",
+                      f"{source(rows, TWO_CARDS)[:-1]} and {link('out_of_core.csv', FOUR_CARDS)}."])
 
 
 FACTS = {
