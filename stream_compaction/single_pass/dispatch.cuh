@@ -88,22 +88,18 @@ template <int vectorLength>
     return limits;
 }
 
-/// The blocks that look back in large scans of sums of type T, and the limits of resident ones. The operator on open
-/// runs does not commute, so a tile of them is published only when all its rows are scanned. Fewer rows take less time,
-/// and large resident blocks do not pay.
+/// The blocks that look back in large scans of sums of type T, and whether large resident blocks pay. The operator on
+/// open runs does not commute, so a tile of them is published only when all its rows are scanned. Fewer rows take less
+/// time.
 template <typename T>
 struct ScanBlockFor {
     using Type = ScanBlock;
-    [[nodiscard]] static ResidentLimits resident() { return currentCard().scan; }
+    static constexpr bool hasLargeResidentBlocks = true;
 };
 template <typename T, typename Heads>
 struct ScanBlockFor<OpenRun<T, Heads>> {
     using Type = BlockShape<128, 8>;
-    [[nodiscard]] static ResidentLimits resident() {
-        ResidentLimits limits = currentCard().scan;
-        limits.ofLarge = limits.ofSmall;
-        return limits;
-    }
+    static constexpr bool hasLargeResidentBlocks = false;
 };
 
 /// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. Results are

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <concepts>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"
@@ -201,9 +203,13 @@ struct Scan {
             return;
         }
         const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
-        const ResidentLimits limits = ScanBlockFor<SumOf<Initial>>::resident();
-        const bool isDone = withResidentShape(vectors, limits, false, [&](auto block) {
-            return scanResident(block, source, out, n, op, initial, arena, stream);
+        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
+            if constexpr (std::same_as<decltype(block), LargeBlock> &&
+                          !ScanBlockFor<SumOf<Initial>>::hasLargeResidentBlocks) {
+                return false;
+            } else {
+                return scanResident(block, source, out, n, op, initial, arena, stream);
+            }
         });
         if (!isDone) {
             withScanBlock<Out, SumOf<Initial>>(
