@@ -12,7 +12,7 @@ import math
 import statistics
 
 from distributed_model import Model
-from measurements import TEXT_OPERATIONS, Unusable, is_power, is_verified, power_shape, read, read_all
+from measurements import TEXT_OPERATIONS, Unusable, copy_speed, is_power, is_verified, power_shape, read, read_all
 
 ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
 FILTERS = ("operation", "variant", "machine")
@@ -65,12 +65,6 @@ def styles(labels):
         others = sorted(itertools.product(HUES, DASHES), key=lambda one: one[0] != own[0])
         taken[label] = next((one for one in (own, *others) if one not in taken.values()), own)
     return {label: dict(zip(("hue", "dashes"), taken[label])) for label in labels}
-
-
-def copy_speed(row):
-    """The speed of a copy of the same number of bytes, in GB/s; None for rows of the CPU."""
-    percent = float(row["percent_of_copy"] or 0)
-    return float(row["gbps"]) * 100 / percent if percent else None
 
 
 def point(row, x, y, at):

@@ -6,7 +6,7 @@ Times are in seconds, sizes in elements of all GPUs together.
 import math
 import statistics
 
-from measurements import is_power
+from measurements import copy_speed, is_power
 
 ALONE = {"partition": "single-pass-apart", "sort": "radix", "sort-pairs": "radix"}  # variants of one GPU
 EXCHANGES = {"compact": 1, "partition": 1, "utf8-to-utf32": 2, "utf8-to-utf16": 2, "utf8-validate": 2,
@@ -38,12 +38,10 @@ class Model:
     """
 
     def __init__(self, rows):
-        usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
-        self.usual = usual
+        self.usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
         self.rows = {(row["operation"], row["variant"], int(row["n"]), int(row["gpus"])): row
-                     for row in rows if row["input"] == usual[row["operation"]]}
-        scan = self.rows["scan", "single-pass", 1 << 28, 1]
-        self.copy = float(scan["gbps"]) * 1e9 / float(scan["percent_of_copy"]) * 100  # stands for that of a read, too
+                     for row in rows if row["input"] == self.usual[row["operation"]]}
+        self.copy = 1e9 * copy_speed(self.rows["scan", "single-pass", 1 << 28, 1])  # stands for that of a read, too
         self.launch = min(self.time(*key) for key in self.rows if key[0] == "scan" and key[3] == 1)
         self.counts = sorted({gpus for _, variant, _, gpus in self.rows if variant == "distributed"})
         few = self.counts[0]

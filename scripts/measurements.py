@@ -71,6 +71,12 @@ def fastest(rows):
     return min(filter(None, rows), key=lambda row: float(row["median_us"]), default=None)
 
 
+def copy_speed(row):
+    """The speed of a copy of the same number of bytes, in GB/s; None for rows of the CPU."""
+    percent = float(row["percent_of_copy"] or 0)
+    return float(row["gbps"]) * 100 / percent if percent else None
+
+
 def is_power(n):
     return n & (n - 1) == 0
 

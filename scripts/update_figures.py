@@ -744,14 +744,13 @@ def thrust_more():
     return f"{slow - fast:.2g} µs"
 
 
-# The numbers in sentences.
 TWO_CARDS = ROOT / "data" / "h200_x2"
 FOUR_CARDS = ROOT / "data" / "h200_x4"
 PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9)}  # GPUs, and bytes per second of a link that is not NVLink
 
 
-def modelled(us):
-    return format_time({"median_us": us * 1e6})
+def modelled(seconds):
+    return format_time({"median_us": seconds * 1e6})
 
 
 def distributed_results():
@@ -798,9 +797,10 @@ def out_of_core_results():
               f"{float(row['percent_of_copy']):.0f} %" if row["percent_of_copy"] else ""] for row in rows + four]
     titles = ["operation", "n", "GPUs", "device memory in bytes", "time", "GB/s", "of a copy"]
     return "\n".join([*table(titles, lines), "",
-                      f"{source(rows, TWO_CARDS)[:-1]} and {link('out_of_core.csv', FOUR_CARDS)}."])
+                      f"{source(rows + four, TWO_CARDS)[:-1]} and {link('out_of_core.csv', FOUR_CARDS)}."])
 
 
+# The numbers in sentences.
 FACTS = {
     "scan-percent": scan_percent,
     "scan-over-cub": over_cub("sweep.csv", "scan", 1 << 28, variant="single-pass"),
