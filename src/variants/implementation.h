@@ -27,7 +27,7 @@ class PreparedRun {
   public:
     virtual ~PreparedRun() = default;
 
-    /// Fills the output with a pattern that no right result has.
+    /// Fills the output with a pattern that no right result has, once earlier launches are done.
     virtual void poisonOutput() = 0;
     /// Runs the operation alone. On the device it only enqueues it on the default stream.
     virtual void launch() = 0;

@@ -36,8 +36,9 @@ class Spread {
     [[nodiscard]] T* data(int gpu) { return parts_[gpu].data(); }
     [[nodiscard]] std::size_t size(int gpu) const { return parts_[gpu].size(); }
 
-    /// Waits until it is done.
+    /// Waits for earlier work, because the streams do not wait for the GPUs' default streams, and until it is done.
     void poison() {
+        streams_.synchronize();
         streams_.forEach([this](int gpu) { Bench::poison(parts_[gpu]); });
         streams_.synchronize();
     }
