@@ -88,7 +88,6 @@ __global__ void kernWriteToShares(const T* in, const Cuts* cuts, int me, int ran
         }
         reinterpret_cast<T*>(addresses[to])[i] = in[i];
     }
-    __threadfence_system();  // before the exchange that tells other ranks that they may read
 }
 
 /// Spreads elements evenly over the ranks, in their order: `balance(in, counts, out, count, n, rank, stream)`. The

@@ -144,7 +144,8 @@ struct PartitionStorage {
 /// Partitions the keys by class, and writes each to where its rank sorts it, over the link if that is another one.
 ///
 /// As in a pass of the radix sort, a block ranks its tile by class, looks back for the number of earlier elements of
-/// each class, and writes run after run.
+/// each class, and writes run after run. No block waits for its writes: the exchange that tells other ranks that they
+/// may read begins on the stream when all of them are done.
 ///
 /// Work O(n ranks), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. The link is the
 /// limit for (ranks - 1) / ranks of them.
@@ -228,7 +229,6 @@ __global__ void __launch_bounds__(Shape::threads)
             begin += count;
         }
     }
-    __threadfence_system();  // before the exchange that tells other ranks that they may read
 }
 
 }  // namespace StreamCompaction::Distributed

@@ -41,7 +41,7 @@ template <typename K, typename V>
 struct SortMemory {
     using Bits = BitsOf<K>;
     using Value = Radix::Carried<V>;
-    using Shape = Radix::SortShape<512, Radix::passItems<Bits, Value>(512, 40 << 10)>;  ///< of the partition
+    using Shape = Radix::SortShape<256, Radix::passItems<Bits, Value>(256, 20 << 10)>;  ///< of the partition
 
     Radix::Elements<Bits, Value> received;
     std::uint64_t* statuses;

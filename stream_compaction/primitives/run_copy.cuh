@@ -45,7 +45,8 @@ template <typename T>
 __device__ void copyRun(T* to, const std::byte* shared, unsigned first, unsigned count) {
     using Unit = AccessWord<std::min<std::size_t>(alignof(T), 16)>;
     constexpr int width = sizeof(uint4);
-    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % width);  // bytes before the run
+    constexpr int line = 128;  // counted from its begin, a warp's vectors are whole lines
+    const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % line);  // bytes before the run
     const int end = lead + static_cast<int>(count * sizeof(T));
     const int from = static_cast<int>(first * sizeof(T)) - lead;
     std::byte* const out = reinterpret_cast<std::byte*>(to) - lead;
@@ -55,7 +56,7 @@ __device__ void copyRun(T* to, const std::byte* shared, unsigned first, unsigned
             const int shift = from & (width - 1);
             const auto* source = reinterpret_cast<const uint4*>(shared + (from + at - shift));
             *reinterpret_cast<uint4*>(out + at) = shift == 0 ? source[0] : shiftVector(source[0], source[1], shift);
-        } else {
+        } else if (at + width > lead) {
             const int last = min(at + width, end);
             for (int i = max(at, lead); i < last; i += static_cast<int>(sizeof(Unit))) {
                 *reinterpret_cast<Unit*>(out + i) = *reinterpret_cast<const Unit*>(shared + (from + i));
