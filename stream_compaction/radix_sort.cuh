@@ -67,7 +67,8 @@ using Ways = WayTable<  //
     ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
     ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
-    ByGrid<SortShape<256, 8>, 32>, ByGrid<SortShape<512, 8>, 128>, ByGrid<SortShape<1024, 8>, 128>,
+    ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
+    ByGrid<SortShape<1024, 8>, 128>,
     InPasses<PassShape<Bits, Value, 64>, 2, (16 << 20) / elementSize<Bits, Value>>,  // tiles for all multiprocessors
     InPasses<PassShape<Bits, Value, 92>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;

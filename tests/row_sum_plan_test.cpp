@@ -26,6 +26,12 @@ TEST(RowSumPlan, GivesLongerRowsToMoreThreads) {
     EXPECT_EQ(planOf(10000, 100000).mapping, Mapping::Blocks);
 }
 
+TEST(RowSumPlan, SplitsRowsOfSmallMatricesSooner) {
+    EXPECT_EQ(planOf(1 << 22, 64).mapping, Mapping::Thread);
+    EXPECT_EQ(planOf(1 << 16, 64).mapping, Mapping::EightLanes);
+    EXPECT_EQ(planOf(1 << 17, 32).mapping, Mapping::Thread);
+}
+
 TEST(RowSumPlan, LeavesFewShortRowsToABlockEach) { EXPECT_EQ(planOf(10, 10000).mapping, Mapping::WideBlock); }
 
 TEST(RowSumPlan, SplitsFewLongRows) {

@@ -54,6 +54,10 @@ inline constexpr std::size_t mostColumnsPerThread = 96;
 struct Thresholds {
     std::size_t multiprocessors;  ///< the row holds for cards with at least this many
 
+    /// The longest row, in bytes, that one thread adds up of a matrix that fits into the second-level cache. There the
+    /// thread's wait for the whole tile is a larger part of the time.
+    std::size_t bytesPerThreadInCache;
+
     /// The longest row of a mapping.
     std::size_t eightLanes;
     std::size_t warp;
@@ -82,6 +86,7 @@ struct Thresholds {
 /// One row per card, the smallest card first.
 inline constexpr Thresholds measuredThresholds[] = {
     {.multiprocessors = 0,  // measured on an H200
+     .bytesPerThreadInCache = 128,
      .eightLanes = 64,
      .warp = 256,
      .smallBlock = 448,
@@ -142,8 +147,11 @@ inline constexpr Thresholds measuredThresholds[] = {
     const std::size_t longestUnsplit =
         fillsCard ? table.block : table.splitVectors + table.splitVectorsPerRow * matrix.rows - 1;
 
+    const std::size_t bytesPerThread =
+        matrix.rows * rowBytes <= card.l2Bytes ? table.bytesPerThreadInCache : mostBytesPerThread;
+
     Plan plan{.readOnce = matrix.rows * rowBytes <= table.readOnceCaches * card.l2Bytes};
-    if (matrix.pitch == matrix.cols && rowBytes <= mostBytesPerThread && matrix.cols <= mostColumnsPerThread) {
+    if (matrix.pitch == matrix.cols && rowBytes <= bytesPerThread && matrix.cols <= mostColumnsPerThread) {
         plan.mapping = Mapping::Thread;
     } else if (vectors <= table.eightLanes) {
         plan.mapping = Mapping::EightLanes;
@@ -152,7 +160,7 @@ inline constexpr Thresholds measuredThresholds[] = {
     } else if (vectors <= table.smallBlock) {
         plan.mapping = Mapping::SmallBlock;
     } else if (vectors <= longestUnsplit) {
-        plan.mapping = matrix.rows < table.busyBlocks * card.multiprocessors ? Mapping::WideBlock : Mapping::Block;
+        plan.mapping = matrix.rows <= table.busyBlocks * card.multiprocessors ? Mapping::WideBlock : Mapping::Block;
     } else {
         plan = splitRows(plan, matrix.rows, vectors, card);
     }
