@@ -61,10 +61,12 @@ class Model:
         return max(count for count in self.counts if count <= gpus)
 
     def exchange(self, gpus):
-        """A small exchange: what compactions of few elements take more than on one GPU."""
+        """A small exchange: what operations on few elements take more than on one GPU, for each of their exchanges."""
         gpus = self.like(gpus)
-        return statistics.mean(self.time("compact", "distributed", n, gpus) - self.alone("compact", n // gpus)
-                               for n in SMALL)
+        return statistics.median((self.time(operation, "distributed", n, gpus) - self.alone(operation, n // gpus)) /
+                                 EXCHANGES[operation]
+                                 for operation, variant, n, count in self.rows
+                                 if operation in EXCHANGES and (variant, count) == ("distributed", gpus) and n in SMALL)
 
     def knows(self, operation, n, gpus):
         """Whether one GPU was measured with what each of several has."""
