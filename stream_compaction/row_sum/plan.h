@@ -147,10 +147,10 @@ inline constexpr Thresholds measuredThresholds[] = {
     const std::size_t longestUnsplit =
         fillsCard ? table.block : table.splitVectors + table.splitVectorsPerRow * matrix.rows - 1;
 
-    const std::size_t bytesPerThread =
-        matrix.rows * rowBytes <= card.l2Bytes ? table.bytesPerThreadInCache : mostBytesPerThread;
+    const std::size_t bytes = matrix.rows * rowBytes;
+    const std::size_t bytesPerThread = bytes <= card.l2Bytes ? table.bytesPerThreadInCache : mostBytesPerThread;
 
-    Plan plan{.readOnce = matrix.rows * rowBytes <= table.readOnceCaches * card.l2Bytes};
+    Plan plan{.readOnce = bytes <= table.readOnceCaches * card.l2Bytes};
     if (matrix.pitch == matrix.cols && rowBytes <= bytesPerThread && matrix.cols <= mostColumnsPerThread) {
         plan.mapping = Mapping::Thread;
     } else if (vectors <= table.eightLanes) {

@@ -1,14 +1,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <array>
 #include <cstdint>
+#include <numeric>
+#include <optional>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "measure/gpu.h"
-#include "problems/inputs.h"
-#include "problems/problems.h"
+#include "problem_on.h"
 #include "variants/implementation.h"
 #include "variants/variants.h"
 
@@ -17,6 +17,8 @@ namespace {
 
 /// The streams of a run do not wait for the GPUs' default streams. With a seed, GPUs go on in any order.
 TEST(RunsOnSeveralGpus, PoisonTheirOutputAfterWhatTheyHaveLaunched) {
+    std::vector<std::int32_t> keys(1000);
+    std::iota(keys.rbegin(), keys.rend(), -500);
     int runs = 0;
     for (const Variant& variant : allVariants()) {
         if (!needsSeveral(variant.gpuUse) || variant.operation != Operation::Sort ||
@@ -26,10 +28,7 @@ TEST(RunsOnSeveralGpus, PoisonTheirOutputAfterWhatTheyHaveLaunched) {
         for (int seed = 1; seed <= 8; ++seed) {
             SCOPED_TRACE(std::string(variant.title) + ", seed " + std::to_string(seed));
             const GpuAccess access = openGpu({.gpus = 2, .simulator = "devices=2,seed=" + std::to_string(seed)});
-            const auto problem =
-                std::move(makeProblems(variant.operation, variant.type, defaultInput(variant.operation),
-                                       std::array<std::size_t, 1>{1000}, 42)
-                              .front());
+            const auto problem = problemOn(Operation::Sort, keys);
             const auto run = variant.prepare(*problem, {.gpus = 2});
             run->launch();
             run->poisonOutput();
