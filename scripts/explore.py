@@ -191,20 +191,24 @@ TREE_VIEWS = {"input": View(), "tree": View(), "output": View()}
 def fit_radix(run, regions, steps):
     """Shows the warps that have keys, the digits that occur, and the places of the keys."""
     n = len(run.numbers)
-    counts = next(region for region in regions if region.name == "counts")
-    packed = next(region for region in regions if region.name == "packed keys")
+    counts, ranks, packed = (next(region for region in regions if region.name == name)
+                             for name in ("counts", "ranks", "packed keys"))
+    tables = (counts, ranks)
     warps = -(-n // WARP)
     digits = sorted({a.index % 256 for s in steps for a in s.accesses
                      if a.region is counts and a.kind == "atomic" and a.index < 256 * warps})
     for step in steps:
         step.accesses = [a for a in step.accesses
                          if not (a.region is packed and a.index >= n)
-                         and not (a.region is counts and (a.index >= 256 * warps or a.index % 256 not in digits))]
+                         and not (a.region in tables and (a.index >= 256 * warps or a.index % 256 not in digits))]
         for access in step.accesses:
-            if access.region is counts:
+            if access.region in tables:
                 access.index = access.index // 256 * len(digits) + digits.index(access.index % 256)
-    counts.count, packed.count = warps * len(digits), n
-    return {"counts": {"columns": [f"{digit:02x}" for digit in digits], "rows": [f"warp {w}" for w in range(warps)]}}
+    packed.count = n
+    for table in tables:
+        table.count = warps * len(digits)
+    heads = {"columns": [f"{digit:02x}" for digit in digits], "rows": [f"warp {w}" for w in range(warps)]}
+    return {table.name: heads for table in tables}
 
 
 ALGORITHMS = [
@@ -245,7 +249,8 @@ ALGORITHMS = [
         "A block sorts its keys by a digit of eight bits per pass. Each warp counts its digits, the block turns counts "
         "into places, and every key moves to its place. Between passes keys are in registers, which a trace does not "
         "show.",
-        SORTS, {"input": View(), "counts": View("int", "table", "keys per digit, then the rank of the next key"),
+        SORTS, {"input": View(), "counts": View("int", "table", "keys per digit"),
+                "ranks": View("int", "table", "the rank of the next key with the digit"),
                 "packed keys": View("key", note="shared memory"), "output": View()},
         sorted, loops=("DigitRank", "total", "begin"), fit=fit_radix),
     Algorithm(
@@ -287,7 +292,7 @@ HINTS = {
     "total": "One thread per digit adds up the counts of all warps.",
     "begin": "Counts become ranks: an entry is now the place of the warp's first key with that digit.",
     "next: const": "Lanes with equal digits find each other by ballots. The entry says where the first of them goes.",
-    "next: = rank + 1": "The last lane of each digit moves the entry behind the warp's keys with that digit.",
+    "next: (rank + 1)": "The last lane of each digit moves the entry behind the warp's keys with that digit.",
     "pack": "Each key goes to its place.",
     "loadRows": "Each thread loads its key into a register.",
     "sortInBlock: first = ": "All threads read the first key, to find the digits in which keys differ.",

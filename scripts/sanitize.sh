@@ -18,7 +18,7 @@ rm -f "$logs"/*.[0-9]*.log  # of an interrupted run
 # every scan and slow here. Kernels of Thrust and CUB are left out.
 export STREAM_COMPACTION_QUICK_TESTS=1
 filter='*EverySmallSize*:*UnalignedPointers*:*InPlace*:*SharedMemScanTest*:*SplitSortTest*:*BytesInWider*'
-filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:ElementCopy*:*RadixSort*Test*:DigitRank*:*RowSumTest*:*Utf8*Test*'
+filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:PackedRegisters*:*RadixSort*Test*:DigitRank*:*RowSumTest*:*Utf8*Test*'
 filter+='-*thrust*:*Thrust*:*cub*:*Cub*:*_sort_*:*Recursively*'
 
 # check TOOL PROCESS

@@ -195,7 +195,6 @@ struct Runner {
     fiber scheduler;
     Stack stack;
     unsigned thread = 0;
-    std::vector<Copy> copies;
     bool hasFenced = false;
 };
 
@@ -461,16 +460,6 @@ class Block {
             return true;
         });
     }
-    void copyLater(const Copy& copy) {
-        const InExecutor here(*this);
-        runner_->copies.push_back(copy);
-    }
-    void finishCopies() {
-        for (const Copy& copy : runner_->copies) {
-            copy();
-        }
-        runner_->copies.clear();
-    }
     // For the race detector. An atomic write after a fence publishes the accesses before the fence. A thread that has
     // read the value atomically, or another thread of its block, is ordered after them once it executes a fence.
     void noteAtomicRead(const void* address) {
@@ -554,7 +543,7 @@ class Block {
         const bool canBegin = begun_ < run.grid.threads;
         if (canBegin && (ready_.empty() || !adversary.isThere() || adversary.happens(2))) {
             if (free_.empty()) {
-                free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, {}, false}));
+                free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, false}));
             }
             Runner& runner = *free_.back();
             free_.pop_back();
@@ -1011,14 +1000,6 @@ bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
     });
     orderAt(barrier).acquire();
     return std::bit_cast<CopyBarrier>(*barrier).phase != parity;
-}
-void copyLater(void* to, const void* from, std::size_t bytes) {
-    traceStep("copy of an element", to, bytes, __builtin_return_address(0), from);
-    here().copyLater({to, from, bytes, nullptr});
-}
-void finishCopies() {
-    traceWritten();
-    here().finishCopies();
 }
 
 std::byte* dynamicSharedMemory() { return machine().current == nullptr ? nullptr : here().dynamicShared(); }

@@ -62,10 +62,6 @@ std::uint64_t arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes);
 void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier);
 [[nodiscard]] bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity);
 
-/// Copies of this thread, which are carried out when it waits for them.
-void copyLater(void* to, const void* from, std::size_t bytes);
-void finishCopies();
-
 /// The launch that the thread belongs to. Launches count from 1.
 struct Launch {
     unsigned long long number;

@@ -54,14 +54,15 @@ struct InOnePass {
         const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
         StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
             {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
-            statuses, plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{}, prefetchesValues());
+            statuses, plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{},
+            prefetchDistance<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>));
     }
 
   private:
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     static constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count, DigitOf, NoCoding>;
     template <typename Bits, typename Value>
-    static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
+    static constexpr std::size_t sharedBytes = sizeof(PassStorage<Shape, Bits, Value>);
 };
 
 /// The ways to partition, as `Ways` for sorts. Measured on an H200.
@@ -71,8 +72,8 @@ using PartitionWays = WayTable<                                  //
     InOneLaunch<Cluster, SortShape<256, 8>, mostClusterBlocks>, InOneLaunch<Grid, SortShape<512, 4>, 64>,
     InOneLaunch<Grid, SortShape<512, 8>, 128>, InOneLaunch<Grid, SortShape<1024, 8>, 128>,
     InOneLaunch<Grid, SortShape<1024, 16>, 128>,
-    InOnePass<PassShape<Bits, Value, 64>, 2, (16 << 20) / elementSize<Bits, Value>>,
-    InOnePass<PassShape<Bits, Value, 92>, 2>, InOnePass<PassShape<Bits, Value, 44>>>;
+    InOnePass<PassShape<Bits, Value, 64>, 2, (16 << 20) / passElementSize<Bits, Value>>,
+    InOnePass<PassShape<Bits, Value, 96>, 2>, InOnePass<PassShape<Bits, Value, 44>>>;
 
 /// Partitions an array, stably, into parts that a function chooses. First come the elements x with partOf(x) == 0 in
 /// their order, then those with partOf(x) == 1, and so on.

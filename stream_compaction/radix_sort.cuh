@@ -37,26 +37,13 @@ using Carried = std::conditional_t<hasValues<V> && !isOwnIndex<V> && isAccessSiz
 template <typename Bits, typename Value>
 inline constexpr std::size_t elementSize = sizeof(Bits) + (hasValues<Value> ? sizeof(Value) : 0);
 
-/// Elements per thread of a pass: the number that fits in `tileBytes` of shared memory and in the registers. Values
-/// that are not copied straight to shared memory take registers, too.
+/// The shared memory of an element in a pass, in bytes. Values use that of the keys.
 template <typename Bits, typename Value>
-[[nodiscard]] constexpr int passItems(std::size_t threads, std::size_t tileBytes) {
-    const std::size_t byRegisters = hasValues<Value> && !isElementCopySize<Value>
-                                        ? std::min<std::size_t>(12, 96 / sizeof(Value))
-                                    : sizeof(Bits) < 4 ? 24
-                                                       : 44;
-    return static_cast<int>(std::min(byRegisters, tileBytes / (threads * elementSize<Bits, Value>)));
-}
+inline constexpr std::size_t passElementSize = hasValues<Value> ? std::max(sizeof(Bits), sizeof(Value)) : sizeof(Bits);
 
-/// Threads per block of a pass. Elements of eight bytes and more fill the tile with fewer threads, which have more
-/// registers.
-template <typename Bits, typename Value>
-inline constexpr int passThreads = elementSize<Bits, Value> < 8 ? 512 : 384;
-
-/// A pass whose tile takes at most `kibibytes` KiB.
+/// A pass whose tile takes at most `kibibytes` KiB, and 44 of the 64 registers that a thread has if keys have 4 bytes.
 template <typename Bits, typename Value, std::size_t kibibytes>
-using PassShape =
-    SortShape<passThreads<Bits, Value>, passItems<Bits, Value>(passThreads<Bits, Value>, kibibytes << 10)>;
+using PassShape = SortShape<512, std::min<int>(44, (kibibytes << 10) / (512 * passElementSize<Bits, Value>))>;
 
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
@@ -69,8 +56,8 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>,
-    InPasses<PassShape<Bits, Value, 64>, 2, (16 << 20) / elementSize<Bits, Value>>,  // tiles for all multiprocessors
-    InPasses<PassShape<Bits, Value, 92>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
+    InPasses<PassShape<Bits, Value, 64>, 2, (16 << 20) / passElementSize<Bits, Value>>,  // for all multiprocessors
+    InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;
 
 template <typename K>

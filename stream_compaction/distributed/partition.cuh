@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(Shape::threads)
     keys.loadAndEncode(in.keys + begin, size, compared.coding);
     Value values[Shape::items];
     if constexpr (Radix::hasValues<Value>) {
-        Radix::loadValues<Shape>(values, in.values, begin, size, false);
+        Radix::loadRows<Shape>(values, in.values + begin, size, Value{});
     }
     if (column < ranks) {
         storage.keys[column] = plan->keys[column];
@@ -191,7 +191,7 @@ __global__ void __launch_bounds__(Shape::threads)
 
     // Count the classes, publish the counts, pack the tile by class.
     const ClassOfKey<Bits> classOf{storage.splitters, ranks - 1, compared};
-    DigitRank<Shape::threads> rankOf(storage.tile.ranks);
+    DigitRank<Shape::threads> rankOf(storage.tile.ranks, storage.tile.counts);
     keys.count(rankOf, classOf);
     const std::uint32_t total = rankOf.total();
     if (column < classes) {

@@ -41,7 +41,10 @@ template <typename K, typename V>
 struct SortMemory {
     using Bits = BitsOf<K>;
     using Value = Radix::Carried<V>;
-    using Shape = Radix::SortShape<256, Radix::passItems<Bits, Value>(256, 20 << 10)>;  ///< of the partition
+    /// Of the partition: at most 20 KiB per tile.
+    using Shape =
+        Radix::SortShape<256,
+                         std::min<int>(20, (20 << 10) / (256 * static_cast<int>(Radix::elementSize<Bits, Value>)))>;
 
     Radix::Elements<Bits, Value> received;
     std::uint64_t* statuses;

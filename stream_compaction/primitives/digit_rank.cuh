@@ -79,13 +79,14 @@ struct DigitRange {
 /// number of earlier keys with the same digit. The order of the keys of a tile is (warp, call, lane).
 ///
 /// Each warp counts its digits in a table of its own, by atomic additions in shared memory. The block scans the tables
-/// in the order (digit, warp). Each entry then holds the rank of the warp's first key with that digit. Each warp goes
-/// through its keys a second time: lanes with the same digit find each other by ballots, and the last of them advances
-/// the entry. Counting first costs one more access to shared memory per key than ranking within the warp first. In
-/// return no rank waits in a register, and other tiles learn the totals of this tile early.
+/// in the order (digit, warp), into tables of 16-bit ranks: each entry is the rank of the warp's first key with that
+/// digit. Each warp goes through its keys a second time: lanes with the same digit find each other by ballots, and the
+/// last of them advances the entry. Counting first costs one more access to shared memory per key than ranking within
+/// the warp first. In return no rank waits in a register, and other tiles learn the totals of this tile early.
 ///
 /// Per 32 keys, a warp needs about 25 instructions of the integer pipe and three accesses to shared memory. With random
-/// digits, bank conflicts turn each access into 3.5. With equal digits there are no conflicts.
+/// digits, bank conflicts turn each access into about three. Two ranks share a word, so that fewer lanes meet in a bank
+/// than with 32 bits per rank. With equal digits there are no conflicts.
 ///
 /// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each key.
 /// The keys come in the same order both times.
@@ -96,14 +97,21 @@ class DigitRank {
     static constexpr int warps = threads / Warp::lanes;
     static constexpr int digitWarps = digitValues / Warp::lanes;
 
+    /// The most keys of a tile.
+    static constexpr int mostKeys = 0xffff;
+
     struct Storage {
-        std::uint32_t counts[warps][digitValues];
+        std::uint16_t ranks[warps][digitValues];
         std::uint32_t totals[digitWarps];
     };
+    /// Used until `begin` returns. Then the memory may serve for something else.
+    using Counts = std::uint32_t[warps][digitValues];
 
-    __device__ explicit DigitRank(Storage& storage)
+    __device__ DigitRank(Storage& storage, Counts& counts)
         : storage_(storage),
-          counts_(storage.counts[Warp::index()]),
+          countsOfAll_(counts),
+          counts_(counts[Warp::index()]),
+          ranks_(storage.ranks[Warp::index()]),
           allLanes_(__ballot_sync(Warp::allLanes, true)),
           lanesBefore_((1u << Warp::lane()) - 1),
           lanesAfter_(~1u << Warp::lane()) {
@@ -123,7 +131,7 @@ class DigitRank {
         if (threadIdx.x < digitValues) {
 #pragma unroll
             for (int warp = 0; warp < warps; ++warp) {
-                sum += storage_.counts[warp][threadIdx.x];
+                sum += countsOfAll_[warp][threadIdx.x];
             }
         }
         return sum;
@@ -151,9 +159,8 @@ class DigitRank {
             std::uint32_t rank = first;
 #pragma unroll
             for (int warp = 0; warp < warps; ++warp) {
-                const std::uint32_t count = storage_.counts[warp][threadIdx.x];
-                storage_.counts[warp][threadIdx.x] = rank;
-                rank += count;
+                storage_.ranks[warp][threadIdx.x] = static_cast<std::uint16_t>(rank);
+                rank += countsOfAll_[warp][threadIdx.x];
             }
         }
         __syncthreads();
@@ -163,10 +170,10 @@ class DigitRank {
     /// The rank of this lane's next key.
     [[nodiscard]] __device__ std::uint32_t next(std::uint32_t digit) {
         const std::uint32_t peers = lanesOfDigit(digit, allLanes_);
-        const std::uint32_t rank = counts_[digit] + __popc(peers & lanesBefore_);
+        const std::uint32_t rank = ranks_[digit] + __popc(peers & lanesBefore_);
         __syncwarp();
         if ((peers & lanesAfter_) == 0) {
-            counts_[digit] = rank + 1;
+            ranks_[digit] = static_cast<std::uint16_t>(rank + 1);
         }
         __syncwarp();
         return rank;
@@ -174,7 +181,9 @@ class DigitRank {
 
   private:
     Storage& storage_;
+    Counts& countsOfAll_;
     std::uint32_t* counts_;  // of this warp
+    std::uint16_t* ranks_;   // of this warp
     std::uint32_t allLanes_;
     std::uint32_t lanesBefore_;
     std::uint32_t lanesAfter_;

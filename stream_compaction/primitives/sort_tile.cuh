@@ -2,14 +2,14 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "stream_compaction/primitives/digit_rank.cuh"
-#include "stream_compaction/primitives/element_copy.cuh"
 #include "stream_compaction/primitives/key_coding.cuh"
-#include "stream_compaction/primitives/target.cuh"
+#include "stream_compaction/primitives/packed_registers.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
 /// What one pass of a radix sort, or another stable partition, does with a tile: load it, rank it by a digit, pack it
@@ -54,13 +54,41 @@ struct SortShape {
     static constexpr int elements = threads * items;
 };
 
-/// The shared memory of a block.
+/// The shared memory of a block. A run is what the tile has of a digit. The run of a digit goes to `keyRuns[digit]`,
+/// less the rank of its first key in the tile, and so do the values.
 template <typename Shape, typename Bits, typename Value>
 struct TileStorage {
     typename DigitRank<Shape::threads>::Storage ranks;
-    std::int64_t starts[digitValues];  ///< per digit: a key's rank in the tile plus this is its index in the output
-    Bits keys[Shape::elements];
-    Value values[hasValues<Value> ? Shape::elements : 1];
+    typename DigitRank<Shape::threads>::Counts counts;
+    Bits* keyRuns[digitValues];
+    Value* valueRuns[hasValues<Value> ? digitValues : 1];
+    alignas(16) Bits keys[Shape::elements];
+    alignas(16) Value values[hasValues<Value> ? Shape::elements : 1];
+
+    /// The run of a digit goes to to[start], less the rank of its first key in the tile.
+    __device__ void setRun(int digit, const Elements<Bits, Value>& to, std::int64_t start) {
+        keyRuns[digit] = to.keys + start;
+        if constexpr (hasValues<Value>) {
+            valueRuns[digit] = to.values + start;
+        }
+    }
+};
+
+/// The shared memory of a block that stores its keys before it loads its values. Both use the same memory, so a tile
+/// holds as many elements as a tile of keys alone.
+template <typename Shape, typename Bits, typename Value>
+struct PassStorage {
+    typename DigitRank<Shape::threads>::Storage ranks;
+    int tile;
+    union {
+        Bits* keyRuns[digitValues];
+        Value* valueRuns[digitValues];
+    };
+    union {
+        typename DigitRank<Shape::threads>::Counts counts;
+        Bits keys[Shape::elements];
+        Value values[hasValues<Value> ? Shape::elements : 1];
+    };
 };
 
 /// The place in the tile of this thread's element of a row. A warp owns consecutive rows; a row has one element per
@@ -76,37 +104,42 @@ template <typename Value>
     return {static_cast<decltype(Value::index)>(index)};
 }
 
-/// Loads this thread's elements of a tile. Past the end of the tile they are `otherwise`.
+/// Loads this thread's elements in the rows [first, last) of a tile. Past the end of the tile they are `otherwise`. The
+/// compiler has to know the rows.
 template <typename Shape, typename T>
-__device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T otherwise) {
+__device__ void loadRows(T* rows, int first, int last, const T* elements, int size, T otherwise) {
     if (size == Shape::elements) {
 #pragma unroll
-        for (int row = 0; row < Shape::items; ++row) {
-            rows[row] = elements[placeIn<Shape>(row)];
+        for (int row = first; row < last; ++row) {
+            rows[row - first] = elements[placeIn<Shape>(row)];
         }
     } else {
 #pragma unroll
-        for (int row = 0; row < Shape::items; ++row) {
-            rows[row] = placeIn<Shape>(row) < size ? elements[placeIn<Shape>(row)] : otherwise;
+        for (int row = first; row < last; ++row) {
+            rows[row - first] = placeIn<Shape>(row) < size ? elements[placeIn<Shape>(row)] : otherwise;
         }
     }
 }
+template <typename Shape, typename T>
+__device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T otherwise) {
+    loadRows<Shape>(rows, 0, Shape::items, elements, size, otherwise);
+}
 
-/// Loads this thread's values of the tile that starts at element `begin`. If `isInput`, own indices are generated
-/// instead.
-template <typename Shape, typename Value>
-__device__ void loadValues(Value (&rows)[Shape::items], const Value* values, std::size_t begin, int size,
-                           [[maybe_unused]] bool isInput) {
-    if constexpr (isOwnIndex<Value>) {
-        if (isInput) {
+/// Calls load(first, last) and then use(first, last) for all rows of a tile, a batch at a time. The next batch is in
+/// flight while one is used. A warp with more accesses in flight is no faster, but the accesses of other warps to
+/// shared memory wait behind them.
+template <int batch, int rows, typename Load, typename Use>
+__device__ void forEachBatch(Load load, Use use) {
+    load(0, min(batch, rows));
 #pragma unroll
-            for (int row = 0; row < Shape::items; ++row) {
-                rows[row] = ownIndex<Value>(begin + placeIn<Shape>(row));
-            }
-            return;
+    for (int first = 0; first < rows; first += batch) {
+        const int next = min(first + batch, rows);
+        if (next < rows) {
+            load(next, min(next + batch, rows));
         }
+        use(first, next);
+        __syncwarp();  // the compiler would otherwise load all rows first
     }
-    loadRows<Shape>(rows, values + begin, size, Value{});
 }
 
 /// The keys of a tile, in registers. Places past the end of the tile hold the greatest possible key, or else get the
@@ -132,38 +165,83 @@ class TileKeys {
     }
 
     template <typename DigitOf>
-    __device__ void count(DigitRank<Shape::threads>& ranks, DigitOf digit) const {
+    __device__ void count(DigitRank<Shape::threads>& ranks, const DigitOf& digit) const {
+        countRows(0, Shape::items, ranks, digit);
+    }
+
+    /// Loads, encodes and counts the keys.
+    template <typename Coding, typename DigitOf>
+    __device__ void loadAndCount(const Bits* keys, int size, const Coding& coding, DigitRank<Shape::threads>& ranks,
+                                 const DigitOf& digit) {
+        size_ = size;
+        const Bits otherwise = coding.decode(greatest());
+        const auto load = [&](int first, int last) {
+            loadRows<Shape>(keys_ + first, first, last, keys, size, otherwise);
+        };
+        const auto encodeAndCount = [&](int first, int last) {
 #pragma unroll
-        for (int row = 0; row < Shape::items; ++row) {
-            ranks.count(digitIn(row, digit));
-        }
+            for (int row = first; row < last; ++row) {
+                keys_[row] = coding.encode(keys_[row]);
+            }
+            countRows(first, last, ranks, digit);
+        };
+        forEachBatch<8, Shape::items>(load, encodeAndCount);
     }
 
     /// Puts every key in its place in shared memory and remembers the place. Calls `also(row, place)` for each row.
-    template <typename DigitOf, typename Value, typename Also>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit, TileStorage<Shape, Bits, Value>& storage,
-                         Also&& also) {
+    template <typename DigitOf, typename Storage, typename Also>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, const DigitOf& digit, Storage& storage, Also&& also) {
+        static_assert(Shape::elements <= DigitRank<Shape::threads>::mostKeys);
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            places_[row] = ranks.next(digitIn(row, digit));
-            storage.keys[places_[row]] = keys_[row];
-            also(row, places_[row]);
+            const std::uint32_t place = ranks.next(digitIn(row, digit));
+            storage.keys[place] = keys_[row];
+            also(row, place);
+            places_.set(row, place);
         }
     }
-    template <typename DigitOf, typename Value>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, DigitOf digit, TileStorage<Shape, Bits, Value>& storage) {
+    template <typename DigitOf, typename Storage>
+    __device__ void pack(DigitRank<Shape::threads>& ranks, const DigitOf& digit, Storage& storage) {
         pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 
     /// Puts the values in the places of their keys.
-    template <typename Value>
-    __device__ void packValues(const Value (&values)[Shape::items], TileStorage<Shape, Bits, Value>& storage) const {
+    template <typename Value, typename Storage>
+    __device__ void packValues(const Value (&values)[Shape::items], Storage& storage) const {
         if constexpr (hasValues<Value>) {
 #pragma unroll
             for (int row = 0; row < Shape::items; ++row) {
                 storage.values[places_[row]] = values[row];
             }
         }
+    }
+
+    /// Puts the values of the tile, which begins at element `begin`, in the places of their keys. If `isInput`, own
+    /// indices are generated. Other values are loaded.
+    template <typename Value, typename Storage>
+    __device__ void loadAndPackValues(const Value* values, std::size_t begin, [[maybe_unused]] bool isInput,
+                                      Storage& storage) const {
+        if constexpr (isOwnIndex<Value>) {
+            if (isInput) {
+#pragma unroll
+                for (int row = 0; row < Shape::items; ++row) {
+                    storage.values[places_[row]] = ownIndex<Value>(begin + placeIn<Shape>(row));
+                }
+                return;
+            }
+        }
+        constexpr int batch = std::max<int>(1, 20 / std::max(sizeof(Value), sizeof(std::uint32_t)));
+        Value rows[2][batch];
+        const auto load = [&](int first, int last) {
+            loadRows<Shape>(rows[first / batch % 2], first, last, values + begin, size_, Value{});
+        };
+        const auto pack = [&](int first, int last) {
+#pragma unroll
+            for (int row = first; row < last; ++row) {
+                storage.values[places_[row]] = rows[first / batch % 2][row - first];
+            }
+        };
+        forEachBatch<batch, Shape::items>(load, pack);
     }
 
   private:
@@ -185,44 +263,89 @@ class TileKeys {
         }
     }
 
+    template <typename DigitOf>
+    __device__ void countRows(int first, int last, DigitRank<Shape::threads>& ranks, const DigitOf& digit) const {
+#pragma unroll
+        for (int row = first; row < last; ++row) {
+            ranks.count(digitIn(row, digit));
+        }
+    }
+
     int size_;
     Bits keys_[Shape::items];
-    std::uint32_t places_[Shape::items];
+    PackedRegisters<std::uint16_t, Shape::items> places_;
 };
 
-/// Writes the `size` packed elements of a tile to where their digits start, and applies `decode` to the keys.
-/// Neighbours with the same digit stay neighbours, so each digit is written as one run.
-template <typename Shape, typename Bits, typename Value, typename DigitOf, typename Decode>
-__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, DigitOf digit,
-                            Elements<Bits, Value> to, Decode decode) {
-    const auto store = [&](unsigned i) {
-        const Bits key = storage.keys[i];
-        const std::int64_t start = storage.starts[digit.of(key)];
-        (to.keys + start)[i] = decode(key);
-        if constexpr (hasValues<Value>) {
-            (to.values + start)[i] = storage.values[i];
-        }
+/// The number of packed elements that this thread stores, one per row of the block.
+template <typename Shape>
+[[nodiscard]] __device__ int packedRows(int size) {
+    return (size - static_cast<int>(threadIdx.x) + Shape::threads - 1) / Shape::threads;
+}
+
+/// The digit of this thread's packed element of each row.
+template <typename Shape>
+using StoredDigits = PackedRegisters<std::uint8_t, Shape::items>;
+
+/// Writes the `size` packed keys of a tile to where their digits go, applies `decode` to them, and returns their
+/// digits. Neighbours with the same digit stay neighbours, so each digit is written as one run.
+///
+/// The compiler does not know that the runs are in global memory. So it lets a key go before it reads the next one,
+/// which spreads the accesses to shared memory over time.
+template <typename Shape, typename Storage, typename DigitOf, typename Decode>
+[[nodiscard]] __device__ StoredDigits<Shape> storeKeys(const Storage& storage, int size, const DigitOf& digit,
+                                                       Decode decode) {
+    StoredDigits<Shape> digits;
+    const auto store = [&](int row) {
+        const auto key = (storage.keys + threadIdx.x)[row * Shape::threads];
+        const std::uint32_t digitOfKey = digit.of(key);
+        (storage.keyRuns[digitOfKey] + threadIdx.x)[row * Shape::threads] = decode(key);
+        digits.set(row, digitOfKey);
     };
     if (size == Shape::elements) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            store(row * Shape::threads + threadIdx.x);
+            store(row);
         }
     } else {
-        for (unsigned i = threadIdx.x; i < static_cast<unsigned>(size); i += Shape::threads) {
-            store(i);
+#pragma unroll
+        for (int row = 0; row < Shape::items; ++row) {
+            if (row < packedRows<Shape>(size)) {
+                store(row);
+            }
+        }
+    }
+    return digits;
+}
+
+/// The same. Only the last pass decodes the keys.
+template <typename Shape, typename Storage, typename DigitOf, typename Coding>
+[[nodiscard]] __device__ StoredDigits<Shape> storeKeys(const Storage& storage, int size, const DigitOf& digit,
+                                                       const Coding& coding, bool isLast) {
+    if (!Coding::isIdentity && isLast) {
+        return storeKeys<Shape>(storage, size, digit, [&](const auto& key) { return coding.decode(key); });
+    }
+    return storeKeys<Shape>(storage, size, digit, [](const auto& key) { return key; });
+}
+
+/// Writes the packed values to where their digits go.
+template <typename Shape, typename Storage>
+__device__ void storeValues(const Storage& storage, int size, const StoredDigits<Shape>& digits) {
+#pragma unroll
+    for (int row = 0; row < Shape::items; ++row) {
+        if (row < packedRows<Shape>(size)) {
+            (storage.valueRuns[digits[row]] + threadIdx.x)[row * Shape::threads] =
+                (storage.values + threadIdx.x)[row * Shape::threads];
         }
     }
 }
 
-/// The same. Only the last pass decodes the keys.
+/// Writes the packed elements of a tile, keys and values.
 template <typename Shape, typename Bits, typename Value, typename DigitOf, typename Coding>
-__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, DigitOf digit,
-                            Elements<Bits, Value> to, const Coding& coding, bool isLast) {
-    if (!Coding::isIdentity && isLast) {
-        storePacked(storage, size, digit, to, [&](const Bits& key) -> Bits { return coding.decode(key); });
-    } else {
-        storePacked(storage, size, digit, to, [](const Bits& key) -> Bits { return key; });
+__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, const DigitOf& digit,
+                            const Coding& coding, bool isLast) {
+    const StoredDigits<Shape> digits = storeKeys<Shape>(storage, size, digit, coding, isLast);
+    if constexpr (hasValues<Value>) {
+        storeValues<Shape>(storage, size, digits);
     }
 }
 

@@ -235,7 +235,7 @@ void clearStatuses(const Count& n, const DigitStatuses& statuses, void* begin, c
     }
 }
 
-/// Prefetches an array that the kernel reads later into the second-level cache, in lines of 128 bytes.
+/// Prefetches an array that is read soon into the second-level cache, in lines of 128 bytes.
 template <typename T>
 __device__ void prefetchToL2(const T* elements, int size) {
     constexpr int line = 128;
@@ -248,12 +248,15 @@ __device__ void prefetchToL2(const T* elements, int size) {
     }
 }
 
-/// Whether a pass prefetches its values into the second-level cache. On an H200, with 37 GB/s per multiprocessor, that
-/// takes less time. On an H100, with 25 GB/s, it takes more, because the memory is busier.
-[[nodiscard]] inline bool prefetchesValues() {
+/// How many tiles ahead a block of a pass over keys alone prefetches: to the tile that begins when the block ends. On
+/// an H200, with 37 GB/s per multiprocessor, that takes less time. On an H100, with 25 GB/s, it takes more, because the
+/// memory is busier. 0 if a pass does not prefetch.
+template <auto kernel>
+[[nodiscard]] int prefetchDistance(int threads, std::size_t sharedBytes) {
     constexpr double leastBytesPerSecond = 30e9;  // per multiprocessor
     const DeviceProperties card = currentDevice();
-    return card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
+    const bool prefetches = card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
+    return prefetches ? static_cast<int>(onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks) : 0;
 }
 
 /// The same digit, but the compiler cannot know that. Otherwise it keeps the digit of each key and the address of its
@@ -284,19 +287,19 @@ template <typename DigitOf>
 /// One pass: sorts by a digit, stably, reading and writing each element once. The digit is that of a radix sort, or any
 /// function of a key (multi_partition.cuh).
 ///
-/// A block counts the digits of its tile and publishes the counts. It packs the tile in shared memory in the order of
+/// A block counts the digits of its tile and publishes the counts. It packs the keys in shared memory in the order of
 /// the digits. One thread per digit looks back for the number of keys with that digit in earlier tiles. Then the block
-/// writes the tile out, run after run.
+/// writes the keys out, run after run, and after them the values, through the same shared memory.
 ///
 /// Forward progress: a tile waits only for earlier tiles, and TileOrder says why these have begun.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. Ranking is the limit:
-/// the integer pipe and the accesses to shared memory are each busy for more than half of the time, DRAM for less.
+/// the accesses to shared memory are busy for three quarters of the time, the integer pipe and DRAM for about half.
 template <typename Shape, typename Bits, typename Value, typename Number, typename DigitOf = Digit,
           typename Coding = KeyCoding<Bits>>
 __global__ void __launch_bounds__(Shape::threads, 2)
     kernSortByDigit(Number number, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
-                    int index, DigitOf digit, Coding coding, bool prefetchesValues) {
+                    int index, DigitOf digit, Coding coding, int prefetchDistance) {
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
@@ -305,34 +308,32 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     if (!pass.isNeeded) {
         return;
     }
-    auto& storage = dynamicShared<TileStorage<Shape, Bits, Value>>();
+    auto& storage = dynamicShared<PassStorage<Shape, Bits, Value>>();
     const auto from = arrays.source(pass.from);
     const auto to = arrays.target(pass.to);
     if constexpr (std::is_unsigned_v<Bits>) {  // nvcc cannot compile it for pointers to structs
-        __builtin_assume(__isGlobal(from.keys) && __isGlobal(to.keys));
+        __builtin_assume(__isGlobal(from.keys));
     }
     const auto set = statuses.set(pass.order);
     const int column = static_cast<int>(threadIdx.x);
     const std::size_t n = numberOf(number);
 
-    const auto take = [&](int round) { return tileOfBlock(order, &plan->tickets[index], storage.starts[0], round); };
+    const auto take = [&](int round) { return tileOfBlock(order, &plan->tickets[index], storage.tile, round); };
     forEachTile<Number>(static_cast<int>((n + Shape::elements - 1) / Shape::elements), take, [&](int tile) {
+        const auto sizeFrom = [&](std::size_t first) {
+            return static_cast<int>(min(n - first, std::size_t{Shape::elements}));
+        };
         const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
-        const int size = static_cast<int>(min(n - begin, std::size_t{Shape::elements}));
+        const int size = sizeFrom(begin);
 
         // Count, and publish the counts.
         TileKeys<Shape, Bits> keys;
+        DigitRank<Shape::threads> ranks(storage.ranks, storage.counts);
         if (!Coding::isIdentity && pass.isFirst) {
-            keys.loadAndEncode(from.keys + begin, size, coding);
+            keys.loadAndCount(from.keys + begin, size, coding, ranks, digit);
         } else {
-            keys.load(from.keys + begin, size);
+            keys.loadAndCount(from.keys + begin, size, NoCoding{}, ranks, digit);
         }
-        const bool makesValues = isOwnIndex<Value> && pass.isFirst;
-        if (hasValues<Value> && prefetchesValues && !makesValues) {
-            prefetchToL2(from.values + begin, size);
-        }
-        DigitRank<Shape::threads> ranks(storage.ranks);
-        keys.count(ranks, digit);
         const std::uint32_t total = ranks.total();
         if (column < digitValues) {
             const int status = DigitStatuses::indexOf(tile, column);
@@ -340,42 +341,37 @@ __global__ void __launch_bounds__(Shape::threads, 2)
             statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
         }
 
-        // Pack the tile. The values are in flight while the block looks back.
-        const bool copiesValues = hasElementCopy<Value>();
+        // Pack the keys.
         const std::uint32_t firstRank = ranks.begin(total);
-        keys.pack(ranks, withoutMemory(digit), storage, [&](int row, std::uint32_t place) {
-            if constexpr (isElementCopySize<Value>) {
-                if (copiesValues && !makesValues && placeIn<Shape>(row) < size) {
-                    copyElement(storage.values[place], from.values[begin + placeIn<Shape>(row)]);
-                }
-            }
-            if constexpr (isOwnIndex<Value>) {
-                if (copiesValues && makesValues) {
-                    storage.values[place] = ownIndex<Value>(begin + placeIn<Shape>(row));
-                }
-            }
-        });
-        Value values[Shape::items];
-        if (hasValues<Value> && !copiesValues) {
-            loadValues<Shape>(values, from.values, begin, size, makesValues);
-        }
+        keys.pack(ranks, withoutMemory(digit), storage);
 
-        // Look back. Its reads compete with the values in flight, so with values it reads one tile at a time.
+        // Look back. The reads compete with the values that other blocks load, so with values it reads one at a time.
+        std::int64_t start = 0;
         if (column < digitValues) {
             constexpr int window = hasValues<Value> ? 1 : 4;
             const Count before =
                 LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues, LookBack::AddCounts{});
             set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + total});
-            storage.starts[column] = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
-        }
-        if (copiesValues) {
-            awaitElementCopies();
-        } else {
-            keys.packValues(values, storage);
+            start = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
+            storage.keyRuns[column] = to.keys + start;
         }
         __syncthreads();
 
-        storePacked(storage, size, digit, to, coding, pass.isLast);
+        // Store the keys, then the values.
+        const std::size_t ahead = begin + static_cast<std::size_t>(prefetchDistance) * Shape::elements;
+        if (!hasValues<Value> && begin < ahead && ahead < n) {
+            prefetchToL2(from.keys + ahead, sizeFrom(ahead));
+        }
+        const StoredDigits<Shape> digits = storeKeys<Shape>(storage, size, digit, coding, pass.isLast);
+        if constexpr (hasValues<Value>) {
+            __syncthreads();
+            if (column < digitValues) {
+                storage.valueRuns[column] = to.values + start;
+            }
+            keys.loadAndPackValues(from.values, begin, pass.isFirst, storage);
+            __syncthreads();
+            storeValues<Shape>(storage, size, digits);
+        }
     });
 }
 

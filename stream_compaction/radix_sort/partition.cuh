@@ -77,7 +77,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const ResidentTile tile = residentTile<Shape, Count>(n);
     TileKeys<Shape, Bits> keys;
     keys.load(in.keys + tile.begin, tile.size);
-    const DigitCount keysOfAll = packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, counts);
+    const DigitCount keysOfAll = packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, counts, out);
     if (blockIdx.x == 0 && threadIdx.x < parts) {
         begins[threadIdx.x] = keysOfAll.smaller;
     }
@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(Shape::threads)
         begins[parts] = n;
     }
     __syncthreads();
-    storePacked(storage.tile, tile.size, digit, out, NoCoding{}, true);
+    storePacked(storage.tile, tile.size, digit, NoCoding{}, true);
 }
 
 /// In one launch of at most `mostBlocks` blocks that are resident together, one tile per block. `Blocks` is Cluster or

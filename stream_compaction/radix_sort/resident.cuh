@@ -42,7 +42,7 @@ __device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>>& stor
         if (__syncthreads_or(digit.of(differing) != 0) == 0) {
             continue;
         }
-        DigitRank<Shape::threads> ranks(storage.ranks);
+        DigitRank<Shape::threads> ranks(storage.ranks, storage.counts);
         keys.count(ranks, digit);
         ranks.begin(ranks.total());
         keys.pack(ranks, digit, storage);
@@ -161,7 +161,7 @@ struct DigitCount {
     std::uint32_t equal;    ///< with this digit
 };
 
-/// Packs the loaded tile by a digit, and finds the places of its keys among those of all blocks.
+/// Packs the loaded tile by a digit, and finds the places of its keys in `to` among those of all blocks.
 ///
 /// A block publishes how often each digit occurs in its tile, in its row of `rows`, and packs the tile while the other
 /// blocks count: between the arrival at a barrier of all blocks and the wait for it. Then it adds up the rows of all
@@ -169,8 +169,8 @@ struct DigitCount {
 template <typename Shape, typename Group, typename Bits, typename Value, typename DigitOf>
 __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
                                    TileKeys<Shape, Bits>& keys, const Value* valuesIn, ResidentTile tile, bool isInput,
-                                   DigitOf digit, std::uint16_t* rows) {
-    DigitRank<Shape::threads> ranks(storage.tile.ranks);
+                                   DigitOf digit, std::uint16_t* rows, const Elements<Bits, Value>& to) {
+    DigitRank<Shape::threads> ranks(storage.tile.ranks, storage.tile.counts);
     keys.count(ranks, digit);
     const std::uint32_t total = ranks.total();
     if (threadIdx.x < digitValues) {
@@ -183,9 +183,7 @@ __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, B
     const std::uint32_t firstRank = ranks.begin(total);
     keys.pack(ranks, digit, storage.tile);
     if constexpr (hasValues<Value>) {
-        Value values[Shape::items];
-        loadValues<Shape>(values, valuesIn, tile.begin, tile.size, isInput);
-        keys.packValues(values, storage.tile);
+        keys.loadAndPackValues(valuesIn, tile.begin, isInput, storage.tile);
     }
     blocks.barrier_wait(std::move(arrival));
 
@@ -193,7 +191,8 @@ __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, B
     const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
     const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
     if (threadIdx.x < digitValues) {
-        storage.tile.starts[threadIdx.x] = std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank};
+        storage.tile.setRun(static_cast<int>(threadIdx.x), to,
+                            std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank});
     }
     return {start, all};
 }
@@ -227,15 +226,15 @@ __global__ void __launch_bounds__(Shape::threads)
             keys.load(from.keys + tile.begin, tile.size);
         }
         std::uint16_t* const rows = counts + std::size_t{static_cast<unsigned>(pass) * gridDim.x} * digitValues;
+        const Elements<Bits, Value> to = isLast ? out : from.keys == spare.keys ? otherSpare : spare;
         const std::uint32_t all =
-            packResident<Shape>(blocks, storage, keys, from.values, tile, from.keys == in.keys, digit, rows).equal;
+            packResident<Shape>(blocks, storage, keys, from.values, tile, from.keys == in.keys, digit, rows, to).equal;
         const bool isShared = __syncthreads_or(all == gridDim.x * Shape::elements) != 0;
         if (isShared && !isLast) {
             continue;
         }
 
-        const Elements<Bits, Value> to = isLast ? out : from.keys == spare.keys ? otherSpare : spare;
-        storePacked(storage.tile, tile.size, digit, to, coding, isLast);
+        storePacked(storage.tile, tile.size, digit, coding, isLast);
         if (!isLast) {
             blocks.sync();
         }

@@ -181,16 +181,17 @@ struct InPasses {
         }
         constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count>;
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
+        const int distance = prefetchDistance<kernel>(Shape::threads, sharedBytes<Bits, Value>);
         for (int i = 0; i < sort.range.count(); ++i) {
             StreamCompaction::launch<kernel>({blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic},
                                              sort.stream, sort.n, arrays, statuses, plan, orderFor<Count>(sort.order),
-                                             i, sort.range.digit(i), sort.coding, prefetchesValues());
+                                             i, sort.range.digit(i), sort.coding, distance);
         }
     }
 
   private:
     template <typename Bits, typename Value>
-    static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, Value>);
+    static constexpr std::size_t sharedBytes = sizeof(PassStorage<Shape, Bits, Value>);
 
     /// Computes the histograms in at most `kibibytes` KiB of shared memory per block. Returns false if the card has
     /// less. Every card has 32.

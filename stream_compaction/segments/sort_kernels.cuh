@@ -458,7 +458,7 @@ __device__ void sortInTiles(const Team& team, Radix::TileStorage<Shape, Bits, Va
         for (std::size_t begin = mine.begin; begin < mine.end; begin += Shape::elements) {
             Radix::TileKeys<Shape, Bits> keys;
             load(keys, source.keys, begin, isFirst);
-            DigitRank<Shape::threads> ranks(storage.ranks);
+            DigitRank<Shape::threads> ranks(storage.ranks, storage.counts);
             keys.count(ranks, digit);
             count += ranks.total();
             __syncthreads();
@@ -469,20 +469,18 @@ __device__ void sortInTiles(const Team& team, Radix::TileStorage<Shape, Bits, Va
         for (std::size_t begin = mine.begin; begin < mine.end; begin += Shape::elements) {
             Radix::TileKeys<Shape, Bits> keys;
             const int sizeOfTile = load(keys, source.keys, begin, isFirst);
-            DigitRank<Shape::threads> ranks(storage.ranks);
+            DigitRank<Shape::threads> ranks(storage.ranks, storage.counts);
             keys.count(ranks, digit);
             const std::uint32_t total = ranks.total();
             const std::uint32_t firstRank = ranks.begin(total);
-            storage.starts[threadIdx.x] = static_cast<std::int64_t>(start) - firstRank;
+            storage.setRun(static_cast<int>(threadIdx.x), to, static_cast<std::int64_t>(start) - firstRank);
             start += total;
             keys.pack(ranks, digit, storage);
             if constexpr (hasValues<Value>) {
-                Value values[Shape::items];
-                Radix::loadRows<Shape>(values, source.values + begin, sizeOfTile, Value{});
-                keys.packValues(values, storage);
+                keys.loadAndPackValues(source.values, begin, false, storage);
             }
             __syncthreads();
-            Radix::storePacked(storage, sizeOfTile, digit, to, coding, isLast);
+            Radix::storePacked(storage, sizeOfTile, digit, coding, isLast);
         }
         team.meet();
         source = to.readOnly();

@@ -240,7 +240,7 @@ TEST_F(MultiPartitionTest, WaysForOtherSizesAndCards) {
     expectPartitionedBy(InOneLaunch<Radix::Grid, SortShape<1024, 8>, 128>{});
     expectPartitionedBy(InOneLaunch<Radix::Grid, SortShape<1024, 16>, 128>{});
     expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 64>>{});
-    expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 92>>{});
+    expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 96>>{});
     expectPartitionedBy(InOnePass<PassShape<std::uint32_t, NoValue, 44>>{});
 }
 

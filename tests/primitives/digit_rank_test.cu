@@ -13,8 +13,9 @@ template <int threads, int rows>
 __global__ void kernRankDigits(const std::uint32_t* digits, std::uint32_t* ranks, std::uint32_t* totals,
                                std::uint32_t* firstRanks) {
     __shared__ typename DigitRank<threads>::Storage storage;
+    __shared__ typename DigitRank<threads>::Counts counts;
     const auto at = [](int row) { return (Warp::index() * rows + row) * Warp::lanes + Warp::lane(); };
-    DigitRank<threads> rank(storage);
+    DigitRank<threads> rank(storage, counts);
     for (int row = 0; row < rows; ++row) {
         rank.count(digits[at(row)]);
     }

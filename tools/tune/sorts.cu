@@ -13,18 +13,13 @@ using ClusterShapes = ShapeList<SortShape<256, 1>, SortShape<256, 2>, SortShape<
                                 SortShape<512, 8>, SortShape<1024, 4>>;
 using GridShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>>;
 
-/// For elements of 4, 8, 8 and 12 bytes.
-using SmallElementShapes =
-    ShapeList<SortShape<384, 24>, SortShape<384, 56>, SortShape<384, 60>, SortShape<448, 24>, SortShape<448, 32>,
+/// For elements of which the larger part has 4 or 8 bytes.
+using NarrowShapes =
+    ShapeList<SortShape<256, 44>, SortShape<384, 28>, SortShape<384, 36>, SortShape<384, 44>, SortShape<384, 56>,
               SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 24>, SortShape<512, 28>, SortShape<512, 32>,
-              SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 44>, SortShape<512, 46>>;
-using PairShapes =
-    ShapeList<SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 28>, SortShape<384, 30>, SortShape<448, 24>,
-              SortShape<448, 26>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 23>>;
-using WideKeyShapes = ShapeList<SortShape<384, 14>, SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 30>,
-                                SortShape<448, 14>, SortShape<448, 22>, SortShape<512, 20>, SortShape<512, 23>>;
-using WidePairShapes = ShapeList<SortShape<384, 14>, SortShape<384, 18>, SortShape<384, 20>, SortShape<448, 14>,
-                                 SortShape<512, 14>, SortShape<512, 15>>;
+              SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 42>, SortShape<512, 44>, SortShape<512, 46>>;
+using WideShapes = ShapeList<SortShape<256, 22>, SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 30>,
+                             SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 24>>;
 
 /// More blocks than any card holds at once.
 constexpr std::size_t mostGridBlocks = 4096;
@@ -171,10 +166,10 @@ void tunePasses(Tuner& tuner, std::string_view type, std::initializer_list<int> 
 void tuneSorts(Tuner& tuner) {
     tuneSmall<int, NoValue>(tuner, "int32");
     tuneSmall<int, int>(tuner, "int32,int32");
-    tunePasses<int, NoValue>(tuner, "int32", {20, 21, 22, 24, 26, 28}, SmallElementShapes{});
-    tunePasses<int, int>(tuner, "int32,int32", {20, 21, 22, 24, 26, 28}, PairShapes{});
-    tunePasses<std::int64_t, NoValue>(tuner, "int64", {20, 22, 24, 27}, WideKeyShapes{});
-    tunePasses<std::int64_t, int>(tuner, "int64,int32", {20, 22, 24, 26}, WidePairShapes{});
+    tunePasses<int, NoValue>(tuner, "int32", {20, 21, 22, 23, 24, 26, 28}, NarrowShapes{});
+    tunePasses<int, int>(tuner, "int32,int32", {20, 21, 22, 23, 24, 26, 28}, NarrowShapes{});
+    tunePasses<std::int64_t, NoValue>(tuner, "int64", {20, 22, 24, 27}, WideShapes{});
+    tunePasses<std::int64_t, int>(tuner, "int64,int32", {20, 22, 24, 26}, WideShapes{});
 }
 
 }  // namespace Bench::Tune
