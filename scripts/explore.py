@@ -191,24 +191,20 @@ TREE_VIEWS = {"input": View(), "tree": View(), "output": View()}
 def fit_radix(run, regions, steps):
     """Shows the warps that have keys, the digits that occur, and the places of the keys."""
     n = len(run.numbers)
-    counts, ranks, packed = (next(region for region in regions if region.name == name)
-                             for name in ("counts", "ranks", "packed keys"))
-    tables = (counts, ranks)
+    counts = next(region for region in regions if region.name == "counts")
+    packed = next(region for region in regions if region.name == "packed keys")
     warps = -(-n // WARP)
     digits = sorted({a.index % 256 for s in steps for a in s.accesses
                      if a.region is counts and a.kind == "atomic" and a.index < 256 * warps})
     for step in steps:
         step.accesses = [a for a in step.accesses
                          if not (a.region is packed and a.index >= n)
-                         and not (a.region in tables and (a.index >= 256 * warps or a.index % 256 not in digits))]
+                         and not (a.region is counts and (a.index >= 256 * warps or a.index % 256 not in digits))]
         for access in step.accesses:
-            if access.region in tables:
+            if access.region is counts:
                 access.index = access.index // 256 * len(digits) + digits.index(access.index % 256)
-    packed.count = n
-    for table in tables:
-        table.count = warps * len(digits)
-    heads = {"columns": [f"{digit:02x}" for digit in digits], "rows": [f"warp {w}" for w in range(warps)]}
-    return {table.name: heads for table in tables}
+    counts.count, packed.count = warps * len(digits), n
+    return {"counts": {"columns": [f"{digit:02x}" for digit in digits], "rows": [f"warp {w}" for w in range(warps)]}}
 
 
 ALGORITHMS = [
@@ -249,8 +245,7 @@ ALGORITHMS = [
         "A block sorts its keys by a digit of eight bits per pass. Each warp counts its digits, the block turns counts "
         "into places, and every key moves to its place. Between passes keys are in registers, which a trace does not "
         "show.",
-        SORTS, {"input": View(), "counts": View("int", "table", "keys per digit"),
-                "ranks": View("int", "table", "the rank of the next key with the digit"),
+        SORTS, {"input": View(), "counts": View("int", "table", "keys per digit, then the rank of the next key"),
                 "packed keys": View("key", note="shared memory"), "output": View()},
         sorted, loops=("DigitRank", "total", "begin"), fit=fit_radix),
     Algorithm(

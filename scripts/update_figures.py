@@ -390,7 +390,7 @@ def radix_shapes():
 
 
 SORT_DESIGNS = {
-    "tune_sorts": "as it is",
+    "values_with_keys": "as it was",
     "plain_ballots": "match: ballots in plain C++",
     "hardware_match": "match: `__match_any_sync`",
     "atomic_match": "match: atomic OR in shared memory",
@@ -408,20 +408,49 @@ SORT_DESIGNS = {
 
 
 def radix_designs():
-    """The library, and versions of it with one change each, with tiles of their own if they need them."""
+    """The library as it was then, and versions of it with one change each, with tiles of their own if they need them."""
     tiles = {"int32": ("512", "40"), "int32,int32": ("512", "23")}
     cases = [(kind, n) for kind in tiles for n in (1 << 22, 1 << 28)]
     lines = ["| design | " + " | ".join(f"{kind}, {power(n)}" for kind, n in cases) + " |",
              "| --- |" + " ---: |" * len(cases)]
     for name, title in SORT_DESIGNS.items():
-        file = f"{name}.csv" if name == "tune_sorts" else f"designs/sort_{name}.csv"
-        rows = [row for row in read(file) if name != "tune_sorts" or row["kernel"] == "cub"
-                or (row["threads"], row["rows"]) == tiles.get(row["type"])]
+        rows = [row for row in read(f"designs/sort_{name}.csv") if name != "values_with_keys" or row["kernel"] == "cub"
+                or (row["threads"], row["rows"]) == tiles[row["type"]]]
         cells = [beside(best(rows, kernel="cub", type=kind, n=n), best(rows, kernel="passes", type=kind, n=n))
                  for kind, n in cases]
         lines.append(f"| {title} | " + " | ".join(cells) + " |")
     return "\n".join([*lines, "", f"In brackets, the ratio to {TOOLKITS_CUB} in the same run. "
-                      f"From {link('tune_sorts.csv')} and `data/h200/designs/sort_*.csv`."])
+                      "From `data/h200/designs/sort_*.csv`."])
+
+
+ACCESS_DESIGNS = {
+    "sort_values_with_keys": "values packed with the keys, 512 x 44 and 384 x 30",
+    "accesses_as_it_is": "as it is, 512 x 44",
+    "accesses_loads_first": "all keys loaded, then counted",
+    "accesses_store_bursts": "keys stored in bursts",
+    "accesses_values_in_bursts": "values moved eleven rows at a time",
+    "accesses_wide_ranks": "ranks of 32 bits",
+    "accesses_no_prefetch": "next tile not prefetched",
+    "accesses_three_blocks": "three blocks per multiprocessor, 384 x 36",
+    "accesses_large_tile": "one block per multiprocessor, 1024 x 44",
+}
+
+
+def radix_accesses():
+    """How a pass spreads its accesses, on both cards."""
+    cases = [(card, kind) for card in CARDS for kind in ("int32", "int32,int32")]
+    lines = ["| design | " + " | ".join(f"{card.upper()}, {kind}" for card, kind in cases) + " |",
+             "| --- |" + " ---: |" * len(cases)]
+    tiles = {("512", "44"), ("384", "30"), ("384", "36"), ("1024", "44")}
+    for name, title in ACCESS_DESIGNS.items():
+        cells = []
+        for card, kind in cases:
+            file = DATA.parent / card / "designs" / f"{name}.csv"
+            same = [row for row in read(file.name, folder=file.parent) if row["n"] == str(1 << 28) and row["type"] == kind]
+            cells.append(beside(tuners_cub(same), fastest(row for row in same if (row["threads"], row["rows"]) in tiles)))
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return "\n".join([*lines, "", f"2^28 elements. In brackets, the ratio to CUB in the same run; {TUNERS_CUB} From "
+                      "`data/h200/designs/accesses_*.csv` and `data/h100/designs/accesses_*.csv`."])
 
 
 PAIRS_DESIGNS = {
@@ -888,7 +917,8 @@ BLOCKS = {
                                       "resident-or-look-back": resident_or_look_back},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
                                      "radix-shapes": radix_shapes, "radix-designs": radix_designs,
-                                     "radix-pairs": radix_pairs},
+                                     "radix-pairs": radix_pairs,
+                                     "radix-accesses": radix_accesses},
     "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
                                   "row-sum-profile": row_sum_profile, "row-sum-lessons": row_sum_lessons,
                                   "row-sum-designs": row_sum_designs},

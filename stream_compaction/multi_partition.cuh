@@ -72,7 +72,7 @@ using PartitionWays = WayTable<                                  //
     InOneLaunch<Cluster, SortShape<256, 8>, mostClusterBlocks>, InOneLaunch<Grid, SortShape<512, 4>, 64>,
     InOneLaunch<Grid, SortShape<512, 8>, 128>, InOneLaunch<Grid, SortShape<1024, 8>, 128>,
     InOneLaunch<Grid, SortShape<1024, 16>, 128>,
-    InOnePass<PassShape<Bits, Value, 64>, 2, (16 << 20) / passElementSize<Bits, Value>>,
+    InOnePass<PassShape<Bits, Value, 64>, 2, mostSmallTileBytes<Value> / passElementSize<Bits, Value>>,
     InOnePass<PassShape<Bits, Value, 96>, 2>, InOnePass<PassShape<Bits, Value, 44>>>;
 
 /// Partitions an array, stably, into parts that a function chooses. First come the elements x with partOf(x) == 0 in

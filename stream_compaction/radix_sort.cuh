@@ -45,6 +45,11 @@ inline constexpr std::size_t passElementSize = hasValues<Value> ? std::max(sizeo
 template <typename Bits, typename Value, std::size_t kibibytes>
 using PassShape = SortShape<512, std::min<int>(44, (kibibytes << 10) / (512 * passElementSize<Bits, Value>))>;
 
+/// The most bytes of keys, or of values if these are larger, for which a pass has small tiles, so that all
+/// multiprocessors have some.
+template <typename Value>
+inline constexpr std::size_t mostSmallTileBytes = std::size_t{hasValues<Value> ? 32 : 16} << 20;
+
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
 /// that it replaces.
@@ -56,7 +61,7 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>,
-    InPasses<PassShape<Bits, Value, 64>, 2, (16 << 20) / passElementSize<Bits, Value>>,  // for all multiprocessors
+    InPasses<PassShape<Bits, Value, 64>, 2, mostSmallTileBytes<Value> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;
 

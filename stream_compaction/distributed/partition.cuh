@@ -160,11 +160,7 @@ __global__ void __launch_bounds__(Shape::threads)
     if (!plan->isPossible) {
         return;
     }
-    using Storage = PartitionStorage<Shape, Bits, Value>;
-    static_assert(
-        offsetof(Storage, tile.keys) % sizeof(uint4) == 0 && offsetof(Storage, tile.values) % sizeof(uint4) == 0,
-        "copyRun reads vectors");
-    auto& storage = dynamicShared<Storage>();
+    auto& storage = dynamicShared<PartitionStorage<Shape, Bits, Value>>();
     const LookBack::Statuses<Count> set(statuses);
     const int tile = static_cast<int>(blockIdx.x);
     const int column = static_cast<int>(threadIdx.x);

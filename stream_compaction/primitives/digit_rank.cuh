@@ -79,32 +79,29 @@ struct DigitRange {
 /// number of earlier keys with the same digit. The order of the keys of a tile is (warp, call, lane).
 ///
 /// Each warp counts its digits in a table of its own, by atomic additions in shared memory. The block scans the tables
-/// in the order (digit, warp), into tables of 16-bit ranks: each entry is the rank of the warp's first key with that
-/// digit. Each warp goes through its keys a second time: lanes with the same digit find each other by ballots, and the
-/// last of them advances the entry. Counting first costs one more access to shared memory per key than ranking within
-/// the warp first. In return no rank waits in a register, and other tiles learn the totals of this tile early.
+/// in the order (digit, warp). In a second table, each entry is the rank of the warp's first key with that digit. Each
+/// warp goes through its keys a second time: lanes with the same digit find each other by ballots, and the last of them
+/// advances the entry. Counting first costs one more access to shared memory per key than ranking within the warp
+/// first. In return no rank waits in a register, and other tiles learn the totals of this tile early.
 ///
 /// Per 32 keys, a warp needs about 25 instructions of the integer pipe and three accesses to shared memory. With random
-/// digits, bank conflicts turn each access into about three. Two ranks share a word, so that fewer lanes meet in a bank
-/// than with 32 bits per rank. With equal digits there are no conflicts.
+/// digits, bank conflicts turn each access into about three. With equal digits there are no conflicts. Two ranks of 16
+/// bits share a word, so that fewer lanes meet in a bank. Ranks of 32 bits take less time if a block is alone.
 ///
 /// Called by all threads of a block, in this order: construct, `count` each key, `total`, `begin`, `next` for each key.
 /// The keys come in the same order both times.
-template <int threads>
+template <int threads, typename Rank = std::uint32_t>
 class DigitRank {
   public:
     static_assert(threads >= digitValues, "one thread per digit value");
     static constexpr int warps = threads / Warp::lanes;
     static constexpr int digitWarps = digitValues / Warp::lanes;
 
-    /// The most keys of a tile.
-    static constexpr int mostKeys = 0xffff;
-
     struct Storage {
-        std::uint16_t ranks[warps][digitValues];
+        Rank ranks[warps][digitValues];
         std::uint32_t totals[digitWarps];
     };
-    /// Used until `begin` returns. Then the memory may serve for something else.
+    /// Used until `begin` returns. Then the memory may serve for something else. Ranks of 32 bits may use it.
     using Counts = std::uint32_t[warps][digitValues];
 
     __device__ DigitRank(Storage& storage, Counts& counts)
@@ -157,10 +154,19 @@ class DigitRank {
                 first += warp < Warp::index() ? storage_.totals[warp] : 0;
             }
             std::uint32_t rank = first;
+            constexpr int batch = 8;  // the compiler must assume that a rank replaces the next count
 #pragma unroll
-            for (int warp = 0; warp < warps; ++warp) {
-                storage_.ranks[warp][threadIdx.x] = static_cast<std::uint16_t>(rank);
-                rank += countsOfAll_[warp][threadIdx.x];
+            for (int from = 0; from < warps; from += batch) {
+                std::uint32_t counts[batch];
+#pragma unroll
+                for (int i = 0; i < batch && from + i < warps; ++i) {
+                    counts[i] = countsOfAll_[from + i][threadIdx.x];
+                }
+#pragma unroll
+                for (int i = 0; i < batch && from + i < warps; ++i) {
+                    storage_.ranks[from + i][threadIdx.x] = static_cast<Rank>(rank);
+                    rank += counts[i];
+                }
             }
         }
         __syncthreads();
@@ -173,7 +179,7 @@ class DigitRank {
         const std::uint32_t rank = ranks_[digit] + __popc(peers & lanesBefore_);
         __syncwarp();
         if ((peers & lanesAfter_) == 0) {
-            ranks_[digit] = static_cast<std::uint16_t>(rank + 1);
+            ranks_[digit] = static_cast<Rank>(rank + 1);
         }
         __syncwarp();
         return rank;
@@ -183,7 +189,7 @@ class DigitRank {
     Storage& storage_;
     Counts& countsOfAll_;
     std::uint32_t* counts_;  // of this warp
-    std::uint16_t* ranks_;   // of this warp
+    Rank* ranks_;            // of this warp
     std::uint32_t allLanes_;
     std::uint32_t lanesBefore_;
     std::uint32_t lanesAfter_;

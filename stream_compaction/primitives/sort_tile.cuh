@@ -54,15 +54,36 @@ struct SortShape {
     static constexpr int elements = threads * items;
 };
 
+/// The tables of a ranking and the packed keys. The counts take no memory of their own: ranks of 32 bits replace them,
+/// and beside ranks of 16 bits the keys do. Keys, and values below, are aligned for copyRun().
+template <typename Shape, typename Bits, typename Rank>
+struct RankedKeys {
+    using Ranks = DigitRank<Shape::threads, Rank>;
+    static_assert(Shape::elements <= 0xffff && sizeof(Rank) == 2);
+
+    typename Ranks::Storage ranks;
+    union {
+        typename Ranks::Counts counts;
+        alignas(16) Bits keys[Shape::elements];
+    };
+};
+template <typename Shape, typename Bits>
+struct RankedKeys<Shape, Bits, std::uint32_t> {
+    using Ranks = DigitRank<Shape::threads, std::uint32_t>;
+
+    union {
+        typename Ranks::Storage ranks;
+        typename Ranks::Counts counts;
+    };
+    alignas(16) Bits keys[Shape::elements];
+};
+
 /// The shared memory of a block. A run is what the tile has of a digit. The run of a digit goes to `keyRuns[digit]`,
 /// less the rank of its first key in the tile, and so do the values.
-template <typename Shape, typename Bits, typename Value>
-struct TileStorage {
-    typename DigitRank<Shape::threads>::Storage ranks;
-    typename DigitRank<Shape::threads>::Counts counts;
+template <typename Shape, typename Bits, typename Value, typename Rank = std::uint32_t>
+struct TileStorage : RankedKeys<Shape, Bits, Rank> {
     Bits* keyRuns[digitValues];
     Value* valueRuns[hasValues<Value> ? digitValues : 1];
-    alignas(16) Bits keys[Shape::elements];
     alignas(16) Value values[hasValues<Value> ? Shape::elements : 1];
 
     /// The run of a digit goes to to[start], less the rank of its first key in the tile.
@@ -74,18 +95,33 @@ struct TileStorage {
     }
 };
 
+/// The compiler learns where the pointer leads, so that it reads shared memory ahead of stores.
+template <typename T>
+[[nodiscard]] __device__ T* inGlobalMemory(T* pointer) {
+    if constexpr (std::is_unsigned_v<T>) {  // nvcc cannot compile it for pointers to structs
+        __builtin_assume(__isGlobal(pointer));
+    }
+    return pointer;
+}
+
 /// The shared memory of a block that stores its keys before it loads its values. Both use the same memory, so a tile
 /// holds as many elements as a tile of keys alone.
+///
+/// The compiler does not learn where the pointers lead. So it lets a key go before it reads the next one, which spreads
+/// the accesses to shared memory over time. The other block of the multiprocessor waits less for its own.
 template <typename Shape, typename Bits, typename Value>
 struct PassStorage {
-    typename DigitRank<Shape::threads>::Storage ranks;
+    using Ranks = DigitRank<Shape::threads, std::uint16_t>;
+    static_assert(Shape::elements <= 0xffff);
+
+    typename Ranks::Storage ranks;
     int tile;
     union {
         Bits* keyRuns[digitValues];
         Value* valueRuns[digitValues];
     };
     union {
-        typename DigitRank<Shape::threads>::Counts counts;
+        typename Ranks::Counts counts;
         Bits keys[Shape::elements];
         Value values[hasValues<Value> ? Shape::elements : 1];
     };
@@ -126,8 +162,8 @@ __device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T
 }
 
 /// Calls load(first, last) and then use(first, last) for all rows of a tile, a batch at a time. The next batch is in
-/// flight while one is used. A warp with more accesses in flight is no faster, but the accesses of other warps to
-/// shared memory wait behind them.
+/// flight while one is used. Of a large tile, a warp with more accesses in flight is no faster, but the accesses of
+/// other warps to shared memory wait behind them.
 template <int batch, int rows, typename Load, typename Use>
 __device__ void forEachBatch(Load load, Use use) {
     load(0, min(batch, rows));
@@ -164,15 +200,14 @@ class TileKeys {
         }
     }
 
-    template <typename DigitOf>
-    __device__ void count(DigitRank<Shape::threads>& ranks, const DigitOf& digit) const {
+    template <typename Ranks, typename DigitOf>
+    __device__ void count(Ranks& ranks, const DigitOf& digit) const {
         countRows(0, Shape::items, ranks, digit);
     }
 
     /// Loads, encodes and counts the keys.
-    template <typename Coding, typename DigitOf>
-    __device__ void loadAndCount(const Bits* keys, int size, const Coding& coding, DigitRank<Shape::threads>& ranks,
-                                 const DigitOf& digit) {
+    template <typename Coding, typename Ranks, typename DigitOf>
+    __device__ void loadAndCount(const Bits* keys, int size, const Coding& coding, Ranks& ranks, const DigitOf& digit) {
         size_ = size;
         const Bits otherwise = coding.decode(greatest());
         const auto load = [&](int first, int last) {
@@ -189,9 +224,8 @@ class TileKeys {
     }
 
     /// Puts every key in its place in shared memory and remembers the place. Calls `also(row, place)` for each row.
-    template <typename DigitOf, typename Storage, typename Also>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, const DigitOf& digit, Storage& storage, Also&& also) {
-        static_assert(Shape::elements <= DigitRank<Shape::threads>::mostKeys);
+    template <typename Ranks, typename DigitOf, typename Storage, typename Also>
+    __device__ void pack(Ranks& ranks, const DigitOf& digit, Storage& storage, Also&& also) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
             const std::uint32_t place = ranks.next(digitIn(row, digit));
@@ -200,8 +234,8 @@ class TileKeys {
             places_.set(row, place);
         }
     }
-    template <typename DigitOf, typename Storage>
-    __device__ void pack(DigitRank<Shape::threads>& ranks, const DigitOf& digit, Storage& storage) {
+    template <typename Ranks, typename DigitOf, typename Storage>
+    __device__ void pack(Ranks& ranks, const DigitOf& digit, Storage& storage) {
         pack(ranks, digit, storage, [](int, std::uint32_t) {});
     }
 
@@ -230,7 +264,8 @@ class TileKeys {
                 return;
             }
         }
-        constexpr int batch = std::max<int>(1, 20 / std::max(sizeof(Value), sizeof(std::uint32_t)));
+        constexpr int most = std::max<int>(1, 20 / std::max(sizeof(Value), sizeof(std::uint32_t)));
+        constexpr int batch = Shape::items > 16 ? most : Shape::items;
         Value rows[2][batch];
         const auto load = [&](int first, int last) {
             loadRows<Shape>(rows[first / batch % 2], first, last, values + begin, size_, Value{});
@@ -263,8 +298,8 @@ class TileKeys {
         }
     }
 
-    template <typename DigitOf>
-    __device__ void countRows(int first, int last, DigitRank<Shape::threads>& ranks, const DigitOf& digit) const {
+    template <typename Ranks, typename DigitOf>
+    __device__ void countRows(int first, int last, Ranks& ranks, const DigitOf& digit) const {
 #pragma unroll
         for (int row = first; row < last; ++row) {
             ranks.count(digitIn(row, digit));
@@ -273,34 +308,13 @@ class TileKeys {
 
     int size_;
     Bits keys_[Shape::items];
-    PackedRegisters<std::uint16_t, Shape::items> places_;
+    /// Two per register if there are many.
+    PackedRegisters<std::conditional_t<(Shape::items > 16), std::uint16_t, std::uint32_t>, Shape::items> places_;
 };
 
-/// The number of packed elements that this thread stores, one per row of the block.
-template <typename Shape>
-[[nodiscard]] __device__ int packedRows(int size) {
-    return (size - static_cast<int>(threadIdx.x) + Shape::threads - 1) / Shape::threads;
-}
-
-/// The digit of this thread's packed element of each row.
-template <typename Shape>
-using StoredDigits = PackedRegisters<std::uint8_t, Shape::items>;
-
-/// Writes the `size` packed keys of a tile to where their digits go, applies `decode` to them, and returns their
-/// digits. Neighbours with the same digit stay neighbours, so each digit is written as one run.
-///
-/// The compiler does not know that the runs are in global memory. So it lets a key go before it reads the next one,
-/// which spreads the accesses to shared memory over time.
-template <typename Shape, typename Storage, typename DigitOf, typename Decode>
-[[nodiscard]] __device__ StoredDigits<Shape> storeKeys(const Storage& storage, int size, const DigitOf& digit,
-                                                       Decode decode) {
-    StoredDigits<Shape> digits;
-    const auto store = [&](int row) {
-        const auto key = (storage.keys + threadIdx.x)[row * Shape::threads];
-        const std::uint32_t digitOfKey = digit.of(key);
-        (storage.keyRuns[digitOfKey] + threadIdx.x)[row * Shape::threads] = decode(key);
-        digits.set(row, digitOfKey);
-    };
+/// Calls store(row) for each packed element of this thread, one per row of the block.
+template <typename Shape, typename Store>
+__device__ void forEachPacked(int size, Store store) {
     if (size == Shape::elements) {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
@@ -309,30 +323,39 @@ template <typename Shape, typename Storage, typename DigitOf, typename Decode>
     } else {
 #pragma unroll
         for (int row = 0; row < Shape::items; ++row) {
-            if (row < packedRows<Shape>(size)) {
+            if (row * Shape::threads + static_cast<int>(threadIdx.x) < size) {
                 store(row);
             }
         }
     }
-    return digits;
 }
 
-/// The same. Only the last pass decodes the keys.
-template <typename Shape, typename Storage, typename DigitOf, typename Coding>
+/// The digit of this thread's packed element of each row.
+template <typename Shape>
+using StoredDigits = PackedRegisters<std::uint8_t, Shape::items>;
+
+/// Writes the packed keys of a tile to where their digits go, applies `decode` to them, and returns their digits.
+/// Neighbours with the same digit stay neighbours, so each digit is written as one run.
+template <typename Shape, typename Storage, typename DigitOf, typename Decode>
 [[nodiscard]] __device__ StoredDigits<Shape> storeKeys(const Storage& storage, int size, const DigitOf& digit,
-                                                       const Coding& coding, bool isLast) {
-    if (!Coding::isIdentity && isLast) {
-        return storeKeys<Shape>(storage, size, digit, [&](const auto& key) { return coding.decode(key); });
-    }
-    return storeKeys<Shape>(storage, size, digit, [](const auto& key) { return key; });
+                                                       Decode decode) {
+    StoredDigits<Shape> digits;
+    forEachPacked<Shape>(size, [&](int row) {
+        const auto key = (storage.keys + threadIdx.x)[row * Shape::threads];
+        const std::uint32_t digitOfKey = digit.of(key);
+        (storage.keyRuns[digitOfKey] + threadIdx.x)[row * Shape::threads] = decode(key);
+        digits.set(row, digitOfKey);
+    });
+    return digits;
 }
 
 /// Writes the packed values to where their digits go.
 template <typename Shape, typename Storage>
 __device__ void storeValues(const Storage& storage, int size, const StoredDigits<Shape>& digits) {
+    const int rows = (size - static_cast<int>(threadIdx.x) + Shape::threads - 1) / Shape::threads;
 #pragma unroll
     for (int row = 0; row < Shape::items; ++row) {
-        if (row < packedRows<Shape>(size)) {
+        if (row < rows) {
             (storage.valueRuns[digits[row]] + threadIdx.x)[row * Shape::threads] =
                 (storage.values + threadIdx.x)[row * Shape::threads];
         }
@@ -340,13 +363,27 @@ __device__ void storeValues(const Storage& storage, int size, const StoredDigits
 }
 
 /// Writes the packed elements of a tile, keys and values.
-template <typename Shape, typename Bits, typename Value, typename DigitOf, typename Coding>
-__device__ void storePacked(const TileStorage<Shape, Bits, Value>& storage, int size, const DigitOf& digit,
-                            const Coding& coding, bool isLast) {
-    const StoredDigits<Shape> digits = storeKeys<Shape>(storage, size, digit, coding, isLast);
-    if constexpr (hasValues<Value>) {
-        storeValues<Shape>(storage, size, digits);
+template <typename Shape, typename Bits, typename Value, typename Rank, typename DigitOf, typename Decode>
+__device__ void storePacked(const TileStorage<Shape, Bits, Value, Rank>& storage, int size, const DigitOf& digit,
+                            Decode decode) {
+    forEachPacked<Shape>(size, [&](int row) {
+        const Bits key = (storage.keys + threadIdx.x)[row * Shape::threads];
+        const std::uint32_t digitOfKey = digit.of(key);
+        (inGlobalMemory(storage.keyRuns[digitOfKey]) + threadIdx.x)[row * Shape::threads] = decode(key);
+        if constexpr (hasValues<Value>) {
+            (inGlobalMemory(storage.valueRuns[digitOfKey]) + threadIdx.x)[row * Shape::threads] =
+                (storage.values + threadIdx.x)[row * Shape::threads];
+        }
+    });
+}
+
+/// Calls store(decode). Only the last pass decodes the keys.
+template <typename Coding, typename Store>
+__device__ auto storeCoded(const Coding& coding, bool isLast, Store store) {
+    if (!Coding::isIdentity && isLast) {
+        return store([&](const auto& key) { return coding.decode(key); });
     }
+    return store([](const auto& key) { return key; });
 }
 
 }  // namespace StreamCompaction::Radix

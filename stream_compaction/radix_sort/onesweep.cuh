@@ -311,9 +311,6 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     auto& storage = dynamicShared<PassStorage<Shape, Bits, Value>>();
     const auto from = arrays.source(pass.from);
     const auto to = arrays.target(pass.to);
-    if constexpr (std::is_unsigned_v<Bits>) {  // nvcc cannot compile it for pointers to structs
-        __builtin_assume(__isGlobal(from.keys));
-    }
     const auto set = statuses.set(pass.order);
     const int column = static_cast<int>(threadIdx.x);
     const std::size_t n = numberOf(number);
@@ -327,12 +324,13 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         const int size = sizeFrom(begin);
 
         // Count, and publish the counts.
+        const Bits* const input = inGlobalMemory(from.keys + begin);
         TileKeys<Shape, Bits> keys;
-        DigitRank<Shape::threads> ranks(storage.ranks, storage.counts);
+        typename PassStorage<Shape, Bits, Value>::Ranks ranks(storage.ranks, storage.counts);
         if (!Coding::isIdentity && pass.isFirst) {
-            keys.loadAndCount(from.keys + begin, size, coding, ranks, digit);
+            keys.loadAndCount(input, size, coding, ranks, digit);
         } else {
-            keys.loadAndCount(from.keys + begin, size, NoCoding{}, ranks, digit);
+            keys.loadAndCount(input, size, NoCoding{}, ranks, digit);
         }
         const std::uint32_t total = ranks.total();
         if (column < digitValues) {
@@ -362,7 +360,8 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         if (!hasValues<Value> && begin < ahead && ahead < n) {
             prefetchToL2(from.keys + ahead, sizeFrom(ahead));
         }
-        const StoredDigits<Shape> digits = storeKeys<Shape>(storage, size, digit, coding, pass.isLast);
+        const StoredDigits<Shape> digits = storeCoded(
+            coding, pass.isLast, [&](auto decode) { return storeKeys<Shape>(storage, size, digit, decode); });
         if constexpr (hasValues<Value>) {
             __syncthreads();
             if (column < digitValues) {

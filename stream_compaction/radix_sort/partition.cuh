@@ -85,7 +85,7 @@ __global__ void __launch_bounds__(Shape::threads)
         begins[parts] = n;
     }
     __syncthreads();
-    storePacked(storage.tile, tile.size, digit, NoCoding{}, true);
+    storePacked(storage.tile, tile.size, digit, [](const Bits& element) { return element; });
 }
 
 /// In one launch of at most `mostBlocks` blocks that are resident together, one tile per block. `Blocks` is Cluster or

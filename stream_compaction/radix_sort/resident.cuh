@@ -99,7 +99,7 @@ struct Cluster {
 /// The shared memory of a block in a sort by resident blocks with one tile each.
 template <typename Shape, typename Bits, typename Value>
 struct ResidentStorage {
-    TileStorage<Shape, Bits, Value> tile;
+    TileStorage<Shape, Bits, Value, std::uint16_t> tile;
     std::uint32_t before[digitValues];  ///< per digit, the number of its keys in earlier blocks
     std::uint32_t all[digitValues];     ///< per digit, the number of its keys in all blocks
     std::uint32_t slots[Shape::threads / Warp::lanes];
@@ -170,7 +170,7 @@ template <typename Shape, typename Group, typename Bits, typename Value, typenam
 __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
                                    TileKeys<Shape, Bits>& keys, const Value* valuesIn, ResidentTile tile, bool isInput,
                                    DigitOf digit, std::uint16_t* rows, const Elements<Bits, Value>& to) {
-    DigitRank<Shape::threads> ranks(storage.tile.ranks, storage.tile.counts);
+    DigitRank<Shape::threads, std::uint16_t> ranks(storage.tile.ranks, storage.tile.counts);
     keys.count(ranks, digit);
     const std::uint32_t total = ranks.total();
     if (threadIdx.x < digitValues) {
@@ -234,7 +234,7 @@ __global__ void __launch_bounds__(Shape::threads)
             continue;
         }
 
-        storePacked(storage.tile, tile.size, digit, coding, isLast);
+        storeCoded(coding, isLast, [&](auto decode) { storePacked(storage.tile, tile.size, digit, decode); });
         if (!isLast) {
             blocks.sync();
         }

@@ -480,7 +480,8 @@ __device__ void sortInTiles(const Team& team, Radix::TileStorage<Shape, Bits, Va
                 keys.loadAndPackValues(source.values, begin, false, storage);
             }
             __syncthreads();
-            Radix::storePacked(storage, sizeOfTile, digit, coding, isLast);
+            Radix::storeCoded(coding, isLast,
+                              [&](auto decode) { Radix::storePacked(storage, sizeOfTile, digit, decode); });
         }
         team.meet();
         source = to.readOnly();

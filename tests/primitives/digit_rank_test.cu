@@ -8,14 +8,26 @@
 namespace StreamCompaction::Testing {
 namespace {
 
-/// A thread has the digits at (warp, row, lane) of the tile.
-template <int threads, int rows>
+/// A thread has the digits at (warp, row, lane) of the tile. Ranks of 32 bits take the place of the counts.
+template <typename Ranks>
+struct RankMemory {
+    typename Ranks::Storage ranks;
+    typename Ranks::Counts counts;
+};
+template <int threads>
+struct RankMemory<DigitRank<threads>> {
+    union {
+        typename DigitRank<threads>::Storage ranks;
+        typename DigitRank<threads>::Counts counts;
+    };
+};
+
+template <typename Ranks, int threads, int rows>
 __global__ void kernRankDigits(const std::uint32_t* digits, std::uint32_t* ranks, std::uint32_t* totals,
                                std::uint32_t* firstRanks) {
-    __shared__ typename DigitRank<threads>::Storage storage;
-    __shared__ typename DigitRank<threads>::Counts counts;
+    __shared__ RankMemory<Ranks> memory;
     const auto at = [](int row) { return (Warp::index() * rows + row) * Warp::lanes + Warp::lane(); };
-    DigitRank<threads> rank(storage, counts);
+    Ranks rank(memory.ranks, memory.counts);
     for (int row = 0; row < rows; ++row) {
         rank.count(digits[at(row)]);
     }
@@ -32,7 +44,7 @@ __global__ void kernRankDigits(const std::uint32_t* digits, std::uint32_t* ranks
 
 class DigitRankTest : public DeviceTest {
   protected:
-    template <int threads, int rows>
+    template <typename Ranks, int threads, int rows>
     static void expectRightRanks(const std::vector<std::uint32_t>& digits) {
         ASSERT_EQ(digits.size(), std::size_t{threads * rows});
         std::vector<std::uint32_t> totals(digitValues);
@@ -51,7 +63,7 @@ class DigitRankTest : public DeviceTest {
         GuardedArray<std::uint32_t> deviceRanks(digits.size());
         GuardedArray<std::uint32_t> deviceTotals(digitValues);
         GuardedArray<std::uint32_t> deviceFirstRanks(digitValues);
-        kernRankDigits<threads, rows>
+        kernRankDigits<Ranks, threads, rows>
             <<<1, threads>>>(deviceDigits.data(), deviceRanks.data(), deviceTotals.data(), deviceFirstRanks.data());
         Common::checkCUDAError("kernRankDigits");
         EXPECT_TRUE(sameBits(deviceRanks.read(digits.size()), ranks));
@@ -59,18 +71,20 @@ class DigitRankTest : public DeviceTest {
         EXPECT_TRUE(sameBits(deviceFirstRanks.read(digitValues), firstRanks));
     }
 
-    template <int threads, int rows>
+    template <int threads, int rows, typename Rank = std::uint32_t>
     static void expectRightRanksOfAllKinds() {
+        using Ranks = DigitRank<threads, Rank>;
         constexpr std::size_t n = threads * rows;
         const auto digitsOf = [&](auto digit) { return hostArray(n, digit); };
         using Size = std::size_t;
-        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return randomBits(1, i) % 256; }));
-        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return randomBits(2, i) % 3; }));
-        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return i % 256; }));
-        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return 255 - i % 256; }));
-        expectRightRanks<threads, rows>(digitsOf([](Size) -> std::uint32_t { return 0; }));
-        expectRightRanks<threads, rows>(digitsOf([](Size) -> std::uint32_t { return 255; }));
-        expectRightRanks<threads, rows>(digitsOf([](Size i) -> std::uint32_t { return i == n / 2 ? 17 : 128; }));
+        expectRightRanks<Ranks, threads, rows>(
+            digitsOf([](Size i) -> std::uint32_t { return randomBits(1, i) % 256; }));
+        expectRightRanks<Ranks, threads, rows>(digitsOf([](Size i) -> std::uint32_t { return randomBits(2, i) % 3; }));
+        expectRightRanks<Ranks, threads, rows>(digitsOf([](Size i) -> std::uint32_t { return i % 256; }));
+        expectRightRanks<Ranks, threads, rows>(digitsOf([](Size i) -> std::uint32_t { return 255 - i % 256; }));
+        expectRightRanks<Ranks, threads, rows>(digitsOf([](Size) -> std::uint32_t { return 0; }));
+        expectRightRanks<Ranks, threads, rows>(digitsOf([](Size) -> std::uint32_t { return 255; }));
+        expectRightRanks<Ranks, threads, rows>(digitsOf([](Size i) -> std::uint32_t { return i == n / 2 ? 17 : 128; }));
     }
 };
 
@@ -79,6 +93,9 @@ TEST_F(DigitRankTest, RanksAreStable) {
     expectRightRanksOfAllKinds<256, 4>();
     expectRightRanksOfAllKinds<448, 24>();
     expectRightRanksOfAllKinds<1024, 8>();
+    expectRightRanksOfAllKinds<256, 2, std::uint16_t>();
+    expectRightRanksOfAllKinds<384, 9, std::uint16_t>();
+    expectRightRanksOfAllKinds<512, 127, std::uint16_t>();
 }
 
 TEST(DigitRangeTest, CoversTheBits) {

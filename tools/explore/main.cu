@@ -178,11 +178,8 @@ json radix(const Numbers& numbers) {
     const Key* const in = memory.takeCopy<Key>("input", numbers);
     Key* const out = memory.take<Key>("output", n);
     static Storage storage;  // only to see where its members are
-    const auto list = [&]<typename Count>(const std::string& name, const Count& first, std::size_t bytes) {
-        memory.list<Count>(name, "dynamic", offsetIn(storage, first), bytes / sizeof(Count));
-    };
-    list("counts", storage.counts[0][0], sizeof(storage.counts));
-    list("ranks", storage.ranks.ranks[0][0], sizeof(storage.ranks.ranks));
+    const auto& counts = storage.counts;
+    memory.list<std::uint32_t>("counts", "dynamic", offsetIn(storage, counts), sizeof(counts) / sizeof(counts[0][0]));
     memory.list<Bits>("packed keys", "dynamic", offsetIn(storage, storage.keys), Shape::elements);
     Radix::ByBlock<Shape>::launch(Radix::SortCall<Bits, Radix::NoValue>{{Radix::bitsOf(in), nullptr},
                                                                         {Radix::bitsOf(out), nullptr},
