@@ -294,7 +294,8 @@ template <typename DigitOf>
 /// Forward progress: a tile waits only for earlier tiles, and TileOrder says why these have begun.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes and writes 4 bytes per 4-byte key. Ranking is the limit:
-/// the accesses to shared memory are busy for three quarters of the time, the integer pipe and DRAM for about half.
+/// the accesses to shared memory are busy for three quarters of the time, the integer pipe for two thirds, and DRAM for
+/// half.
 template <typename Shape, typename Bits, typename Value, typename Number, typename DigitOf = Digit,
           typename Coding = KeyCoding<Bits>>
 __global__ void __launch_bounds__(Shape::threads, 2)
