@@ -78,15 +78,15 @@ struct RankedKeys<Shape, Bits, std::uint32_t> {
     alignas(16) Bits keys[Shape::elements];
 };
 
-/// The shared memory of a block. A run is what the tile has of a digit. The run of a digit goes to `keyRuns[digit]`,
-/// less the rank of its first key in the tile, and so do the values.
+/// The shared memory of a block. The key with digit d and rank r in the tile goes to keyRuns[d] + r, and its value to
+/// valueRuns[d] + r.
 template <typename Shape, typename Bits, typename Value, typename Rank = std::uint32_t>
 struct TileStorage : RankedKeys<Shape, Bits, Rank> {
     Bits* keyRuns[digitValues];
     Value* valueRuns[hasValues<Value> ? digitValues : 1];
     alignas(16) Value values[hasValues<Value> ? Shape::elements : 1];
 
-    /// The run of a digit goes to to[start], less the rank of its first key in the tile.
+    /// The element with this digit and rank r goes to to[start + r].
     __device__ void setRun(int digit, const Elements<Bits, Value>& to, std::int64_t start) {
         keyRuns[digit] = to.keys + start;
         if constexpr (hasValues<Value>) {
@@ -104,10 +104,10 @@ template <typename T>
     return pointer;
 }
 
-/// The shared memory of a block that stores its keys before it loads its values. Both use the same memory, so a tile
-/// holds as many elements as a tile of keys alone.
+/// The same for a block that stores its keys before it loads its values. Both use the same memory, so a tile holds as
+/// many elements as a tile of keys alone.
 ///
-/// The compiler does not learn where the pointers lead. So it lets a key go before it reads the next one, which spreads
+/// The compiler does not learn where the pointers lead. So it stores a key before it reads the next one, which spreads
 /// the accesses to shared memory over time. The other block of the multiprocessor waits less for its own.
 template <typename Shape, typename Bits, typename Value>
 struct PassStorage {
@@ -162,8 +162,8 @@ __device__ void loadRows(T (&rows)[Shape::items], const T* elements, int size, T
 }
 
 /// Calls load(first, last) and then use(first, last) for all rows of a tile, a batch at a time. The next batch is in
-/// flight while one is used. Of a large tile, a warp with more accesses in flight is no faster, but the accesses of
-/// other warps to shared memory wait behind them.
+/// flight while one is used. If a tile has many rows, all of them at once take no less time, and the accesses of other
+/// warps to shared memory wait behind them.
 template <int batch, int rows, typename Load, typename Use>
 __device__ void forEachBatch(Load load, Use use) {
     load(0, min(batch, rows));
