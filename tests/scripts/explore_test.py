@@ -192,7 +192,7 @@ class ExploreTest(unittest.TestCase):
                     self.press("ArrowRight")
                     self.assertEqual(self.position()[0], step + 1)
                     seen.append(self.snapshot())
-                    self.assertNotEqual(seen[-1][0], seen[-2][0])
+                    self.assertNotEqual(seen[-1][:2], seen[-2][:2], "neither cells nor marked lines have changed")
                 for before in reversed(seen[:-1]):
                     self.press("ArrowLeft")
                     self.assertEqual(self.snapshot(), before)
