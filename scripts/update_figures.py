@@ -423,6 +423,9 @@ def radix_designs():
                       "From `data/h200/designs/sort_*.csv`."])
 
 
+# The tiles of the designs below, threads and rows.
+DESIGN_TILES = {("512", "44"), ("384", "30"), ("384", "36"), ("1024", "44")}
+
 ACCESS_DESIGNS = {
     "sort_values_with_keys": "values packed with the keys, 512 x 44 and 384 x 30",
     "accesses_as_it_is": "as it is, 512 x 44",
@@ -436,45 +439,44 @@ ACCESS_DESIGNS = {
 }
 
 
+def designs_on_cards(designs, cases, titles, is_of):
+    """One line per file of designs, beside CUB. A case is a card and something that `is_of(row, case)` looks for."""
+    lines = ["| design | " + " | ".join(titles) + " |", "| --- |" + " ---: |" * len(cases)]
+    for name, title in designs.items():
+        cells = []
+        for card, of in cases:
+            file = DATA.parent / card / "designs" / f"{name}.csv"
+            rows = read(file.name, folder=file.parent) if file.exists() else []
+            same = [row for row in rows if is_of(row, of)]
+            cells.append(beside(tuners_cub(same),
+                                fastest(row for row in same if (row["threads"], row["rows"]) in DESIGN_TILES)))
+        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    return lines
+
+
 def radix_accesses():
     """How a pass spreads its accesses, on both cards."""
     cases = [(card, kind) for card in CARDS for kind in ("int32", "int32,int32")]
-    lines = ["| design | " + " | ".join(f"{card.upper()}, {kind}" for card, kind in cases) + " |",
-             "| --- |" + " ---: |" * len(cases)]
-    tiles = {("512", "44"), ("384", "30"), ("384", "36"), ("1024", "44")}
-    for name, title in ACCESS_DESIGNS.items():
-        cells = []
-        for card, kind in cases:
-            file = DATA.parent / card / "designs" / f"{name}.csv"
-            same = [row for row in read(file.name, folder=file.parent) if row["n"] == str(1 << 28) and row["type"] == kind]
-            cells.append(beside(tuners_cub(same), fastest(row for row in same if (row["threads"], row["rows"]) in tiles)))
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    lines = designs_on_cards(ACCESS_DESIGNS, cases, [f"{card.upper()}, {kind}" for card, kind in cases],
+                             lambda row, kind: row["n"] == str(1 << 28) and row["type"] == kind)
     return "\n".join([*lines, "", f"2^28 elements. In brackets, the ratio to CUB in the same run; {TUNERS_CUB} From "
                       "`data/h200/designs/accesses_*.csv` and `data/h100/designs/accesses_*.csv`."])
 
 
 PAIRS_DESIGNS = {
-    "as_it_is": "as it is",
-    "keys_read_once": "keys by `__ldcs`",
-    "values_read_once": "values evicted first from L2",
-    "no_prefetch": "values not asked for early",
-    "all_read_once": "all three",
+    "pairs_as_it_is": "as it is",
+    "pairs_keys_read_once": "keys by `__ldcs`",
+    "pairs_values_read_once": "values evicted first from L2",
+    "pairs_no_prefetch": "values not asked for early",
+    "pairs_all_read_once": "all three",
 }
 
 
 def radix_pairs():
     """How a pass of a sort of pairs reads them, on both cards."""
     cases = [(card, n) for card in CARDS for n in (1 << 24, 1 << 28)]
-    lines = ["| design | " + " | ".join(f"{card.upper()}, {power(n)}" for card, n in cases) + " |",
-             "| --- |" + " ---: |" * len(cases)]
-    for name, title in PAIRS_DESIGNS.items():
-        cells = []
-        for card, n in cases:
-            file = DATA.parent / card / "designs" / f"pairs_{name}.csv"
-            rows = read(file.name, folder=file.parent) if file.exists() else []
-            same = [row for row in rows if row["n"] == str(n)]
-            cells.append(beside(tuners_cub(same), fastest(row for row in same if row["rows"] == "30")))
-        lines.append(f"| {title} | " + " | ".join(cells) + " |")
+    lines = designs_on_cards(PAIRS_DESIGNS, cases, [f"{card.upper()}, {power(n)}" for card, n in cases],
+                             lambda row, n: row["n"] == str(n))
     return "\n".join([*lines, "", "int32 and int32, 384 x 30. In brackets, the ratio to CUB in the same run; "
                       f"{TUNERS_CUB} From `data/h200/designs/pairs_*.csv` and `data/h100/designs/pairs_*.csv`."])
 
