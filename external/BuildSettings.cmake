@@ -8,8 +8,10 @@ if(PROJECT_IS_TOP_LEVEL)
     set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
     find_program(CCACHE_PROGRAM ccache)
     if(CCACHE_PROGRAM)
-        set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
-        set(CMAKE_CUDA_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+        # Paths in the tree are hashed relative to it, so that clones share the cache.
+        set(with_ccache ${CMAKE_COMMAND} -E env CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} ${CCACHE_PROGRAM})
+        set(CMAKE_CXX_COMPILER_LAUNCHER ${with_ccache})
+        set(CMAKE_CUDA_COMPILER_LAUNCHER ${with_ccache})
     endif()
 endif()
 

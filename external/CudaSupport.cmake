@@ -15,7 +15,7 @@ elseif(NOT STREAM_COMPACTION_CUDA STREQUAL "OFF")
     include(CheckLanguage)
     check_language(CUDA)
     if(CMAKE_CUDA_COMPILER)
-        if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+        if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
             # For the card in this machine; if there is none, machine code for Turing and Hopper, and PTX that the
             # driver compiles for others.
             execute_process(COMMAND nvidia-smi -L OUTPUT_VARIABLE cards ERROR_QUIET RESULT_VARIABLE status)

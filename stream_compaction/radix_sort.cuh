@@ -46,14 +46,17 @@ template <typename Bits, typename Value, std::size_t kibibytes>
 using PassShape = SortShape<512, std::min<int>(44, (kibibytes << 10) / (512 * passElementSize<Bits, Value>))>;
 
 /// The most bytes of keys, or of values if these are larger, for which a pass has small tiles, so that all
-/// multiprocessors have some.
-template <typename Value>
-inline constexpr std::size_t mostSmallTileBytes = std::size_t{hasValues<Value> ? 32 : 16} << 20;
+/// multiprocessors have some. If only the device knows the number of pairs, they always have small tiles. Blocks then
+/// take several tiles each, which takes less time with small ones.
+template <typename Value, typename Count = std::size_t>
+inline constexpr std::size_t mostSmallTileBytes = !hasValues<Value>   ? std::size_t{16} << 20
+                                                  : isOnDevice<Count> ? std::numeric_limits<std::size_t>::max()
+                                                                      : std::size_t{32} << 20;
 
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
 /// that it replaces.
-template <typename Bits, typename Value>
+template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
     ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
     ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
@@ -61,7 +64,7 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>,
-    InPasses<PassShape<Bits, Value, 64>, 2, mostSmallTileBytes<Value> / passElementSize<Bits, Value>>,
+    InPasses<PassShape<Bits, Value, 64>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;
 
@@ -86,7 +89,7 @@ template <typename V>
 /// kernels to one of them, by `extern template`. Throws CudaError if the card has too little shared memory.
 template <typename Bits, typename Value, typename Count>
 void launchSort(const SortCall<Bits, Value, Count>& call) {
-    if (!Ways<Bits, Value>::launch(call)) {
+    if (!Ways<Bits, Value, Count>::launch(call)) {
         throw CudaError("radix sort: the device has too little shared memory");
     }
 }
@@ -118,7 +121,7 @@ struct Sort {
     /// The bytes of scratch that a call with these arguments needs.
     template <typename K, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, N n) const {
-        return scratchOf<K, NoValue>(capacityOf(n), false);
+        return scratchOf<K, NoValue>(n, false);
     }
     /// Sorts keys.
     template <typename K, ElementCount N>
@@ -130,7 +133,7 @@ struct Sort {
     /// array. If the number of passes turns out even, it costs a copy of the input.
     template <typename K, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, N n) const {
-        return scratchOf<K, NoValue>(capacityOf(n), true);
+        return scratchOf<K, NoValue>(n, true);
     }
     /// Sorts keys that may be overwritten.
     template <typename K, ElementCount N>
@@ -143,7 +146,7 @@ struct Sort {
     template <typename K, typename V, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
                                            N n) const {
-        return scratchOf<K, V>(capacityOf(n), false);
+        return scratchOf<K, V>(n, false);
     }
     /// Sorts keys and their values.
     template <typename K, typename V, ElementCount N>
@@ -157,7 +160,7 @@ struct Sort {
     template <typename K, typename V, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*keysIn*/, K* /*keysOut*/, Consumed<V> /*valuesIn*/,
                                            V* /*valuesOut*/, N n) const {
-        return scratchOf<K, V>(capacityOf(n), true);
+        return scratchOf<K, V>(n, true);
     }
     /// Sorts keys and values that may be overwritten.
     template <typename K, typename V, ElementCount N>
@@ -181,12 +184,13 @@ struct Sort {
   private:
     friend struct ArgSort;
 
-    template <typename K, typename V>
-    [[nodiscard]] static std::size_t scratchOf(std::size_t n, bool consumesInput) {
-        Arguments::requireSize<K, V>(n);
+    template <typename K, typename V, ElementCount N>
+    [[nodiscard]] static std::size_t scratchOf(const N& n, bool consumesInput) {
+        const std::size_t most = capacityOf(n);
+        Arguments::requireSize<K, V>(most);
         using Bits = BitsOf<K>;
         using Value = Carried<V>;
-        return n == 0 ? 0 : Ways<Bits, Value>::template scratchBytes<Bits, Value>(n, consumesInput);
+        return most == 0 ? 0 : Ways<Bits, Value, CountFor<N>>::template scratchBytes<Bits, Value>(most, consumesInput);
     }
 
     template <typename K, typename Count>
@@ -240,7 +244,7 @@ struct ArgSort {
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, Index* /*indicesOut*/, N n) const {
         static_assert(sizeof(Index) == 4 || sizeof(Index) == 8, "indices of 4 or 8 bytes");
         Arguments::requireAtMost("n", capacityOf(n), std::numeric_limits<Index>::max());
-        return Sort::scratchOf<K, OwnIndex<Index>>(capacityOf(n), false);
+        return Sort::scratchOf<K, OwnIndex<Index>>(n, false);
     }
 
     /// Sorts keys and writes their indices.
