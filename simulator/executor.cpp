@@ -971,13 +971,12 @@ void beginBarrier(std::uint64_t* barrier, std::uint32_t arrivals) {
     const auto awaited = static_cast<std::uint8_t>(arrivals);
     *barrier = std::bit_cast<std::uint64_t>(CopyBarrier{0, awaited, awaited, 0, CopyBarrier::begun});
 }
-std::uint64_t arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes) {
+void arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes) {
     orderAt(barrier).release();
     changeBarrier(barrier, "mbarrier_arrive_expect_tx", [bytes](CopyBarrier& b) {
         b.missingBytes += static_cast<std::int32_t>(bytes);
         --b.missingArrivals;
     });
-    return 0;
 }
 void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier) {
     traceStep("bulk copy", to, bytes, __builtin_return_address(0), from);

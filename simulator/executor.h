@@ -58,7 +58,7 @@ void beforeRelaxedStore(void* address, std::size_t bytes);
 /// The copy engine. A barrier in shared memory awaits arrivals and bytes. Copies are carried out when a thread asks
 /// whether phase `parity` of the barrier is over.
 void beginBarrier(std::uint64_t* barrier, std::uint32_t arrivals);
-std::uint64_t arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes);
+void arriveExpecting(std::uint64_t* barrier, std::uint32_t bytes);
 void copyInBulk(void* to, const void* from, std::uint32_t bytes, std::uint64_t* barrier);
 [[nodiscard]] bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity);
 

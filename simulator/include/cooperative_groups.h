@@ -14,13 +14,4 @@ struct grid_group {
 inline grid_group this_grid() { return {}; }
 inline grid_group this_cluster() { return {}; }
 
-struct thread_block {};
-inline thread_block this_thread_block() { return {}; }
-template <unsigned lanes>
-struct thread_block_tile {};
-template <unsigned lanes>
-thread_block_tile<lanes> tiled_partition(const thread_block&) {
-    return {};
-}
-
 }  // namespace cooperative_groups

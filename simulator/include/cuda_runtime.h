@@ -69,6 +69,18 @@ template <typename T>
 T __shfl_xor_sync(std::uint32_t mask, T value, int lanes) {
     return Simulator::shuffle(mask, value, Simulator::lane() ^ static_cast<unsigned>(lanes), "__shfl_xor_sync");
 }
+/// A card has the instruction from compute capability 8.0 on.
+template <typename T>
+T __reduce_add_sync(std::uint32_t mask, T value) {
+    return Simulator::exchange(mask, value, "__reduce_add_sync",
+                               [](const auto& valueOf, const Simulator::Meeting& meeting) {
+                                   T sum{};
+                                   for (unsigned lane = 0; lane < warpSize; ++lane) {
+                                       sum += (meeting.mask >> lane & 1) != 0 ? valueOf(lane) : T{};
+                                   }
+                                   return sum;
+                               });
+}
 
 // Memory.
 inline void __nanosleep(unsigned) { Simulator::poll(); }
@@ -112,6 +124,18 @@ template <typename T, typename Change>
 
 }  // namespace Simulator
 
+constexpr int __NV_ATOMIC_RELAXED = __ATOMIC_RELAXED;
+enum { __NV_THREAD_SCOPE_BLOCK, __NV_THREAD_SCOPE_DEVICE };
+template <typename T>
+[[gnu::no_sanitize("kernel-address")]] T __nv_atomic_load_n(T* from, int order, int) {
+    Simulator::beforeAtomic(from, sizeof(T), true, "atomic load");
+    return __atomic_load_n(from, order);
+}
+template <typename T>
+[[gnu::no_sanitize("kernel-address")]] void __nv_atomic_store_n(T* to, std::type_identity_t<T> value, int order, int) {
+    Simulator::beforeRelaxedStore(to, sizeof(T));
+    __atomic_store_n(to, value, order);
+}
 template <typename T>
 T atomicAdd(T* to, std::type_identity_t<T> x) {
     Simulator::beforeAtomic(to, sizeof(T), x == T{}, "atomicAdd");

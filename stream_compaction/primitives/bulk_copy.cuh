@@ -3,9 +3,9 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <cuda/ptx>
 
 #include "stream_compaction/primitives/aligned_run.cuh"
+#include "stream_compaction/primitives/copy_engine.cuh"
 #include "stream_compaction/primitives/target.cuh"
 
 /// Bulk copies from global to shared memory (compute capability 9.0 and later). One thread starts a copy. The copy
@@ -27,8 +27,7 @@ class BulkCopy {
     __device__ void initialize(bool isStarter) {
         if constexpr (mayRunOnCapability(capability)) {
             if (isStarter) {
-                cuda::ptx::mbarrier_init(&barrier_, 1);
-                cuda::ptx::fence_mbarrier_init(cuda::ptx::sem_release, cuda::ptx::scope_cluster);
+                CopyEngine::beginBarrier(&barrier_, 1);
             }
             __syncwarp();  // a warp's uniform instruction may initialise on behalf of another lane
         }
@@ -37,10 +36,8 @@ class BulkCopy {
     /// Called by one thread.
     __device__ void start(void* shared, const void* global, unsigned bytes) {
         if constexpr (mayRunOnCapability(capability)) {
-            cuda::ptx::mbarrier_arrive_expect_tx(cuda::ptx::sem_release, cuda::ptx::scope_cta, cuda::ptx::space_shared,
-                                                 &barrier_, bytes);
-            cuda::ptx::cp_async_bulk(cuda::ptx::space_cluster, cuda::ptx::space_global, shared, global, bytes,
-                                     &barrier_);
+            CopyEngine::arriveExpecting(&barrier_, bytes);
+            CopyEngine::copyInBulk(shared, global, bytes, &barrier_);
         }
     }
 
@@ -48,7 +45,7 @@ class BulkCopy {
     /// for the third and so on.
     __device__ void wait(unsigned parity) {
         if constexpr (mayRunOnCapability(capability)) {
-            while (!cuda::ptx::mbarrier_try_wait_parity(&barrier_, parity)) {
+            while (!CopyEngine::hasTurned(&barrier_, parity)) {
             }
         }
     }
@@ -56,7 +53,7 @@ class BulkCopy {
     /// Called by all threads before a barrier, if they have used shared memory that is a copy's next target.
     __device__ static void release() {
         if constexpr (mayRunOnCapability(capability)) {
-            cuda::ptx::fence_proxy_async(cuda::ptx::space_shared);
+            CopyEngine::fenceShared();
         }
     }
 

@@ -2,7 +2,7 @@
 
 #include <cuda_runtime.h>
 
-#include <cuda/atomic>
+#include <cstdint>
 
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/warp.cuh"
@@ -25,12 +25,11 @@ struct DevicePlatform {
         return Warp::reduce(x, op);
     }
 
-    using Word = cuda::atomic_ref<std::uint64_t, cuda::thread_scope_device>;
     __device__ static std::uint64_t load(std::uint64_t* word) {
         return atomicAdd(reinterpret_cast<unsigned long long*>(word), 0ULL);
     }
     __device__ static void store(std::uint64_t* word, std::uint64_t value) {
-        Word(*word).store(value, cuda::std::memory_order_relaxed);
+        __nv_atomic_store_n(word, value, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     }
 };
 
@@ -38,7 +37,7 @@ struct DevicePlatform {
 /// side. A load reads them in one access, while atomic operations would be performed word by word.
 struct ColumnPlatform {
     static std::uint64_t __device__ load(std::uint64_t* word) {
-        return DevicePlatform::Word(*word).load(cuda::std::memory_order_relaxed);
+        return __nv_atomic_load_n(word, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
     }
     static void __device__ store(std::uint64_t* word, std::uint64_t value) { DevicePlatform::store(word, value); }
 };

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cooperative_groups.h>
-#include <cooperative_groups/reduce.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
@@ -9,6 +7,7 @@
 #include <type_traits>
 
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/target.cuh"
 
 /// Shuffles, reductions and scans by the 32 lanes of a warp, without shared memory or a barrier. All lanes must call.
 /// Operators need not commute, because operands keep their order. Values have up to 16 bytes.
@@ -55,22 +54,33 @@ __device__ T rotateUp(const T& x) {
     return broadcast(x, (lane() + lanes - 1) % lanes);
 }
 
-/// The sum over all lanes, or over each `group` of neighbouring lanes, in every lane. A butterfly of shuffles; for sums
-/// of integers over all lanes a single instruction where the card has it.
+/// The sum over each `group` of neighbouring lanes, in every lane: a butterfly of shuffles.
+template <int group, typename T, typename Op>
+__device__ T reduceByShuffles(T x, const Op& op) {
+#pragma unroll
+    for (int distance = 1; distance < group; distance *= 2) {
+        const T other = shuffleWords(x, [=](std::uint32_t word) { return __shfl_xor_sync(allLanes, word, distance); });
+        x = (lane() & distance) != 0 ? op(other, x) : op(x, other);
+    }
+    return x;
+}
+
+/// The sum of words over all lanes, in every lane. A single instruction from compute capability 8.0 on.
+__device__ inline std::uint32_t addUp(std::uint32_t x) {
+#if defined(STREAM_COMPACTION_SIMULATED) || (defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800)
+    return isOnCapability(80) ? __reduce_add_sync(allLanes, x) : reduceByShuffles<lanes>(x, Sum{});
+#else
+    return reduceByShuffles<lanes>(x, Sum{});
+#endif
+}
+
+/// The sum over all lanes, or over each `group` of neighbouring lanes, in every lane.
 template <int group = lanes, typename T, typename Op>
 __device__ T reduce(T x, const Op& op) {
     if constexpr (group == lanes && std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) <= 4) {
-        const auto warp = cooperative_groups::tiled_partition<lanes>(cooperative_groups::this_thread_block());
-        return static_cast<T>(
-            cooperative_groups::reduce(warp, static_cast<std::uint32_t>(x), cooperative_groups::plus<std::uint32_t>()));
+        return static_cast<T>(addUp(static_cast<std::uint32_t>(x)));
     } else {
-#pragma unroll
-        for (int distance = 1; distance < group; distance *= 2) {
-            const T other =
-                shuffleWords(x, [=](std::uint32_t word) { return __shfl_xor_sync(allLanes, word, distance); });
-            x = (lane() & distance) != 0 ? op(other, x) : op(x, other);
-        }
-        return x;
+        return reduceByShuffles<group>(x, op);
     }
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <concepts>
-#include <cuda/atomic>
 #include <type_traits>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -70,12 +69,11 @@ __device__ void shareWhatIsFound(const UnitFinder<To, Shape>& finder, FoundUnits
         atomicMin(&shared.firstIllFormed, found.firstIllFormed);
     }
     // Several threads may store a flag, but all of them store the same value.
-    using Flag = cuda::atomic_ref<int, cuda::thread_scope_block>;
     if (!finder.isAscii()) {
-        Flag(shared.isAscii).store(0, cuda::std::memory_order_relaxed);
+        __nv_atomic_store_n(&shared.isAscii, 0, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
     }
     if (finder.hasPairs()) {
-        Flag(shared.hasPairs).store(1, cuda::std::memory_order_relaxed);
+        __nv_atomic_store_n(&shared.hasPairs, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_BLOCK);
     }
 }
 

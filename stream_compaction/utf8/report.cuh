@@ -35,7 +35,7 @@ inline void beginResult(Result* result, std::uint64_t count, cudaStream_t stream
 
 /// The earliest error that has been reported by now.
 [[nodiscard]] __device__ inline std::uint64_t reportedError(Result* result) {
-    return LookBack::DevicePlatform::Word(result->firstError).load(cuda::std::memory_order_relaxed);
+    return __nv_atomic_load_n(&result->firstError, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
 }
 
 /// Keeps the earliest of the reported errors. `kindOf()` is asked for the kind only if this one is the earliest so far.

@@ -1,6 +1,5 @@
 #include <cooperative_groups.h>
 
-#include <cuda/atomic>
 #include <numeric>
 #include <stdexcept>
 
@@ -29,7 +28,11 @@ constexpr bool watchesAddresses = true;
 constexpr bool watchesAddresses = false;
 #endif
 
-using Word = cuda::atomic_ref<unsigned, cuda::thread_scope_device>;
+__device__ void publish(unsigned* flag) { __nv_atomic_store_n(flag, 1, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE); }
+__device__ void await(unsigned* flag) {
+    while (__nv_atomic_load_n(flag, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE) == 0) {
+    }
+}
 
 class ExecutorTest : public SeededTest {
   protected:
@@ -161,10 +164,9 @@ __global__ void kernPassOn(unsigned* flag, unsigned* number, unsigned* wrong) {
         if (hasFence) {
             __threadfence();
         }
-        Word(*flag).store(1, cuda::std::memory_order_relaxed);
+        publish(flag);
     } else {
-        while (Word(*flag).load(cuda::std::memory_order_relaxed) == 0) {
-        }
+        await(flag);
         if (hasFence) {
             __threadfence();
         }
@@ -428,10 +430,7 @@ __global__ void kernSyncGridWithoutTheLast(unsigned*) {
         cooperative_groups::this_grid().sync();
     }
 }
-__global__ void kernAwait(unsigned* flag) {
-    while (Word(*flag).load(cuda::std::memory_order_relaxed) == 0) {
-    }
-}
+__global__ void kernAwait(unsigned* flag) { await(flag); }
 
 void runFor(void (*kernel)(unsigned*), unsigned blocks, bool together = false) {
     auto word = DeviceBuffer<unsigned>{std::span<const unsigned>(std::vector<unsigned>(1))};
