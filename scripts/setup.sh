@@ -173,7 +173,7 @@ build() {
     mkdir -p build
     say "Building build/$preset (log: $log)"
     # shellcheck disable=SC2086  # options, separated by spaces
-    { cmake --preset "$preset" -G Ninja ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset" --target "$target"; } >"$log" 2>&1 || {
+    { cmake --preset "$preset" ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset" --target "$target"; } >"$log" 2>&1 || {
         tail -n 40 "$log" >&2
         die "the build failed; the whole log is in $log"
     }

@@ -12,8 +12,8 @@
 /// the root. It gives each left child its parent's value, and each right child that value plus the left child's sum.
 /// Then every node holds the sum of everything before its range.
 ///
-/// Work O(n), steps O(log n). Strides double from level to level. Up to a stride of 32 bytes, a level touches every
-/// DRAM sector of the array. So each of the three lowest levels of either sweep moves as many bytes as a whole scan.
+/// Work O(n), steps O(log n). Strides double from level to level. Up to a stride of 64 bytes, a level touches every
+/// DRAM sector of the array. So each of the four lowest levels of either sweep moves about as many bytes as a scan.
 /// The top levels have fewer nodes than the card has cores. Counted in whole sectors, the textbook's kernels move 92
 /// bytes per int. The remapped kernels move 76, because the lowest level also reads the input and writes the result.
 /// The limit is DRAM sectors of which few bytes are used, then launches.
