@@ -192,7 +192,6 @@ struct Copy {
 /// remaining threads.
 struct Runner {
     fiber context;
-    fiber scheduler;
     Stack stack;
     unsigned thread = 0;
     bool hasFenced = false;
@@ -295,11 +294,7 @@ class Block {
                 machine().yield(*this);
                 continue;
             }
-            Runner& next = choose();
-            next.context = std::move(next.context).resume();
-            if (!next.context) {
-                isFree(next);
-            }
+            switchTo(choose().context, blockItself_);
         }
     }
 
@@ -332,7 +327,7 @@ class Block {
     }
     [[nodiscard]] unsigned live() const { return live_; }
 
-    Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+    const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
         const unsigned warp = threadIdx.x / 32;
         const unsigned lane = threadIdx.x % 32;
         const unsigned lanes = std::min(32U, run.grid.threads - warp * 32);
@@ -358,12 +353,11 @@ class Block {
             suspendAt(meeting.waiting);
         }
         meeting.left |= 1U << lane;
-        const Meeting result = meeting;
         if (ordersMemory) {
             here.leave();
             meeting.order.acquire();
         }
-        return result;
+        return meeting;
     }
 
     /// Lets other threads run. Once all threads of the block have polled in vain, other blocks run.
@@ -543,14 +537,14 @@ class Block {
         const bool canBegin = begun_ < run.grid.threads;
         if (canBegin && (ready_.empty() || !adversary.isThere() || adversary.happens(2))) {
             if (free_.empty()) {
-                free_.push_back(&runners_.emplace_back(Runner{{}, {}, machine().takeStack(), 0, false}));
+                free_.push_back(&runners_.emplace_back(Runner{{}, machine().takeStack(), 0, false}));
             }
             Runner& runner = *free_.back();
             free_.pop_back();
-            runner.context = fiber(std::allocator_arg, LentStack{runner.stack}, [this, &runner](fiber&& scheduler) {
-                runner.scheduler = std::move(scheduler);
+            runner.context = fiber(std::allocator_arg, LentStack{runner.stack}, [this, &runner](fiber&&) {
                 runThreads(runner);
-                return std::move(runner.scheduler);
+                isFree(runner);
+                return std::move(blockItself_);
             });
             runner_ = &runner;
             return runner;
@@ -598,9 +592,21 @@ class Block {
         }
     }
 
+    /// Goes on at `to`. This fiber goes on once somebody switches to `left`.
+    static void switchTo(fiber& to, fiber& left) {
+        std::move(to).resume_with([&left](fiber&& here) {
+            left = std::move(here);
+            return fiber();
+        });
+    }
+    /// Another thread of the block goes on; the block itself if there is none, or if other blocks shall run.
     void suspend() {
-        Runner& runner = *runner_;
-        runner.scheduler = std::move(runner.scheduler).resume();
+        Runner& self = *runner_;
+        if (!canGoOn() || yields_) {
+            switchTo(blockItself_, self.context);
+        } else if (Runner& next = choose(); &next != &self) {
+            switchTo(next.context, self.context);
+        }
     }
     template <typename Place>
     void suspendAt(Place& place) {
@@ -656,6 +662,7 @@ class Block {
     std::vector<Runner*> free_;
     std::deque<Runner*> ready_;
     Runner* runner_ = nullptr;
+    fiber blockItself_;  // goes on if no thread can, and lets other blocks run
     Watched self_ = Watched::current();
     unsigned blockOfWorker_;
     Order made_;
@@ -1004,7 +1011,7 @@ bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
 std::byte* dynamicSharedMemory() { return machine().current == nullptr ? nullptr : here().dynamicShared(); }
 std::size_t dynamicSharedBytes() { return machine().current == nullptr ? 0 : here().run.grid.sharedBytes; }
 Launch currentLaunch() { return {here().run.number, here().run.grid.name}; }
-Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
+const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
     if (ordersMemory) {
         traceStep("barrier of the warp", nullptr, 0, __builtin_return_address(0));
     }

@@ -83,8 +83,8 @@ struct Meeting {
     std::uint32_t nonzero = 0;  ///< lanes whose value is not 0
     std::array<std::uint64_t, 32> values;
 };
-/// Returns when all lanes of the mask have arrived.
-Meeting arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory);
+/// Returns when all lanes of the mask have arrived. The result is valid until the thread waits again.
+const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory);
 
 /// Every lane of the mask contributes a value. Its result is read(valueOf, meeting).
 template <typename T, typename Read>
@@ -92,7 +92,7 @@ auto exchange(std::uint32_t mask, T value, const char* operation, const Read& re
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
     std::uint64_t bits = 0;
     std::memcpy(&bits, &value, sizeof(T));
-    const Meeting meeting = arrive(mask, bits, operation, false);
+    const Meeting& meeting = arrive(mask, bits, operation, false);
     const auto valueOf = [&meeting](unsigned lane) {
         T theirs;
         std::memcpy(&theirs, &meeting.values[lane], sizeof(T));
