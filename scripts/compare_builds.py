@@ -6,7 +6,7 @@ compare_builds.py FOLDER BEFORE AFTER [--seconds N] [--topic NAME...]
 Each line of measurements runs on both programs, one after the other. The program that goes first alternates, so that
 a card that warms up favours neither. Subjects that look slower are measured again, twice by each program: `compare`
 takes the median of the medians. The rows go to FOLDER/before.csv and FOLDER/after.csv. The exit status is that of
-`compare`: 1 if a median got slower by more than 2 % and by more than its noise.
+`compare` with a threshold of 2 %; it is also 1 if a program failed or the time was over.
 """
 
 import argparse
@@ -71,7 +71,7 @@ class Builds:
         self.end = time.monotonic() + seconds
 
     def measure(self, side, options):
-        """Appends rows to the side's CSV. Returns whether there was time."""
+        """Appends rows to the side's CSV. Returns whether the program succeeded in the time that is left."""
         left = self.end - time.monotonic()
         if left <= 0:
             return False
@@ -82,7 +82,7 @@ class Builds:
             return False
         if done.returncode != 0:
             print(f"{side}: {' '.join(options)}: exit status {done.returncode}\n{done.stdout[-1000:]}", flush=True)
-        return True
+        return done.returncode == 0
 
     def medians(self, side):
         """The median of a subject's medians, in microseconds."""
@@ -137,7 +137,7 @@ def main():
         for side in ("before", "after", "after", "before"):
             builds.measure(side, options_of(subject))
     if left_out:
-        print(f"There was no time for {left_out} of the lines.", flush=True)
+        print(f"{left_out} of the lines were not measured on both: no time was left, or a program failed.", flush=True)
     compared = subprocess.run([builds.programs["after"], "compare", "--threshold", THRESHOLD,
                                arguments.folder / "before.csv", arguments.folder / "after.csv"])
     sys.exit(compared.returncode or int(left_out > 0))

@@ -4,6 +4,7 @@
 # copies, clusters and early launches. Options are passed on to the program: --csv FILE writes its times.
 source "$(dirname "$0")/setup.sh"
 install_packages libgtest-dev libgmock-dev
+find_nccl
 STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_CUDA=ON"
 build general-ways -DSTREAM_COMPACTION_TESTS=ON -DSTREAM_COMPACTION_EXAMPLES=OFF
 export CUDA_CACHE_MAXSIZE=$((4 << 30))  # holds all kernels of the tests

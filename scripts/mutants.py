@@ -397,6 +397,8 @@ def main():
     for watched, folder in BUILDS.items():
         parser.add_argument(f"--{watched}", default=folder, help=f"the build that finds {watched} (%(default)s)")
     options = parser.parse_args()
+    if unknown := set(options.names) - {m.name for m in MUTANTS}:
+        parser.error("no such mutant: " + ", ".join(sorted(unknown)))
     mutants = [m for m in MUTANTS if not options.names or m.name in options.names]
     builds = {watched: Build(getattr(options, watched)) for watched in sorted({m.build for m in mutants})}
 

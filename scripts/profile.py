@@ -74,9 +74,13 @@ def profile(program, arguments, kernels, report):
     also written to a file for the GUI."""
     metrics = ["--metrics", ",".join(METRICS) + ",regex:" + STALL.pattern.replace(r"(\w+)", ".*")]
     raw = ["--csv", "--page", "raw", "--print-units", "base"]
-    keep = ["--set", "full", "--import-source", "yes", "--force-overwrite", "--export", report] if report else raw
+    keep = ["--set", "full", "--import-source", "yes", "--export", report] if report else raw
+    if report:
+        pathlib.Path(report).unlink(missing_ok=True)  # of an earlier run, which must not pass for this one's
     done = run(["ncu", "--profile-from-start", "off", "--clock-control", "none", "--kernel-name", f"regex:{kernels}",
                 *metrics, *keep, program, "--no-color", "--profile", *arguments])
+    if done.returncode != 0:
+        sys.exit(f"profile.py: a result is wrong, or ncu failed:\n{done.stdout}{done.stderr}")
     printed = run(["ncu", "--import", report, *raw, *metrics]).stdout if report else done.stdout
     table = printed.find('"ID"')
     if table < 0:

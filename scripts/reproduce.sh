@@ -21,14 +21,14 @@ list() {
 # Steps that need all the files.
 pages() {
     if [ -z "$no_gpu" ]; then
-        scripts/update_figures.py
-        scripts/illustrate.py
-        scripts/plot.py
-    else
-        scripts/plot.py --data "$folder" --out "$folder"
+        "$python" scripts/update_figures.py
+        "$python" scripts/illustrate.py
+        "$python" scripts/plot.py
+    elif [ -d "$folder" ]; then
+        "$python" scripts/plot.py --data "$folder" --out "$folder"
     fi
     [ -d "$folder" ] || folder=data/h200 # nothing has been measured on this card
-    scripts/plot.py --data "$folder" --html build/report.html
+    "$python" scripts/plot.py --data "$folder" --html build/report.html
 }
 
 topics=()
@@ -50,9 +50,12 @@ for topic in "${topics[@]}"; do
         { echo "reproduce.sh: there is no topic '$topic'; --list names them" >&2; exit 2; }
 done
 
+python=python3
 if [ -z "$program" ]; then
     source scripts/setup.sh
-    install_packages python3-matplotlib libpng-dev
+    install_packages libpng-dev
+    find_python
+    find_nccl
     target=stream_compaction_test
     add_peers
     build release -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=ON

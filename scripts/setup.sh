@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Sourced by run.sh and test.sh. Makes sure that the build's requirements are installed, then configures and builds a
+# Sourced by the other scripts. Makes sure that the build's requirements are installed, then configures and builds a
 # preset. On Debian and Ubuntu it installs missing packages if that needs no password. Otherwise it says what to
 # install. It does nothing if everything is there.
 
@@ -99,6 +99,7 @@ find_nvcc() {
 # NCCL connects several GPUs. It comes from PyPI if it is neither beside the toolkit nor on the system. Without it the
 # variants for several GPUs are skipped.
 find_nccl() {
+    command -v nvcc >/dev/null || return 0
     local folder
     for folder in "${NCCL_ROOT:-}" "$(dirname "$(dirname "$(readlink -f "$(command -v nvcc)")")")" /usr /usr/local; do
         if [ -n "$folder" ] && [ -f "$folder/include/nccl_device.h" ]; then
@@ -106,7 +107,7 @@ find_nccl() {
         fi
     done
     say "Fetching NCCL into $venv"
-    (pip_install nvidia-nccl-cu13) >&2 || {
+    (pip_install "nvidia-nccl-cu$(nvcc --version | sed -n 's/.* release \([0-9]*\).*/\1/p')") >&2 || {
         say "NCCL could not be fetched: the variants for several GPUs are skipped"
         return 0
     }
@@ -158,7 +159,7 @@ choose_preset() {
     fi
     if [ $preset = simulated ]; then
         install_packages libboost-context-dev libthrust-dev libopenmpi-dev openmpi-bin
-    elif command -v nvcc >/dev/null; then
+    else
         find_nccl
     fi
 }
