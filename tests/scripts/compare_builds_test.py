@@ -62,11 +62,17 @@ class CompareBuildsTest(unittest.TestCase):
         self.assertTrue(all("--type int8" in call and "--input mod:50" in call for call in again), again)
         self.assertIn("compare --threshold 2%", self.calls("after")[-1])
 
-
     def test_missing_time_is_a_failure(self):
         done = self.compare("--topic", "orders", "--seconds", "0")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("no time for 1", done.stdout)
+        self.assertIn("1 of the lines were not measured on both", done.stdout)
+
+    def test_a_program_that_fails_is_a_failure(self):
+        program = self.folder / "after"
+        program.write_text(program.read_text() + "sys.exit(1)\n")
+        done = self.compare("--topic", "orders")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("1 of the lines were not measured on both", done.stdout)
 
 
 if __name__ == "__main__":
