@@ -342,9 +342,9 @@ class Block {
             meeting.order.release();
             here.enter();
         }
-        meeting.values[lane] = value;
+        meeting.values_[lane] = value;
         meeting.arrived |= 1U << lane;
-        meeting.nonzero |= value != 0 ? 1U << lane : 0;
+        meeting.nonzero_ |= value != 0 ? 1U << lane : 0;
         if (meeting.arrived == mask) {
             ready_.insert(ready_.end(), meeting.waiting.begin(), meeting.waiting.end());
             meeting.waiting.clear();
@@ -494,9 +494,9 @@ class Block {
             index_, live_, atBarrier_.size(), atGrid_.size());
         for (std::size_t warp = 0; warp < warps_.size(); ++warp) {
             for (const WarpMeeting& meeting : warps_[warp]) {
-                if (meeting.left != meeting.mask && meeting.arrived != meeting.mask) {
+                if (meeting.left != meeting.mask_ && meeting.arrived != meeting.mask_) {
                     std::fprintf(stderr, "    warp %zu: %s of lanes %08x, to which only %08x came\n", warp,
-                                 meeting.operation, meeting.mask, meeting.arrived);
+                                 meeting.operation, meeting.mask_, meeting.arrived);
                 }
             }
         }
@@ -510,6 +510,9 @@ class Block {
 
   private:
     struct WarpMeeting : Meeting {
+        using Meeting::mask_;
+        using Meeting::nonzero_;
+        using Meeting::values_;
         std::uint32_t arrived = 0;
         std::uint32_t left = 0;
         const char* operation = nullptr;
@@ -621,9 +624,9 @@ class Block {
     WarpMeeting& meetingOf(std::deque<WarpMeeting>& meetings, std::uint32_t mask, const char* operation) {
         WarpMeeting* free = nullptr;
         for (WarpMeeting& meeting : meetings) {
-            if (meeting.left == meeting.mask) {
+            if (meeting.left == meeting.mask_) {
                 free = &meeting;
-            } else if (meeting.mask == mask && meeting.arrived != mask) {
+            } else if (meeting.mask_ == mask && meeting.arrived != mask) {
                 if (meeting.operation != operation && std::strcmp(meeting.operation, operation) != 0) {
                     fail(operation, (std::string("meets ") + meeting.operation).c_str());
                 }
@@ -633,8 +636,8 @@ class Block {
         if (free == nullptr) {
             free = &meetings.emplace_back();
         }
-        free->mask = mask;
-        free->arrived = free->left = free->nonzero = 0;
+        free->mask_ = mask;
+        free->arrived = free->left = free->nonzero_ = 0;
         free->operation = operation;
         return *free;
     }
@@ -1011,6 +1014,9 @@ bool hasTurned(const std::uint64_t* barrier, std::uint32_t parity) {
 std::byte* dynamicSharedMemory() { return machine().current == nullptr ? nullptr : here().dynamicShared(); }
 std::size_t dynamicSharedBytes() { return machine().current == nullptr ? 0 : here().run.grid.sharedBytes; }
 Launch currentLaunch() { return {here().run.number, here().run.grid.name}; }
+bool Meeting::has(unsigned lane) const { return (mask_ >> lane & 1) != 0; }
+std::uint64_t Meeting::valueOf(unsigned lane) const { return values_[lane]; }
+std::uint32_t Meeting::nonzero() const { return nonzero_; }
 const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory) {
     if (ordersMemory) {
         traceStep("barrier of the warp", nullptr, 0, __builtin_return_address(0));

@@ -77,16 +77,25 @@ std::size_t dynamicSharedBytes();
 std::size_t sharedAddress(const void* pointer);
 void* sharedPointer(std::size_t address);
 
-/// The values that the lanes of a warp exchange in one operation.
-struct Meeting {
-    std::uint32_t mask = 0;
-    std::uint32_t nonzero = 0;  ///< lanes whose value is not 0
-    std::array<std::uint64_t, 32> values;
+/// The values that the lanes of a warp exchange in one operation. Its functions are compiled with the executor, which
+/// the race detector does not watch.
+class Meeting {
+  public:
+    /// Whether the lane takes part.
+    [[nodiscard]] bool has(unsigned lane) const;
+    [[nodiscard]] std::uint64_t valueOf(unsigned lane) const;
+    /// The lanes whose value is not 0.
+    [[nodiscard]] std::uint32_t nonzero() const;
+
+  protected:
+    std::uint32_t mask_ = 0;
+    std::uint32_t nonzero_ = 0;
+    std::array<std::uint64_t, 32> values_;
 };
 /// Returns when all lanes of the mask have arrived. The result is valid until the thread waits again.
 const Meeting& arrive(std::uint32_t mask, std::uint64_t value, const char* operation, bool ordersMemory);
 
-/// Every lane of the mask contributes a value. Its result is read(valueOf, meeting).
+/// Every lane of the mask contributes a value. Its result is read(valueOf, meeting), which must not wait.
 template <typename T, typename Read>
 auto exchange(std::uint32_t mask, T value, const char* operation, const Read& read) {
     static_assert(sizeof(T) <= sizeof(std::uint64_t));
@@ -94,8 +103,9 @@ auto exchange(std::uint32_t mask, T value, const char* operation, const Read& re
     std::memcpy(&bits, &value, sizeof(T));
     const Meeting& meeting = arrive(mask, bits, operation, false);
     const auto valueOf = [&meeting](unsigned lane) {
+        const std::uint64_t theirBits = meeting.valueOf(lane);
         T theirs;
-        std::memcpy(&theirs, &meeting.values[lane], sizeof(T));
+        std::memcpy(&theirs, &theirBits, sizeof(T));
         return theirs;
     };
     return read(valueOf, meeting);

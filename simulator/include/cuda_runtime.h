@@ -31,7 +31,7 @@ inline int __syncthreads_and(int predicate) { return static_cast<int>(Simulator:
 // The warp. Only __syncwarp orders memory.
 inline void __syncwarp(std::uint32_t mask = ~0U) { Simulator::arrive(mask, 0, "__syncwarp", true); }
 inline std::uint32_t __ballot_sync(std::uint32_t mask, int predicate) {
-    return Simulator::arrive(mask, predicate != 0 ? 1 : 0, "__ballot_sync", false).nonzero;
+    return Simulator::arrive(mask, predicate != 0 ? 1 : 0, "__ballot_sync", false).nonzero();
 }
 inline int __any_sync(std::uint32_t mask, int predicate) {
     return static_cast<int>(__ballot_sync(mask, predicate) != 0);
@@ -46,7 +46,7 @@ namespace Simulator {
 template <typename T>
 T shuffle(std::uint32_t mask, T value, unsigned from, const char* operation) {
     return exchange(mask, value, operation, [=](const auto& valueOf, const Meeting& meeting) {
-        return from < 32 && (meeting.mask >> from & 1) != 0 ? valueOf(from) : value;
+        return from < 32 && meeting.has(from) ? valueOf(from) : value;
     });
 }
 inline unsigned lane() { return threadIdx.x % 32; }
@@ -76,7 +76,7 @@ T __reduce_add_sync(std::uint32_t mask, T value) {
                                [](const auto& valueOf, const Simulator::Meeting& meeting) {
                                    T sum{};
                                    for (unsigned lane = 0; lane < warpSize; ++lane) {
-                                       sum += (meeting.mask >> lane & 1) != 0 ? valueOf(lane) : T{};
+                                       sum += meeting.has(lane) ? valueOf(lane) : T{};
                                    }
                                    return sum;
                                });
