@@ -273,12 +273,13 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
     return "";
 }
 
-/// What --csv, --samples or --json wrote.
+/// What --csv, --samples or --json wrote. Opened once, because a pipe loses what has been read of it.
 [[nodiscard]] std::vector<Row> readRows(const std::filesystem::path& path) {
-    if (std::ifstream(path).peek() == '{') {
-        return readJson(path);
+    std::ifstream file(path);
+    if (file.peek() == '{') {
+        return readJson(file, path);
     }
-    CsvContents contents = readCsv(path);
+    CsvContents contents = readCsv(file, path);
     if (!contents.unreadable.empty()) {
         throw UsageError(fmt::format("{}: line {} is no measurement", path.string(), contents.unreadable.front()));
     }

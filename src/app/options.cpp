@@ -78,16 +78,19 @@ void addSizes(Options& options, const std::vector<std::size_t>& sizes) {
 
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
-    const std::array files{options.csv, options.samples, options.json, options.markdown};
+    const std::array files{options.csv, options.samples, options.json, options.markdown, options.trace};
     for (const auto& file : files) {
         const auto isSame = [&file](const auto& other) { return other && isSameFile(*other, *file); };
         if (file && isSame(options.utf8File)) {
             throw UsageError(fmt::format("--utf8-file: {} is an input and cannot be written to", file->string()));
         }
         if (file && std::ranges::count_if(files, isSame) > 1) {
-            throw UsageError(fmt::format("only one of --csv, --samples, --json and --markdown can go to {}",
+            throw UsageError(fmt::format("only one of --csv, --samples, --json, --markdown and --trace can go to {}",
                                          file == standardOutput ? "standard output" : file->string()));
         }
+    }
+    if (options.trace && options.trace->string().find(',') != std::string::npos) {
+        throw UsageError("--trace: the name has a comma, which separates the simulator's settings");
     }
     // The CSV has the name, one row per line.
     if (options.utf8File && options.utf8File->filename().string().find_first_of("\r\n") != std::string::npos) {
@@ -223,10 +226,12 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "(bitwise and of K uniform values), zipf:K (1 to K, v with a probability of about 1 / v), "
         "runs:K (runs of K equal elements on average), segments:K (random values; the "
         "lowest bit changes where a segment begins, every K elements on average) "
-        "[scan and row-sum mod:50, compact and partition mod:4, compact-flagged kept:0.05, segmented-scan and "
+        "[scan, scan-squares and row-sum mod:50, compact and partition mod:4, compact-flagged kept:0.05, "
+        "segmented-scan and "
         "segmented-sort segments:100, unique, run-length and reduce-by-key runs:10, "
-        "histograms one number per bin, others uniform]. scan and row-sum refuse uniform and and:K as "
-        "float or double: their sums overflow and cancel, so no result could be checked.\n"
+        "histograms one number per bin, others uniform]. As float or double, scan and row-sum refuse "
+        "uniform, and:K and segments:K: their sums overflow and cancel, so no result could be checked. "
+        "scan-squares then takes only zeros, ones, random-bits and mod:K up to 2048.\n"
         "Text: ascii, cyrillic, cjk, emoji, mixed (words of all of these), ill-formed:K "
         "(mixed, with K % of the characters ill-formed) [mixed]");
     addTextOption(
@@ -249,7 +254,7 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "Settings of the simulated GPU, for example capability=7.5,multiprocessors=2; "
         "with order=any, blocks begin in any order [capability=9.0,multiprocessors=4]");
     addTextOption(
-        app, "--trace", "FILE", [&settings](const std::string& path) { settings.push_back("trace=" + path); },
+        app, "--trace", "FILE", [&options](const std::string& path) { options.trace = path; },
         "Write each step of the kernels to this file, one line of JSON per step. The ranks of mpirun "
         "write a file each, trace.0.jsonl and so on for trace.jsonl");
     addFileOption(app, "--csv", options.csv, "Append one row per measurement to this file; - is standard output");
@@ -326,6 +331,9 @@ Options parseOptions(std::span<const char* const> arguments, std::vector<std::si
     }
     if (options.list && app.count("--op") == 0) {
         options.operations.assign(allOperations.begin(), allOperations.end());
+    }
+    if (options.trace) {
+        settings.push_back("trace=" + options.trace->string());
     }
     if (simulated) {
         options.modes = {Mode::Untimed};

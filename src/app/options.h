@@ -50,6 +50,7 @@ struct Options {
     std::optional<int> gpus = 1;  ///< all if empty
     std::size_t deviceBytes = 0;  ///< that operations on host memory may use on each GPU; 0 if there is no limit
     std::string simulator;        ///< settings in the syntax of Simulator::configure
+    std::optional<std::filesystem::path> trace;
     std::optional<std::filesystem::path> csv;
     std::optional<std::filesystem::path> samples;
     std::optional<std::filesystem::path> json;

@@ -178,6 +178,9 @@ void together(const World& world, const SomeWork& work) {
     if (command == comparisonCommand) {
         return runComparison(arguments.subspan(1), console.out);
     }
+    if (command == manPageCommand && arguments.size() > 1) {
+        throw UsageError(fmt::format("man: unexpected argument '{}'", arguments[1]));
+    }
     if (command == completionsCommand || command == manPageCommand) {
         const auto described = describeProgram(machine.variants, defaultSizes, machine.simulated);
         console.out << (command == manPageCommand ? manPage(described) : completions(arguments.subspan(1), described));

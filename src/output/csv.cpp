@@ -274,6 +274,10 @@ std::string csvLine(const Row& row) {
 
 CsvContents readCsv(const std::filesystem::path& path) {
     std::ifstream file(path);
+    return readCsv(file, path);
+}
+
+CsvContents readCsv(std::istream& file, const std::filesystem::path& path) {
     std::string line;
     if (!readHeader(file, line)) {
         throw UsageError(fmt::format("cannot read {}", path.string()));

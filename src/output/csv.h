@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <istream>
 #include <optional>
 #include <span>
 #include <string>
@@ -158,6 +159,8 @@ struct CsvContents {
 
 /// Throws UsageError if the file cannot be read or lacks a column of the subject.
 [[nodiscard]] CsvContents readCsv(const std::filesystem::path& path);
+/// The same of a file that has been opened.
+[[nodiscard]] CsvContents readCsv(std::istream& file, const std::filesystem::path& path);
 
 /// A file to which lines are appended. Each line is on disk before the next measurement.
 class CsvFile {

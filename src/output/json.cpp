@@ -112,6 +112,10 @@ std::string jsonLine(const Row& row) {
 
 std::vector<Row> readJson(const std::filesystem::path& path) {
     std::ifstream file(path);
+    return readJson(file, path);
+}
+
+std::vector<Row> readJson(std::istream& file, const std::filesystem::path& path) {
     std::vector<Row> rows;
     try {
         while ((file >> std::ws).good()) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <istream>
 #include <ostream>
 #include <span>
 #include <string>
@@ -19,5 +20,7 @@ void writeJson(std::ostream& out, const RunContext& context, std::span<const Row
 
 /// The rows of a file of writeJson(), or of one with lines of jsonLine(). Throws UsageError if it is neither.
 [[nodiscard]] std::vector<Row> readJson(const std::filesystem::path& path);
+/// The same of a file that has been opened.
+[[nodiscard]] std::vector<Row> readJson(std::istream& file, const std::filesystem::path& path);
 
 }  // namespace Bench

@@ -145,6 +145,9 @@ The request cannot be carried out.
 The run was interrupted.
 .SH ENVIRONMENT
 .TP
+.B COLUMNS
+The width of the report, instead of the terminal's.
+.TP
 .B NO_COLOR
 If it is set, the report is plain text.
 .SH EXAMPLES

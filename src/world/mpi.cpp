@@ -3,6 +3,7 @@
 #include <mpi.h>
 
 #include <numeric>
+#include <stdexcept>
 
 #include "cli/values.h"
 #include "world/world.h"
@@ -21,9 +22,12 @@ namespace {
 class Mpi {
   public:
     Mpi() {
-        // The simulator's NCCL sends from its own threads.
+        // The simulator's NCCL moves data by MPI, in whichever thread waits for a stream.
         int provided = 0;
-        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+        MPI_Init_thread(nullptr, nullptr, MPI_THREAD_SERIALIZED, &provided);
+        if (provided < MPI_THREAD_SERIALIZED) {
+            throw std::runtime_error("MPI allows calls from one thread only");
+        }
         MPI_Comm_dup(MPI_COMM_WORLD, &all_);
         MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &onMachine_);
     }

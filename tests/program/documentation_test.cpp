@@ -129,6 +129,14 @@ TEST(Completions, NeedOneShell) {
                 testing::ThrowsMessage<UsageError>(HasSubstr("did you mean bash")));
 }
 
+TEST(ManPage, TakesNoArguments) {
+    std::ostringstream out;
+    std::ostringstream err;
+    const std::vector<const char*> arguments{"man", "scan"};
+    EXPECT_EQ(runProgram(arguments, {1024}, machineWithoutGpu(twoVariants()), {out, err}), 2);
+    EXPECT_THAT(err.str(), HasSubstr("man: unexpected argument 'scan'"));
+}
+
 TEST(ManPage, HasEveryOptionAndItsText) {
     const std::string page = print({"man"});
     EXPECT_THAT(page, StartsWith(".TH STREAM_COMPACTION_TEST 1 "));

@@ -206,6 +206,15 @@ TEST(ParseOptions, RefusesWhatTheOtherBuildHas) {
     }
 }
 
+TEST(ParseOptions, KeepsTheTraceApartFromOtherFiles) {
+    for (const std::vector<const char*>& arguments :
+         std::vector<std::vector<const char*>>{{"--trace", "same", "--csv", "./same"},
+                                               {"--trace", "same", "--utf8-file", "./same"},
+                                               {"--trace", "a,b.jsonl"}}) {
+        EXPECT_THROW((void)parseSimulated(arguments), UsageError) << testing::PrintToString(arguments);
+    }
+}
+
 TEST(ParseOptions, ReadsTheNumberOfGpus) {
     EXPECT_EQ(parse({}).gpus, 1);
     EXPECT_EQ(parse({"--gpus", "2"}).gpus, 2);
