@@ -1,6 +1,13 @@
 # Decides whether the GPU variants are built and for which cards. Sets STREAM_COMPACTION_HAS_CUDA, and
 # STREAM_COMPACTION_SIMULATED if the card is simulated.
 
+foreach(option STREAM_COMPACTION_CUDA STREAM_COMPACTION_SIMULATOR_WATCHES)
+    get_property(choices CACHE ${option} PROPERTY STRINGS)
+    if(NOT ${option} IN_LIST choices)
+        message(FATAL_ERROR "${option} is \"${${option}}\", and can be one of: ${choices}")
+    endif()
+endforeach()
+
 set(STREAM_COMPACTION_HAS_CUDA OFF)
 set(STREAM_COMPACTION_SIMULATED OFF)
 if(STREAM_COMPACTION_CUDA STREQUAL "SIMULATED")
