@@ -87,6 +87,9 @@ TEST_F(TunerOfKnownTimes, CountsChoicesThatAreSlowerThanTheFastestShape) {
     EXPECT_EQ(missesWith(90), 0);
     EXPECT_EQ(missesWith(102.9), 0);
     EXPECT_EQ(missesWith(103.1), 1);
+    // What is no choice of the library misses nothing.
+    tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 200; }, false}, peers, candidates);
+    EXPECT_EQ(tuner.misses(), 1);
     // Once slow by chance, not again.
     int runs = 0;
     tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = ++runs <= 20 ? 200 : 100; }},
@@ -102,6 +105,15 @@ TEST_F(TunerOfKnownTimes, ComparesWithTheFasterPeer) {
     testing::internal::CaptureStdout();
     tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 100; }}, peers, candidates);
     EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("1.50 x new  ours 128 threads"));
+}
+
+TEST_F(TunerOfKnownTimes, JudgesWithoutAPeer) {
+    const std::vector<Candidate> peers{{"none", 0, 0, "", [] { return false; }}};
+    const std::vector<Candidate> candidates{{"ours", 128, 4, "", taking(100)}};
+    testing::internal::CaptureStdout();
+    tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 110; }}, peers, candidates);
+    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("no peer  ours 128 threads"));
+    EXPECT_EQ(tuner.misses(), 1);
 }
 
 }  // namespace

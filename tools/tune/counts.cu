@@ -62,7 +62,7 @@ void tuneCount(Tuner& tuner, Arrays& arrays, std::string_view operation, std::si
                               areEqual(arrays.otherOut, arrays.otherExpected, largest) &&
                               areEqual(arrays.kept, arrays.expectedKept, 1);
                    },
-                   [&] { call(arrays.count(n), scratch); }},
+                   [&] { call(arrays.count(n), scratch); }, /*isChoice=*/false},
                   host, candidates);
     }
 }

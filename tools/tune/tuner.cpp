@@ -45,20 +45,20 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> peers, std::s
                                return true;
                            }};
     const std::optional<double> chosenUs = measured(contest, chosen, copyUs);
-    if (!peer || !fastest || !chosenUs) {
+    if (!fastest || !chosenUs) {
         return;
     }
     // The fastest of many candidates owes something to luck, so a choice that looks slow is measured again.
     double excess = *chosenUs / fastest->us - 1;
-    if (excess > tolerance) {
+    if (contest.isChoice && excess > tolerance) {
         excess = ratio(contest, chosen, *fastest->candidate) - 1;
     }
-    const bool misses = excess > tolerance;
+    const bool misses = contest.isChoice && excess > tolerance;
     misses_ += misses ? 1 : 0;
-    fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {:5.2f} x {}  {}; chosen: {:+.1f} %{}\n",
-               contest.operation, contest.type, contest.n, fastest->us, 100 * copyUs / fastest->us,
-               peer->us / fastest->us, peer->candidate->kernel, describe(*fastest->candidate), 100 * excess,
-               misses ? " MISSES" : "");
+    fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {}  {}; chosen: {:+.1f} %{}\n", contest.operation,
+               contest.type, contest.n, fastest->us, 100 * copyUs / fastest->us,
+               peer ? fmt::format("{:5.2f} x {}", peer->us / fastest->us, peer->candidate->kernel) : "no peer",
+               describe(*fastest->candidate), 100 * excess, misses ? " MISSES" : "");
 }
 
 std::optional<Tuner::Result> Tuner::fastestOf(const Contest& contest, std::span<const Candidate> candidates,

@@ -34,6 +34,7 @@ struct Contest {
     std::function<void()> poison;     ///< overwrites the result of the last candidate
     std::function<bool()> isCorrect;  ///< checks the result of this one
     std::function<void()> chosen;     ///< launches what the library chooses
+    bool isChoice = true;             ///< whether `chosen` should be as fast as the fastest candidate
 };
 
 class Tuner {
