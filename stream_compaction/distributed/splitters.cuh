@@ -64,7 +64,8 @@ struct SplitterDigits {
         const int splitters = std::max(ranks - 1, 1);
         return std::min(11, static_cast<int>(std::bit_width(static_cast<unsigned>(mostCounters / splitters))) - 1);
     }
-    [[nodiscard]] int count() const { return Common::divideRoundUp(keyBits, width()); }
+    /// One rank has no splitters. Its only round tells how many keys it has.
+    [[nodiscard]] int count() const { return ranks == 1 ? 1 : Common::divideRoundUp(keyBits, width()); }
     [[nodiscard]] SplitterDigit digit(int i) const {
         const int end = keyBits - i * width();
         const int shift = std::max(end - width(), 0);

@@ -256,6 +256,14 @@ TEST_P(DistributedTest, SortOfEveryKindOfInput) {
     expectSorted(counts, {.descending = true}, hostArray(n, [](std::size_t i) { return static_cast<int>(i / 3); }));
 }
 
+/// All keys begin alike, and there is no room to collect them.
+TEST_P(DistributedTest, SortOfAFewSmallKeys) {
+    const std::vector<std::size_t> counts(size(), 100);
+    expectSorted(counts, {}, hostArray(totalOf(counts), [](std::size_t i) {
+                     return static_cast<std::uint32_t>(randomBits(9, i) % 7);
+                 }));
+}
+
 /// Ranks may get other numbers of keys than they bring.
 TEST_P(DistributedTest, SortIntoOtherShares) {
     const auto counts = raggedCounts(size());
