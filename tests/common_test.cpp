@@ -86,6 +86,8 @@ TEST(PerformanceTimer, AFailedOperationIsNotAMeasurement) {
     EXPECT_THROW(timer.timeCpu([] { throw std::runtime_error("failed"); }), std::runtime_error);
     EXPECT_THROW((void)timer.getCpuElapsedTimeForPreviousOperation(), std::logic_error);
     EXPECT_NO_THROW(timer.timeCpu([] {}));
+    EXPECT_THROW(timer.timeCpu([] { throw std::runtime_error("failed"); }), std::runtime_error);
+    EXPECT_THROW((void)timer.getCpuElapsedTimeForPreviousOperation(), std::logic_error) << "the time of the one before";
 }
 
 TEST(PerformanceTimer, GpuHalfWorksOrSaysWhyNot) {

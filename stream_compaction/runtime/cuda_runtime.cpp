@@ -65,6 +65,7 @@ PerformanceTimer::~PerformanceTimer() = default;
 
 void PerformanceTimer::startGpuTimer() {
     gpu_.requireIdle("GPU");
+    gpu_.measured = false;
     events_ = std::make_unique<EventPair>();
     checkCUDAError(cudaEventRecord(events_->start), "cudaEventRecord");
     gpu_.running = true;

@@ -32,6 +32,7 @@ float PerformanceTimer::Stopwatch::read(const char* which) const {
 
 void PerformanceTimer::startCpuTimer() {
     cpu_.requireIdle("CPU");
+    cpu_.measured = false;
     cpu_.running = true;
     cpuStart_ = std::chrono::steady_clock::now();
 }

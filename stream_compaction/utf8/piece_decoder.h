@@ -17,26 +17,33 @@ namespace StreamCompaction::Utf8 {
 template <typename To>
 class PieceDecoder {
   public:
+    /// Utf8::decode or CPU::decodeUtf8.
     using Decode = std::function<Result(std::span<const std::uint8_t>, std::span<To>, Errors, Bom)>;
 
+    /// Decodes by `decode`, to which it passes `errors`, and `bom` for the beginning of the text.
     PieceDecoder(Decode decode, Errors errors, Bom bom) : decode_(std::move(decode)), errors_(errors), bom_(bom) {}
 
     /// Decodes the next piece. Returns the elements that it adds to the output, valid until the next call.
     [[nodiscard]] std::span<const To> feed(std::span<const std::uint8_t> piece) {
+        if (hasStopped()) {
+            return {};
+        }
         text_.insert(text_.end(), piece.begin(), piece.end());
         return decodeFirst(completeBytes(text_));
     }
 
     /// Decodes the rest, after the last piece.
-    [[nodiscard]] std::span<const To> finish() { return decodeFirst(text_.size()); }
+    [[nodiscard]] std::span<const To> finish() { return decodeFirst(hasStopped() ? 0 : text_.size()); }
 
     /// The result of all pieces so far: the number of elements, and the first error as an offset into the whole text.
     [[nodiscard]] const Result& result() const { return result_; }
 
   private:
+    /// With Errors::Strict nothing behind the first error is decoded.
+    [[nodiscard]] bool hasStopped() const { return errors_ == Errors::Strict && !result_.isWellFormed(); }
+
     std::span<const To> decodeFirst(std::size_t bytes) {
-        const bool hasStopped = errors_ == Errors::Strict && !result_.isWellFormed();
-        if (hasStopped || bytes == 0) {
+        if (bytes == 0) {
             return {};
         }
         out_.resize(bytes);
