@@ -24,8 +24,8 @@
 /// The arguments of all operations come in one order: inputs, outputs, n, sizes (bins, parts, k, columns), functions
 /// (operator, predicate, initial value), scratch, stream. Where values go with the keys of a sort or a selection, each
 /// input stands before its output: keysIn, keysOut, valuesIn, valuesOut. `scratchBytes` takes the same without the last
-/// two. It reads no array, so `noArray<T>` is enough, and needs no device. `mayRunInPlace` says whether `out` may be
-/// `in`.
+/// two. It reads no array, so `noArray<T>` is enough, and needs no device, except CUB's and Thrust's. `mayRunInPlace`
+/// says whether `out` may be `in`.
 ///
 /// Most operations also take a count in device memory as `n` (CountInDeviceMemory). So an operation can follow another
 /// whose result only the device knows. The textbook rungs, CUB and Thrust, text that is cut out of a larger one, the

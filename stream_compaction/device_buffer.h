@@ -47,7 +47,7 @@ class DeviceBuffer {
     /// Takes the memory; `other` is empty afterwards.
     DeviceBuffer(DeviceBuffer&& other) noexcept
         : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
-    /// Frees its own memory and takes that of `other`.
+    /// Swaps the memories: `other` frees what this one had.
     DeviceBuffer& operator=(DeviceBuffer&& other) noexcept {
         std::swap(data_, other.data_);
         std::swap(size_, other.size_);
@@ -66,8 +66,8 @@ class DeviceBuffer {
     /// The memory, to be lent to an operation as scratch.
     [[nodiscard]] std::span<std::byte> bytes() { return {reinterpret_cast<std::byte*>(data_), byteCount()}; }
 
-    /// Copies `source`, in host memory, to the first elements. Synchronises. Throws std::invalid_argument if the span
-    /// is longer.
+    /// Copies `source`, in host memory, to the first elements. Waits for the default stream, but not for a CudaStream.
+    /// Throws std::invalid_argument if the span is longer.
     void copyFrom(std::span<const T> source) {
         requireFits(source.size());
         Common::checkCUDAError(cudaMemcpy(data_, source.data(), source.size_bytes(), cudaMemcpyHostToDevice),
@@ -75,8 +75,8 @@ class DeviceBuffer {
         // A copy from pageable memory returns when the data is in a staging buffer, before it is on the device.
         Common::checkCUDAError(cudaStreamSynchronize(cudaStreamLegacy), "cudaStreamSynchronize");
     }
-    /// Copies the first elements to `destination`, in host memory. Synchronises. Throws std::invalid_argument if the
-    /// span is longer.
+    /// Copies the first elements to `destination`, in host memory. Waits for the default stream, but not for a
+    /// CudaStream. Throws std::invalid_argument if the span is longer.
     void copyTo(std::span<T> destination) const {
         requireFits(destination.size());
         Common::checkCUDAError(cudaMemcpy(destination.data(), data_, destination.size_bytes(), cudaMemcpyDeviceToHost),

@@ -97,7 +97,7 @@ void launchSort(const SortCall<Bits, Value, Count>& call) {
 /// Sorts keys, or keys and the values that go with them, stably.
 ///
 /// Keys are integers of 8 to 64 bits, float and double. Among floating-point keys, -0 precedes +0, and NaNs are last,
-/// positive before negative ones. In descending order the greatest key is first, and equal keys keep their order.
+/// positive before negative ones. Descending order is the reverse, so NaNs are first; equal keys keep their order.
 /// Values are trivially copyable and have 1 to 16 bytes. No array may overlap another. An input is never written,
 /// unless it is passed as `Consumed{pointer}`.
 ///

@@ -33,7 +33,7 @@ namespace StreamCompaction::Radix {
 struct TopK {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    bool largest = false;  ///< the first k of the descending order
+    bool largest = false;  ///< the first k of the descending order, in which NaNs come first
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename K, ElementCount N>

@@ -12,12 +12,16 @@ namespace StreamCompaction::CPU {
 
 /// Pairwise summation (Higham, Accuracy and Stability of Numerical Algorithms, 4.2) on one core.
 void sumRows(int rows, int cols, float* out, const float* in);
+/// The same for double.
 void sumRows(int rows, int cols, double* out, const double* in);
+/// The same for integers, whose order makes no difference.
 void sumRows(int rows, int cols, std::int32_t* out, const std::int32_t* in);
 
 /// The same on all cores, vectorised, and in the same order in every run on a machine.
 void parallelSumRows(int rows, int cols, float* out, const float* in);
+/// The same for double.
 void parallelSumRows(int rows, int cols, double* out, const double* in);
+/// The same for integers.
 void parallelSumRows(int rows, int cols, std::int32_t* out, const std::int32_t* in);
 
 }  // namespace StreamCompaction::CPU

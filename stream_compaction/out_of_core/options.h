@@ -24,8 +24,8 @@ struct Options {
     /// streams.
     std::vector<int> devices{};
 
-    /// The most memory to allocate for each entry of `devices`, in bytes. 0 means three quarters of what is free when
-    /// the object is made, divided among the entries that name the same device.
+    /// The most memory to allocate for each entry of `devices`, in bytes. 0 means three quarters of what is free, when
+    /// the object is made, on the device with the least. Entries that name the same device share it.
     std::size_t deviceBytes = 0;
 
     Progress progress{};  ///< may be empty

@@ -104,8 +104,8 @@ template <typename T>
     return pointer;
 }
 
-/// The same for a block that stores its keys before it loads its values. Both use the same memory, so a tile holds as
-/// many elements as a tile of keys alone.
+/// The memory of a block that stores its keys before it loads its values. Both use the same, so a tile holds as many
+/// elements as a tile of keys alone.
 ///
 /// The compiler does not learn where the pointers lead. So it stores a key before it reads the next one, which spreads
 /// the accesses to shared memory over time. The other block of the multiprocessor waits less for its own.

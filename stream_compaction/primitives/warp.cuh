@@ -10,7 +10,7 @@
 #include "stream_compaction/primitives/target.cuh"
 
 /// Shuffles, reductions and scans by the 32 lanes of a warp, without shared memory or a barrier. All lanes must call.
-/// Operators need not commute, because operands keep their order. Values have up to 16 bytes.
+/// Operators need not commute, because operands keep their order. Values have any size; a shuffle moves four bytes.
 namespace StreamCompaction::Warp {
 
 inline constexpr int lanes = 32;

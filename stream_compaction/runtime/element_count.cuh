@@ -61,8 +61,8 @@ template <ElementCount N>
     }
 }
 
-/// The number of elements. The first thread of a kernel that asks for a count in device memory also writes `exceeded`,
-/// because an operation with a kernel then needs no other one for that.
+/// The number of elements itself. Of a count in device memory (below), the first thread of the grid also writes
+/// `exceeded`. So no other kernel is needed for that.
 [[nodiscard]] __device__ inline std::size_t numberOf(std::size_t n) { return n; }
 /// The number of elements, at most the capacity. One thread of the grid writes `exceeded`.
 [[nodiscard]] __device__ inline std::size_t numberOf(const CountInDeviceMemory& n) {

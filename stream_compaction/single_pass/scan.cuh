@@ -33,7 +33,7 @@ inline constexpr std::size_t registersToScan = std::max<std::size_t>(
 /// Each block loads a tile and scans it. The blocks exchange their totals around one barrier of the grid, and each adds
 /// up the totals before its own. A single block needs no barrier of the grid. The order of additions depends only on n.
 ///
-/// Work O(n + blocks^2 / 32), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
+/// Work O(n + blocks^2), steps O(log n). Reads 4 bytes and writes 4 bytes per int. Latency is the limit at this
 /// size: launch, load, barrier, store.
 template <typename Shape, typename Source, typename Out, typename T, typename Op, typename Initial, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, 0, registersToScan<Shape, T>))

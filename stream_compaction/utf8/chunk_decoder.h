@@ -12,9 +12,10 @@ namespace StreamCompaction::Utf8 {
 
 /// Decodes text from host memory in chunks, so that the text may be larger than the device's memory. Chunks are copied
 /// in, decoded and copied out on three streams. These overlap if both arrays are page-locked (pinned_array.h).
+/// All calls must be made while the device is current on which the object was made.
 class ChunkDecoder {
   public:
-    static constexpr std::size_t defaultChunkBytes = std::size_t{1} << 23;
+    static constexpr std::size_t defaultChunkBytes = std::size_t{1} << 23;  ///< of text
 
     /// Allocates device memory for three chunks: 15 bytes for each byte of a chunk, and some scratch. Throws
     /// std::invalid_argument for chunks of less than 4 bytes, and CudaError if memory does not suffice.

@@ -20,6 +20,7 @@ enum class Bom { Keep, Drop };
 /// The encoding whose elements are counted: code points, or code units of UTF-16.
 enum class CountIn { Utf32, Utf16 };
 
+/// Why a unit is ill-formed.
 enum class ErrorKind {
     None,
     UnexpectedContinuation,  ///< a continuation byte without a lead
@@ -32,15 +33,18 @@ enum class ErrorKind {
 
 /// The outcome of a conversion or a validation.
 struct Result {
-    static constexpr std::uint64_t noError = ~std::uint64_t{0};
+    static constexpr std::uint64_t noError = ~std::uint64_t{0};  ///< `firstError` of well-formed input
 
     std::uint64_t count;       ///< elements written, or that a conversion would write
     std::uint64_t firstError;  ///< made by errorAt(); `noError` where all input is well-formed
 
+    /// Whether both have the same count and the same first error.
     [[nodiscard]] constexpr bool operator==(const Result&) const = default;
+    /// Whether there was no error.
     [[nodiscard]] constexpr bool isWellFormed() const { return firstError == noError; }
     /// Where the first ill-formed unit begins, in elements of the input.
     [[nodiscard]] constexpr std::size_t errorOffset() const { return static_cast<std::size_t>(firstError >> kindBits); }
+    /// Of the first error.
     [[nodiscard]] constexpr ErrorKind errorKind() const {
         return isWellFormed() ? ErrorKind::None : static_cast<ErrorKind>(firstError & ((1u << kindBits) - 1));
     }
