@@ -39,6 +39,11 @@ struct KeyCoding {
                 static_cast<Bits>(descending ? rotation : 0 - rotation)};
     }
 
+    /// Whether codes are the keys with `inverted` inverted. So it is for integers.
+    [[nodiscard]] __host__ __device__ constexpr bool onlyInverts() const {
+        return invertedInNegatives == 0 && rotation == 0;
+    }
+
     [[nodiscard]] __host__ __device__ constexpr Bits encode(Bits key) const {
         return static_cast<Bits>((key ^ ofSign(key) ^ inverted) + rotation);
     }

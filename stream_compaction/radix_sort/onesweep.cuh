@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstdint>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
+#include "stream_compaction/primitives/replicated_counters.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/tile.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
@@ -114,16 +117,10 @@ __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(Count number, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
                     KeyCoding<Bits> coding, bool spareIsInput) {
     constexpr int mostDigitsHere = sizeof(Bits) * 8 / digitBits;
-    using Counts = std::uint32_t[mostDigitsHere][digitValues][replicas];
-    auto& counts = dynamicShared<Counts>();
+    const ReplicatedCounters<Shape::threads> counts(&dynamicShared<std::uint32_t>(), replicas);
     const std::size_t n = numberOf(number);
     const int digits = range.count();
-
-    // Clear.
-    auto* const flat = &counts[0][0][0];
-    for (int i = static_cast<int>(threadIdx.x); i < digits * digitValues * replicas; i += Shape::threads) {
-        flat[i] = 0;
-    }
+    counts.clear(digits * digitValues);
     __syncthreads();
 
     // Count. Digits past the range are counted as zeros, in tables that are never read.
@@ -132,23 +129,25 @@ __global__ void __launch_bounds__(Shape::threads)
     for (int d = 0; d < mostDigitsHere; ++d) {
         places[d] = d < digits ? range.digit(d) : Digit{0, 0};
     }
-    const auto count = [&](Bits key) {
-        const Bits code = coding.encode(key);
+    const auto countCodes = [&](auto encode) {
+        forEachElement<Shape>(keys, n, [&](Bits key) {
+            const Bits code = encode(key);
 #pragma unroll
-        for (int d = 0; d < mostDigitsHere; ++d) {
-            atomicAdd(&counts[d][places[d].of(code)][threadIdx.x % replicas], 1u);
-        }
+            for (int d = 0; d < mostDigitsHere; ++d) {
+                counts.increment(d * digitValues + places[d].of(code));
+            }
+        });
     };
-    forEachElement<Shape>(keys, n, count);
+    if (coding.onlyInverts()) {
+        countCodes([&](Bits key) { return static_cast<Bits>(key ^ coding.inverted); });
+    } else {
+        countCodes([&](Bits key) { return coding.encode(key); });
+    }
     __syncthreads();
 
-    // Add up the replicas, each thread starting in a different bank. Then add the sums to the counts of all blocks.
+    // Add the sums to the counts of all blocks.
     for (int i = static_cast<int>(threadIdx.x); i < digits * digitValues; i += Shape::threads) {
-        std::uint32_t count = 0;
-        for (int replica = 0; replica < replicas; ++replica) {
-            count += flat[i * replicas + (replica + i) % replicas];
-        }
-        if (count > 0) {
+        if (const std::uint32_t count = counts.sum(i); count > 0) {
             atomicAdd(reinterpret_cast<unsigned long long*>(&counters->counts[0][0]) + i, std::uint64_t{count});
         }
     }
@@ -337,7 +336,9 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         if (column < digitValues) {
             const int status = DigitStatuses::indexOf(tile, column);
             set.publish(platform, status, State::Aggregate, Count{total});
-            statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
+            if (!pass.isLast) {
+                statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
+            }
         }
 
         // Pack the keys.
