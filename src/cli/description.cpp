@@ -1,5 +1,8 @@
 #include "cli/description.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <sstream>
@@ -7,19 +10,29 @@
 
 namespace Bench {
 
-std::string wrapped(const std::string& text, std::size_t columns) {
+std::size_t columnsOf(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
+}
+
+std::vector<std::string> wrappedLines(const std::string& text, std::size_t columns) {
     std::istringstream words(text);
-    std::string lines;
-    std::size_t used = 0;
-    for (std::string word; words >> word; used += word.size()) {
-        if (!lines.empty()) {
-            const bool fits = used + 1 + word.size() <= columns;
-            lines += fits ? ' ' : '\n';
-            used = fits ? used + 1 : 0;
+    std::vector<std::string> lines(1);
+    for (std::string word; words >> word; lines.back() += word) {
+        if (!lines.back().empty()) {
+            const bool fits = columnsOf(lines.back()) + 1 + columnsOf(word) <= columns;
+            if (fits) {
+                lines.back() += ' ';
+            } else {
+                lines.emplace_back();
+            }
         }
-        lines += word;
     }
     return lines;
+}
+
+std::string wrapped(const std::string& text, std::size_t columns) {
+    return fmt::format("{}", fmt::join(wrappedLines(text, columns), "\n"));
 }
 
 std::string firstClause(const std::string& text) {

@@ -2,11 +2,19 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace Bench {
 
-/// `text` in lines of at most `columns` characters, unless a word is longer. Its own line breaks count as blanks.
+/// The characters of a text in UTF-8.
+[[nodiscard]] std::size_t columnsOf(std::string_view text);
+
+/// `text` in lines of at most `columns` characters, unless a word is longer. Its own line breaks count as blanks. At
+/// least one line.
+[[nodiscard]] std::vector<std::string> wrappedLines(const std::string& text, std::size_t columns);
+
+/// The same in one string.
 [[nodiscard]] std::string wrapped(const std::string& text, std::size_t columns);
 
 /// The beginning of `text`, up to its first examples, remark or full stop.

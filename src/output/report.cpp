@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/description.h"
 #include "cli/values.h"
 #include "output/results_table.h"
 
@@ -20,7 +21,6 @@ namespace {
 
 using Status = Outcome::Status;
 
-constexpr std::string_view nothing = "-";
 /// What the fastest variant is compared with: the faster variant of each line.
 constexpr std::array<std::array<std::string_view, 2>, 3> peersInVerdicts{
     {{"cpu", "cpu"}, {"thrust", "thrust-latest"}, {"cub", "cub-latest"}}};
@@ -128,27 +128,6 @@ constexpr std::array figures{
     return length == 0 ? "" : std::string(gapOfBar, ' ') + std::string(length, '#');
 }
 
-/// The characters of a text in UTF-8.
-[[nodiscard]] std::size_t columnsOf(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
-}
-
-/// Lines of at most `width` columns, broken at spaces; a longer word stands alone.
-[[nodiscard]] std::vector<std::string> wrapped(std::string_view text, std::size_t width) {
-    std::vector<std::string> lines(1);
-    for (std::size_t begin = 0; begin < text.size();) {
-        const std::size_t end = std::min(text.find(' ', begin), text.size());
-        const std::string_view word = text.substr(begin, end - begin);
-        if (!lines.back().empty() && columnsOf(lines.back()) + 1 + columnsOf(word) > width) {
-            lines.emplace_back();
-        }
-        lines.back() += (lines.back().empty() ? "" : " ") + std::string(word);
-        begin = end + 1;
-    }
-    return lines;
-}
-
 /// Whether both did the same to the same kind of input. CPU variants have one mode and match any.
 [[nodiscard]] bool isSameTask(const Outcome& a, const Outcome& b) {
     const bool isSameMode =
@@ -212,7 +191,7 @@ void Report::context(const RunContext& context) {
     constexpr std::size_t labelColumns = 10;
     for (const auto& [label, text] : describe(context)) {
         std::string_view before = label;
-        for (const std::string& line : wrapped(text, width_ - labelColumns)) {
+        for (const std::string& line : wrappedLines(text, width_ - labelColumns)) {
             out_ << fmt::format("{:<{}}{}\n", before, labelColumns, line);
             before = "";
         }
@@ -313,7 +292,7 @@ std::string Report::figuresOf(const Outcome& outcome, std::size_t room) const {
 }
 
 void Report::writeWrapped(Color color, std::string_view text, std::size_t indent) {
-    for (const std::string& line : wrapped(text, width_ - indent)) {
+    for (const std::string& line : wrappedLines(std::string(text), width_ - indent)) {
         out_ << std::string(indent, ' ') << paint(color, line) << '\n';
     }
 }

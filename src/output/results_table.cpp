@@ -83,7 +83,6 @@ namespace {
 using Status = Outcome::Status;
 using enum Table::Align;
 
-constexpr std::string_view nothing = "-";
 /// What a ratio compares with: the fastest of these.
 constexpr std::array serialCpu{serialCpuVariant};
 constexpr std::array thrusts{thrustVariant, std::string_view("thrust-latest")};
@@ -155,7 +154,7 @@ struct OptionalColumn {
 constexpr std::array<std::string_view, 9> figureTitles{"median us", "noise %",      "enqueue us", "Gelements/s", "GB/s",
                                                        "% of copy", "x serial CPU", "x Thrust",   "x CUB"};
 
-[[nodiscard]] std::vector<std::string> figures(const Outcome& outcome, std::span<const Outcome> all) {
+[[nodiscard]] std::vector<std::string> figureCells(const Outcome& outcome, std::span<const Outcome> all) {
     if (outcome.status == Status::Failed) {
         std::vector<std::string> cells(figureTitles.size(), std::string(nothing));
         cells.front() = "FAILED";
@@ -230,7 +229,7 @@ Table resultsTable(std::span<const Outcome> outcomes) {
         for (const OptionalColumn& column : optional) {
             cells.push_back(column.cell(outcome));
         }
-        std::ranges::move(figures(outcome, outcomes), std::back_inserter(cells));
+        std::ranges::move(figureCells(outcome, outcomes), std::back_inserter(cells));
         table.addRow(std::move(cells));
     }
     return table;

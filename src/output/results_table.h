@@ -40,6 +40,9 @@ class Table {
     std::vector<std::vector<std::string>> rows_;
 };
 
+/// A cell without a figure.
+inline constexpr std::string_view nothing = "-";
+
 /// ` of int64`; empty for the default type.
 [[nodiscard]] std::string ofType(Operation operation, ElementType type);
 
