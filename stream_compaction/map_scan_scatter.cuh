@@ -5,6 +5,7 @@
 namespace StreamCompaction {
 
 /// The number of kept elements: the place of the last element, plus one if that element is kept itself.
+/// One thread.
 template <typename Bool, typename Index>
 __global__ void kernCountKept(std::size_t n, std::size_t* count, const Bool* bools, const Index* indices) {
     *count = std::size_t{indices[n - 1]} + bools[n - 1];

@@ -7,6 +7,8 @@
 #include <string>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/histogram.cuh"
+#include "stream_compaction/radix_sort/counting.cuh"
 #include "stream_compaction/radix_sort/ways.cuh"
 
 /// Least-significant-digit radix sort with digits of eight bits.
@@ -53,13 +55,52 @@ inline constexpr std::size_t mostSmallTileBytes = !hasValues<Value>   ? std::siz
                                                   : isOnDevice<Count> ? std::numeric_limits<std::size_t>::max()
                                                                       : std::size_t{32} << 20;
 
+/// By a histogram of all bits of keys without values, from `leastElements` elements on. A way of a WayTable.
+template <std::size_t leastElements>
+struct ByCounting {
+    /// The places where runs begin.
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
+        return isCounted<Bits, Value> && n >= leastElements ? scratchBytesFor<std::uint64_t>(codes<Bits> + 1) : 0;
+    }
+
+    /// Whether the way serves this sort.
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        return isCounted<Bits, Value> && sort.capacity() >= leastElements && sort.range.begin == 0 &&
+               sort.range.end == 8 * sizeof(Bits);
+    }
+
+    /// Enqueues the sort.
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (isCounted<Bits, Value>) {
+            using Shape = TileShape<512, 1, vectorLength<Bits>>;
+            ScratchArena rest = sort.arena;
+            auto* const runs = rest.take<std::uint64_t>(codes<Bits> + 1);
+            Histogram{}(sort.in.keys, runs, sort.n, codes<Bits>, CodeOf<Bits>{sort.coding}, {}, sort.stream);
+            StreamCompaction::launch<kernBeginRuns<Bits>>({1, beginThreads<Bits>, 0, Begin::Programmatic}, sort.stream,
+                                                          runs);
+            constexpr auto write = kernWriteRuns<Shape, Bits, Count>;
+            const std::size_t blocks = std::min<std::size_t>(onCurrentDevice<write>(Shape::threads).residentBlocks,
+                                                             Common::divideRoundUp(sort.capacity(), Shape::elements));
+            StreamCompaction::launch<write>({blocks, Shape::threads, 0, Begin::Programmatic}, sort.stream, sort.n,
+                                            sort.out.keys, runs, sort.coding);
+        }
+    }
+
+  private:
+    template <typename Bits, typename Value>
+    static constexpr bool isCounted = isCountable<Bits> && !hasValues<Value>;
+};
+
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
 /// that it replaces.
 template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
-    ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
-    ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
+    ByCounting<std::size_t{1} << (sizeof(Bits) == 1 ? 16 : 22)>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
+    ByBlock<SortShape<512, 8>>, ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
     ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,

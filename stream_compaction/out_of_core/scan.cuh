@@ -10,7 +10,7 @@
 
 namespace StreamCompaction::OutOfCore {
 
-/// Makes `carry` the sum of all elements up to the end of a chunk, whose scan is `out`.
+/// Makes `carry` the sum of all elements up to the end of a chunk, whose scan is `out`. One thread.
 template <typename In, typename T, typename Op>
 __global__ void kernAdvanceCarry(const In* in, const T* out, std::size_t n, T* carry, bool isInclusive, Op op) {
     *carry = isInclusive ? out[n - 1] : op(out[n - 1], static_cast<T>(in[n - 1]));

@@ -336,9 +336,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         if (column < digitValues) {
             const int status = DigitStatuses::indexOf(tile, column);
             set.publish(platform, status, State::Aggregate, Count{total});
-            if (!pass.isLast) {
-                statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
-            }
+            statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
         }
 
         // Pack the keys.
