@@ -19,6 +19,8 @@
 ///   up to 2^20     in the second-level cache, all passes in one launch, whose blocks exchange their counts around
 ///                  barriers of a cluster or a cooperative grid;
 ///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh).
+///
+/// Large arrays of keys of 8 or 16 bits without values are sorted by counting alone (radix_sort/counting.cuh).
 namespace StreamCompaction::Radix {
 
 /// An input that the call may write to. Its contents are undefined afterwards.
@@ -55,13 +57,18 @@ inline constexpr std::size_t mostSmallTileBytes = !hasValues<Value>   ? std::siz
                                                   : isOnDevice<Count> ? std::numeric_limits<std::size_t>::max()
                                                                       : std::size_t{32} << 20;
 
-/// By a histogram of all bits of keys without values, from `leastElements` elements on. A way of a WayTable.
+/// By counting, for keys of at most 16 bits without values, all bits of which count, from `leastElements` elements on.
+/// A way of a WayTable.
 template <std::size_t leastElements>
 struct ByCounting {
     /// The places where runs begin.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        return isCounted<Bits, Value> && n >= leastElements ? scratchBytesFor<std::uint64_t>(codes<Bits> + 1) : 0;
+        if constexpr (isCounted<Bits, Value>) {
+            return n >= leastElements ? scratchBytesFor<std::uint64_t>(codes<Bits> + 1) : 0;
+        } else {
+            return 0;
+        }
     }
 
     /// Whether the way serves this sort.
@@ -99,12 +106,12 @@ struct ByCounting {
 /// that it replaces.
 template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
-    ByCounting<std::size_t{1} << (sizeof(Bits) == 1 ? 16 : 22)>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
-    ByBlock<SortShape<512, 8>>, ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
+    ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
+    ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
     ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
-    ByGrid<SortShape<1024, 8>, 128>,
+    ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 0 : std::size_t{1} << 24>,
     InPasses<PassShape<Bits, Value, 64>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;

@@ -21,6 +21,7 @@ template <typename Bits>
 inline constexpr bool isCountable = sizeof(Bits) <= 2;
 
 template <typename Bits>
+requires isCountable<Bits>
 inline constexpr std::uint32_t codes = std::uint32_t{1} << 8 * sizeof(Bits);
 
 /// Threads of the block that turns counts into places.

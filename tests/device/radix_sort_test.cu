@@ -357,6 +357,55 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
     });
 }
 
+/// Expects a sort by counting of n keys, to a place that is not aligned. The device knows how many keys there are.
+template <typename K, typename KeyAt>
+void expectCounted(std::size_t n, bool descending, KeyAt keyAt) {
+    using Bits = BitsOf<K>;
+    using Way = Radix::ByCounting<0>;
+    const auto keys = hostArray(n, keyAt);
+    const DeviceBuffer<K> in{std::span<const K>(keys)};
+    GuardedArray<K> out(n + 1);
+    const std::size_t capacity = n + 100;
+    auto scratch = usedScratch(Way::scratchBytes<Bits, Radix::NoValue>(capacity, false));
+    const DeviceBuffer<std::size_t> count{std::span<const std::size_t>(&n, 1)};
+    Radix::SortCall<Bits, Radix::NoValue, CountInDeviceMemory> call{{Radix::bitsOf(in.data()), nullptr},
+                                                                    {Radix::bitsOf(out.data() + 1), nullptr},
+                                                                    {count.data(), capacity},
+                                                                    {0, 8 * sizeof(K)},
+                                                                    KeyCoding<Bits>::template of<K>(descending),
+                                                                    TileOrder::BlockIndex,
+                                                                    {},
+                                                                    ScratchArena(scratch.bytes(), 0),
+                                                                    nullptr};
+    ASSERT_TRUE(Radix::WayTable<Way>::launch(call));
+    auto expected = keys;
+    std::ranges::sort(expected);
+    if (descending) {
+        std::ranges::reverse(expected);
+    }
+    const std::vector<K> written = out.read(n + 1);
+    EXPECT_TRUE(sameBits(std::vector<K>(written.begin() + 1, written.end()), expected)) << "n = " << n;
+    call.range = {0, 7};
+    EXPECT_FALSE(Way::fits(call)) << "not all bits count";
+}
+
+TEST_F(RadixSortTest, ByCounting) {
+    std::vector<std::size_t> sizes{1, 17, 4099};
+    if (!quick()) {
+        sizes.insert(sizes.end(), {2, 15, 16, 1000, 65535, 65537, 3000001});
+    }
+    for (const std::size_t n : sizes) {
+        for (const bool descending : {false, true}) {
+            expectCounted<std::int8_t>(n, descending, AnyBits<std::int8_t>{28});
+            expectCounted<std::uint8_t>(n, descending, [](std::size_t) -> std::uint8_t { return 7; });
+            expectCounted<std::int16_t>(n, descending, AnyBits<std::int16_t>{29});
+            expectCounted<std::uint16_t>(n, descending, [](std::size_t i) {
+                return static_cast<std::uint16_t>(randomBits(30, i) & randomBits(31, i) & randomBits(32, i));
+            });
+        }
+    }
+}
+
 #if !defined(STREAM_COMPACTION_SIMULATED)
 TEST_F(RadixSortTest, AgreesWithCub) {
     const std::size_t n = quick() ? 100003 : 40000003;

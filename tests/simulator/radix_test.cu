@@ -2,7 +2,7 @@
 
 #include "seeds.cuh"
 #include "stream_compaction/multi_partition.cuh"
-#include "stream_compaction/radix_sort/ways.cuh"
+#include "stream_compaction/radix_sort.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -85,6 +85,12 @@ TEST_F(SeededRadixTest, ByCluster) {
 TEST_F(SeededRadixTest, ByGrid) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         expectSorted<GridWay, std::uint32_t, std::uint32_t>(1300 + seed % 40, seed, {0, 24});
+    });
+}
+
+TEST_F(SeededRadixTest, ByCounting) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectSorted<Radix::ByCounting<0>, std::uint8_t, NoValue>(33000 + seed % 40, seed, {0, 8});
     });
 }
 
