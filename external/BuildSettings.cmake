@@ -18,7 +18,7 @@ endif()
 # Warnings and language standards for a target of this project. Targets of users are not affected.
 function(stream_compaction_target_settings target)
     target_compile_features(${target} PUBLIC cxx_std_20)
-    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD_MODE GROUP)
+    set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
     if(MSVC)
         target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:/W4>)
     else()
@@ -49,9 +49,11 @@ function(stream_compaction_target_settings target)
     endif()
 endfunction()
 
-# Makes each of the target's folders that follow one file for the compiler, where CMAKE_UNITY_BUILD is on. Most of the
-# time goes into headers that the files of a folder share.
+# Makes each of the target's folders that follow one file for the compiler. Most of the time goes into headers that the
+# files of a folder share.
 function(stream_compaction_unite_folders target)
+    set_target_properties(${target} PROPERTIES
+        UNITY_BUILD ${STREAM_COMPACTION_UNITE_FOLDERS} UNITY_BUILD_MODE GROUP)
     get_target_property(sources ${target} SOURCES)
     foreach(folder IN LISTS ARGN)
         set(inFolder ${sources})

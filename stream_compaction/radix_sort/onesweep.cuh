@@ -110,8 +110,8 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
 /// Each counter has `replicas` copies in shared memory, so that lanes rarely meet in a bank. With 32 replicas they
 /// never do.
 ///
-/// Work O(n) per digit. Reads 4 bytes per 4-byte key. With enough replicas the integer pipe is the limit, close to the
-/// bandwidth of DRAM. With fewer it is the shared-memory atomics, one per digit and key.
+/// Work O(n) per digit. Reads 4 bytes per 4-byte key. With enough replicas DRAM is the limit. With fewer it is the
+/// shared-memory atomics, one per digit and key.
 template <typename Shape, int replicas, typename Bits, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(Count number, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
