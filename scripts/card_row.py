@@ -59,8 +59,6 @@ class Case:
         vectors = -(-self.n // counted)
         alone = next((name for name in ("Tiny", "Small", "Medium") if vectors <= shapes[name][0] * shapes[name][1]), None)
         of_tiny, of_small, of_medium, of_large = limits
-        if self.operation == "scan" and self.length <= 2:
-            of_large //= 2  # as in scanLimits
         if counted < self.length:
             of_large = of_medium  # as in compactLimits
         grids = zip(("Tiny", "Small", "Medium", "Large" + self.operation.title()),

@@ -25,7 +25,7 @@ struct BlockShape {
 using TinyBlock = BlockShape<256, 1>;
 using SmallBlock = BlockShape<256, 4>;
 using MediumBlock = BlockShape<512, 4>;
-using LargeScanBlock = BlockShape<512, 8>;
+using LargeScanBlock = BlockShape<512, 8>;  // at most one per multiprocessor
 using LargeCompactBlock = BlockShape<256, 8>;
 
 /// The largest arrays, in vectors of 16 bytes, for which a grid of each shape is faster than the next choice.
@@ -48,7 +48,7 @@ struct Card {
 inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
-     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofMedium = 1u << 18, .ofLarge = 1u << 20},
+     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofMedium = 1u << 18, .ofLarge = 1u << 19},
      .compact = {.ofTiny = 1u << 15, .ofSmall = 1u << 17, .ofMedium = 1u << 17, .ofLarge = 1u << 18}},
 };
 
@@ -104,13 +104,10 @@ struct ScanBlockFor<OpenRun<T, Heads>> {
     static constexpr bool hasLargeResidentBlocks = false;
 };
 
-/// The limits of a scan with results of type Out and sums of type T. Results of eight bytes take look-back earlier.
-template <typename Out, typename T>
+/// The limits of a scan with sums of type T.
+template <typename T>
 [[nodiscard]] ResidentLimits scanLimits() {
     ResidentLimits limits = currentCard().scan;
-    if (sizeof(Out) >= 8) {
-        limits.ofLarge /= 2;
-    }
     if (!ScanBlockFor<T>::hasLargeResidentBlocks) {
         limits.ofLarge = limits.ofMedium = limits.ofSmall;
     }

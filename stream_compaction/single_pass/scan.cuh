@@ -204,7 +204,7 @@ struct Scan {
         }
         const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
         using T = SumOf<Initial>;
-        const bool isDone = withResidentShape<LargeScanBlock>(vectors, scanLimits<Out, T>(), false, [&](auto block) {
+        const bool isDone = withResidentShape<LargeScanBlock>(vectors, scanLimits<T>(), false, [&](auto block) {
             if constexpr (std::same_as<decltype(block), LargeScanBlock> && !ScanBlockFor<T>::hasLargeResidentBlocks) {
                 return false;
             } else {

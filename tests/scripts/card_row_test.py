@@ -39,11 +39,6 @@ class CardRowTest(unittest.TestCase):
         self.assertEqual(case.loss((1, 1, 1, 1 << 20), SHAPES), 0)
         self.assertIsNone(case.loss((1 << 20, 1 << 20, 1 << 20, 1 << 20), SHAPES))
 
-    def test_scans_of_eight_bytes_look_back_earlier(self):
-        limits = (1, 1, 1, 1 << 20)
-        self.assertEqual(card_row.Case("scan", "int32", 1 << 22, {}).chosen(limits, SHAPES)[0], "resident")
-        self.assertEqual(card_row.Case("scan", "int64", 1 << 21, {}).chosen(limits, SHAPES)[0], "look-back")
-
     def test_vectors_of_bytes_are_narrower_in_a_compaction(self):
         case = card_row.Case("compact", "uint8", 8192, {})
         self.assertEqual(case.length, 16)
