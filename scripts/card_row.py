@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from measurements import ROOT, power, read
 
 DISPATCH = ROOT / "stream_compaction" / "single_pass" / "dispatch.cuh"
-LIMITS = ("ofTiny", "ofSmall", "ofMedium", "ofLarge")
+LIMITS = ("ofTiny", "ofSmall", "ofLarge")
 VECTOR_BYTES = 16
 COUNTED = 4  # elements of a vector that a compaction counts as one, like countedLength
 
@@ -58,12 +58,9 @@ class Case:
         counted = min(self.length, COUNTED) if self.operation == "compact" else self.length
         vectors = -(-self.n // counted)
         alone = next((name for name in ("Tiny", "Small", "Medium") if vectors <= shapes[name][0] * shapes[name][1]), None)
-        of_tiny, of_small, of_medium, of_large = limits
-        if counted < self.length:
-            of_large = of_medium  # as in compactLimits
-        grids = zip(("Tiny", "Small", "Medium", "Large" + self.operation.title()),
-                    (of_tiny, of_small, of_medium, of_large))
-        name = alone or next((name for name, limit in grids if vectors <= limit), None)
+        name = alone or next((name for name, limit in zip(("Tiny", "Small", "Large"), limits) if vectors <= limit), None)
+        if name == "Large" and counted < self.length:
+            name = None  # as in compactLimits
         if name:
             threads, rows = shapes[name]
             return "resident", threads, max(1, rows * counted // self.length)
@@ -96,7 +93,7 @@ def losses(cases, limits, shapes):
 
 def best_limits(cases, shapes):
     powers = [1 << exponent for exponent in range(10, 23)]
-    tried = ((losses(cases, limits, shapes), limits) for limits in itertools.combinations_with_replacement(powers, len(LIMITS)))
+    tried = ((losses(cases, limits, shapes), limits) for limits in itertools.combinations_with_replacement(powers, 3))
     return min((statistics.fmean(lost), limits) for lost, limits in tried if lost)[1]
 
 

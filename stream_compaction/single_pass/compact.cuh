@@ -314,11 +314,9 @@ struct CompactLauncher {
         constexpr int length = vectorLength<Element, T>;
         const std::size_t vectors = Common::divideRoundUp(n, countedLength<length>);
         const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * length);
-        return n == 0
-                   ? 0
-                   : std::max(
-                         scratchBytesFor<std::uint32_t>(mostResidentBlocks<LargeCompactBlock>(vectors, &Card::compact)),
-                         scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
+        return n == 0 ? 0
+                      : std::max(scratchBytesFor<std::uint32_t>(mostResidentBlocks(vectors, &Card::compact)),
+                                 scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
     }
 
     template <typename Source, typename T, typename Count, typename Predicate>
@@ -385,12 +383,12 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
         return;
     }
     constexpr int length = vectorLength<Element, T>;
-    const bool isDone = withResidentShape<LargeCompactBlock>(
-        Common::divideRoundUp(most, countedLength<length>), compactLimits<length>(rejects == Rejects::Apart), false,
-        [&]<typename Block>(Block) {
-            return compactResident(ResidentCompactBlock<Block, length>{}, in, out, rejected, count, n, keep, arena,
-                                   stream);
-        });
+    const bool isDone =
+        withResidentShape(Common::divideRoundUp(most, countedLength<length>),
+                          compactLimits<length>(rejects == Rejects::Apart), false, [&]<typename Block>(Block) {
+                              return compactResident(ResidentCompactBlock<Block, length>{}, in, out, rejected, count, n,
+                                                     keep, arena, stream);
+                          });
     if (!isDone) {
         compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
     }

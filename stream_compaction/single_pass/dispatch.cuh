@@ -24,15 +24,13 @@ struct BlockShape {
 /// The shapes of blocks that are all resident.
 using TinyBlock = BlockShape<256, 1>;
 using SmallBlock = BlockShape<256, 4>;
-using MediumBlock = BlockShape<512, 4>;
-using LargeScanBlock = BlockShape<512, 8>;  // at most one per multiprocessor
-using LargeCompactBlock = BlockShape<256, 8>;
+using MediumBlock = BlockShape<512, 4>;  // always alone
+using LargeBlock = BlockShape<256, 8>;
 
 /// The largest arrays, in vectors of 16 bytes, for which a grid of each shape is faster than the next choice.
 struct ResidentLimits {
     std::size_t ofTiny;
     std::size_t ofSmall;
-    std::size_t ofMedium;
     std::size_t ofLarge;  ///< larger arrays take look-back
 };
 
@@ -48,8 +46,8 @@ struct Card {
 inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
-     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofMedium = 1u << 18, .ofLarge = 1u << 19},
-     .compact = {.ofTiny = 1u << 15, .ofSmall = 1u << 17, .ofMedium = 1u << 17, .ofLarge = 1u << 18}},
+     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofLarge = 3u << 18},
+     .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 18}},
 };
 
 /// The row of the current device.
@@ -85,7 +83,7 @@ template <int vectorLength>
 [[nodiscard]] ResidentLimits compactLimits(bool storesRejectsInOnePass) {
     ResidentLimits limits = currentCard().compact;
     if (countedLength<vectorLength> < vectorLength || storesRejectsInOnePass) {
-        limits.ofLarge = limits.ofMedium;
+        limits.ofLarge = limits.ofSmall;
     }
     return limits;
 }
@@ -104,16 +102,6 @@ struct ScanBlockFor<OpenRun<T, Heads>> {
     static constexpr bool hasLargeResidentBlocks = false;
 };
 
-/// The limits of a scan with sums of type T.
-template <typename T>
-[[nodiscard]] ResidentLimits scanLimits() {
-    ResidentLimits limits = currentCard().scan;
-    if (!ScanBlockFor<T>::hasLargeResidentBlocks) {
-        limits.ofLarge = limits.ofMedium = limits.ofSmall;
-    }
-    return limits;
-}
-
 /// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. Results are
 /// of type Out, sums of type T. More threads are faster for arrays up to some size, but not with results of eight
 /// bytes.
@@ -129,7 +117,7 @@ void withScanBlock(std::size_t vectors, Visit&& visit) {
 
 /// Returns `visit(shape)` for the shape of the resident blocks that suits an array of `vectors` vectors: one block if
 /// it holds the array, else a grid. Returns `otherwise` if the array is too large.
-template <typename LargeBlock, typename Visit, typename Result>
+template <typename Visit, typename Result>
 constexpr Result withResidentShape(std::size_t vectors, const ResidentLimits& most, Result otherwise, Visit&& visit) {
     if (vectors <= TinyBlock::vectors) {
         return visit(TinyBlock{});
@@ -146,18 +134,14 @@ constexpr Result withResidentShape(std::size_t vectors, const ResidentLimits& mo
     if (vectors <= most.ofSmall) {
         return visit(SmallBlock{});
     }
-    if (vectors <= most.ofMedium) {
-        return visit(MediumBlock{});
-    }
     return vectors <= most.ofLarge ? visit(LargeBlock{}) : otherwise;
 }
 
 /// The most resident blocks that any card uses for an array of `vectors` vectors. Each needs an element of scratch.
-template <typename LargeBlock>
 [[nodiscard]] constexpr std::size_t mostResidentBlocks(std::size_t vectors, ResidentLimits Card::*limits) {
     std::size_t most = 0;
     for (const Card& card : cards) {
-        most = std::max(most, withResidentShape<LargeBlock>(vectors, card.*limits, std::size_t{0}, [=](auto shape) {
+        most = std::max(most, withResidentShape(vectors, card.*limits, std::size_t{0}, [=](auto shape) {
                             return Common::divideRoundUp(vectors, decltype(shape)::vectors);
                         }));
     }

@@ -203,16 +203,16 @@ struct Scan {
             return;
         }
         const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
-        using T = SumOf<Initial>;
-        const bool isDone = withResidentShape<LargeScanBlock>(vectors, scanLimits<T>(), false, [&](auto block) {
-            if constexpr (std::same_as<decltype(block), LargeScanBlock> && !ScanBlockFor<T>::hasLargeResidentBlocks) {
+        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
+            if constexpr (std::same_as<decltype(block), LargeBlock> &&
+                          !ScanBlockFor<SumOf<Initial>>::hasLargeResidentBlocks) {
                 return false;
             } else {
                 return scanResident(block, source, out, n, op, initial, arena, stream);
             }
         });
         if (!isDone) {
-            withScanBlock<Out, T>(
+            withScanBlock<Out, SumOf<Initial>>(
                 vectors, [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
         }
     }
@@ -225,7 +225,7 @@ struct Scan {
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, Out>);
         const std::size_t tiles = Common::blocksFor(n, ScanBlockFor<T>::Type::vectors * vectorLength<Element, Out>);
         return n == 0 ? 0
-                      : std::max(scratchBytesFor<T>(mostResidentBlocks<LargeScanBlock>(vectors, &Card::scan)),
+                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
