@@ -361,7 +361,7 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
 template <typename K, typename KeyAt>
 void expectCounted(std::size_t n, bool descending, KeyAt keyAt) {
     using Bits = BitsOf<K>;
-    using Way = Radix::ByCounting<0>;
+    using Way = Radix::ByCounting<1>;
     const auto keys = hostArray(n, keyAt);
     const DeviceBuffer<K> in{std::span<const K>(keys)};
     GuardedArray<K> out(n + 1);
