@@ -60,7 +60,7 @@ struct PairSorter {
     }
 };
 
-/// keys[i] is the key at the beginning of record i. Work O(n), steps O(1). Reads the sectors with keys, writes the keys.
+/// keys[i] is the key at the beginning of record i. Work O(n), steps O(1). Reads sectors with keys and writes the keys.
 template <typename K>
 __global__ void kernTakeKeys(std::size_t n, const std::byte* records, std::size_t recordBytes, K* keys) {
     const std::size_t i = Common::globalThreadIndex();
@@ -69,8 +69,8 @@ __global__ void kernTakeKeys(std::size_t n, const std::byte* records, std::size_
     }
 }
 
-/// Record i of `out` is record indices[i] of `in`. A record has `recordWords` words, and a thread moves one of them. Work
-/// O(words), steps O(1). Reads and writes each record once, and reads 4 bytes for each of its words, mostly in cache.
+/// Record i of `out` is record indices[i] of `in`. A record has `recordWords` words, and a thread moves one of them.
+/// Work O(words), steps O(1). Reads and writes each record once.
 template <typename Word>
 __global__ void kernGatherRecords(std::size_t n, const Word* in, Word* out, const std::uint32_t* indices,
                                   std::size_t recordWords) {
