@@ -56,6 +56,13 @@ class Mutant:
     build: str = "seeds"
     seeds: int = 60
 
+    def original(self):
+        """The file without the bug."""
+        text = (ROOT / LIBRARY / self.file).read_text()
+        if (times := text.count(self.old)) != 1:
+            raise ValueError(f"{self.name}: the text occurs {times} times in {self.file}")
+        return text
+
 
 SYNC = "    __syncthreads();\n"
 
@@ -254,7 +261,7 @@ MUTANTS = [
            "storage.slots, Sum{});\n    __syncthreads();\n    const std::size_t all", "storage.slots, Sum{});\n    const std::size_t all",
            "SeededTopKTest.Filtered"),
     Mutant("replicas not cleared", "barrier before digits are counted", "radix_sort/onesweep.cuh",
-           "        flat[i] = 0;\n    }\n" + SYNC, "        flat[i] = 0;\n    }\n",
+           "    counts.clear(digits * digitValues);\n" + SYNC, "    counts.clear(digits * digitValues);\n",
            "SeededRadixTest.InPasses"),
     Mutant("rows loaded by threads", "barrier in RunLoader", "row_sum/short_rows.cuh",
            "    " + SYNC, "",
@@ -339,11 +346,9 @@ class Build:
 
     def compile(self, mutant, folder):
         """Returns the test program with the mutant in it."""
-        original = (ROOT / LIBRARY / mutant.file).read_text()
-        if original.count(mutant.old) != 1:
-            raise ValueError(f"{mutant.name}: the text occurs {original.count(mutant.old)} times in {mutant.file}")
+        original = mutant.original()
         copy = self.folder / "simulated_sources" / LIBRARY / mutant.file
-        text = (copy if copy.exists() else ROOT / LIBRARY / mutant.file).read_text()
+        text = copy.read_text() if copy.exists() else original
         shutil.rmtree(folder, ignore_errors=True)  # another mutant, of an earlier run
         overlay = folder / LIBRARY / mutant.file
         overlay.parent.mkdir(parents=True, exist_ok=True)
