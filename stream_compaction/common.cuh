@@ -82,6 +82,17 @@ template <typename T>
     return *value.value;
 }
 
+/// The memory that the device reads for the value `name`.
+template <typename T>
+[[nodiscard]] Arguments::Region memoryOf(const char* /*name*/, const T& /*value*/) {
+    return {};
+}
+/// That of a value in device memory, which may not be null.
+template <typename T>
+[[nodiscard]] Arguments::Region memoryOf(const char* name, const InDeviceMemory<T>& value) {
+    return Arguments::array(name, value.value, 1);
+}
+
 /// The default predicate of compaction.
 struct IsNonzero {
     /// Whether x is kept.

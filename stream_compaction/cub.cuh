@@ -7,6 +7,7 @@
 #include <cub/device/device_select.cuh>
 #include <cuda/std/functional>
 #include <limits>
+#include <type_traits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/cub.h"
@@ -23,11 +24,24 @@ template <typename Call>
     return bytes;
 }
 
-/// Calls with n as an int if it fits, because CUB is faster with 32-bit offsets.
-template <typename Call>
-[[nodiscard]] cudaError_t withNarrowSize(std::size_t n, Call&& call) {
-    constexpr std::size_t mostInAnInt = std::numeric_limits<int>::max();
-    return n <= mostInAnInt ? call(static_cast<int>(n)) : call(static_cast<std::int64_t>(n));
+/// The most elements of an operation with kernels for 32-bit offsets alone, which are the faster ones.
+inline constexpr std::size_t mostInAnInt = std::numeric_limits<int>::max();
+
+/// The same where arrays of ints may be larger. Kernels for 64-bit offsets double what there is to compile.
+template <typename T>
+inline constexpr std::size_t mostUnlessInts = std::is_same_v<T, int> ? std::numeric_limits<std::size_t>::max()
+                                                                     : mostInAnInt;
+
+/// Calls with n as an int if it fits. Throws std::invalid_argument if there are more than `most` elements.
+template <std::size_t most, typename Call>
+[[nodiscard]] cudaError_t withSize(std::size_t n, Call&& call) {
+    Arguments::requireAtMost("n", n, most);
+    if constexpr (most > mostInAnInt) {
+        if (n > mostInAnInt) {
+            return call(static_cast<std::int64_t>(n));
+        }
+    }
+    return call(static_cast<int>(n));
 }
 
 /// Runs the call on the scratch, of which it needs `neededBytes`.
@@ -40,6 +54,8 @@ void runOnScratch(const char* name, Scratch scratch, std::size_t neededBytes, Ca
 /// cub::DeviceScan::ExclusiveScan; `out` may be `in`.
 struct Scan {
     static constexpr bool mayRunInPlace = true;
+    template <typename In>
+    static constexpr std::size_t mostElements = mostUnlessInts<In>;
 
     template <typename In, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, T* out, std::size_t n) const {
@@ -57,7 +73,7 @@ struct Scan {
     template <typename In, typename T>
     [[nodiscard]] static auto call(const In* in, T* out, std::size_t n, cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<In>>(n, [&](auto size) {
                 return cub::DeviceScan::ExclusiveScan(storage, bytes, in, out, cuda::std::plus<>{}, T{}, size, stream);
             });
         };
@@ -140,6 +156,8 @@ struct Partition : SelectBy<cub::DevicePartition> {};
 /// cub::DeviceRadixSort::SortKeys; `out` may not be `in`.
 struct Sort {
     static constexpr bool mayRunInPlace = false;
+    template <typename T>
+    static constexpr std::size_t mostElements = mostUnlessInts<T>;
 
     int endBit = 0;  ///< behind the last bit to sort by; 0 means up to the highest
 
@@ -162,7 +180,7 @@ struct Sort {
     template <typename T>
     [[nodiscard]] auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) const {
         return [=, end = endBit == 0 ? static_cast<int>(8 * sizeof(T)) : endBit](void* storage, std::size_t& bytes) {
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<T>>(n, [&](auto size) {
                 return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, size, 0, end, stream);
             });
         };
@@ -172,6 +190,8 @@ struct Sort {
 /// cub::DeviceRadixSort::SortPairs, which is stable; no output may be an input.
 struct SortPairs {
     static constexpr bool mayRunInPlace = false;
+    template <typename K>
+    static constexpr std::size_t mostElements = mostUnlessInts<K>;
 
     template <typename K, typename V>
     [[nodiscard]] std::size_t scratchBytes(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut,
@@ -197,7 +217,7 @@ struct SortPairs {
     [[nodiscard]] static auto call(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t n,
                                    cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<K>>(n, [&](auto size) {
                 return cub::DeviceRadixSort::SortPairs(storage, bytes, keysIn, keysOut, valuesIn, valuesOut, size, 0,
                                                        static_cast<int>(8 * sizeof(K)), stream);
             });
@@ -209,6 +229,8 @@ struct SortPairs {
 /// counted. Not for signed bytes, because CUB counts negative ones wrongly.
 struct Histogram {
     static constexpr bool mayRunInPlace = false;
+    template <typename T>
+    static constexpr std::size_t mostElements = mostInAnInt;
 
     template <typename T, typename Count>
     [[nodiscard]] std::size_t scratchBytes(const T* in, Count* counts, std::size_t n, std::uint32_t bins,
@@ -232,7 +254,7 @@ struct Histogram {
     [[nodiscard]] static auto call(const T* in, Count* counts, std::size_t n, std::uint32_t bins, std::int32_t first,
                                    cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<T>>(n, [&](auto size) {
                 const auto levels = static_cast<int>(bins) + 1;
                 const std::int32_t end = first + static_cast<std::int32_t>(bins);
                 return cub::DeviceHistogram::HistogramEven(storage, bytes, in, counts, levels, first, end, size,

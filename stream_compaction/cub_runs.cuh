@@ -3,7 +3,6 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_select.cuh>
-#include <limits>
 
 #include "stream_compaction/cub.cuh"
 
@@ -36,14 +35,16 @@ struct Unique {
     }
 };
 
-/// cub::DeviceRunLengthEncode::Encode, for at most 2^31 - 1 elements. May not run in place.
+/// cub::DeviceRunLengthEncode::Encode. May not run in place.
 struct Encode {
     static constexpr bool mayRunInPlace = false;
+    template <typename T>
+    static constexpr std::size_t mostElements = mostInAnInt;  // CUB has no others
 
     template <typename T, typename Length>
     [[nodiscard]] std::size_t scratchBytes(const T* in, T* unique, Length* lengths, std::size_t* count,
                                            std::size_t n) const {
-        Arguments::requireAtMost("n", n, std::numeric_limits<int>::max());
+        Arguments::requireSize<T, Length>(n);
         return queryScratchBytes(call(in, unique, lengths, count, n, nullptr));
     }
 
@@ -62,8 +63,9 @@ struct Encode {
     [[nodiscard]] static auto call(const T* in, T* unique, Length* lengths, std::size_t* count, std::size_t n,
                                    cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return cub::DeviceRunLengthEncode::Encode(storage, bytes, in, unique, lengths, count, static_cast<int>(n),
-                                                      stream);
+            return withSize<mostElements<T>>(n, [&](int size) {
+                return cub::DeviceRunLengthEncode::Encode(storage, bytes, in, unique, lengths, count, size, stream);
+            });
         };
     }
 };
@@ -71,6 +73,8 @@ struct Encode {
 /// cub::DeviceReduce::ReduceByKey by addition. May not run in place.
 struct ReduceByKey {
     static constexpr bool mayRunInPlace = false;
+    template <typename K>
+    static constexpr std::size_t mostElements = mostInAnInt;
 
     template <typename K, typename V, typename T>
     [[nodiscard]] std::size_t scratchBytes(const K* keys, const V* values, K* uniqueKeys, T* sums, std::size_t* count,
@@ -95,7 +99,7 @@ struct ReduceByKey {
     [[nodiscard]] static auto call(const K* keys, const V* values, K* uniqueKeys, T* sums, std::size_t* count,
                                    std::size_t n, cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<K>>(n, [&](auto size) {
                 return cub::DeviceReduce::ReduceByKey(storage, bytes, keys, uniqueKeys, values, sums, count,
                                                       cuda::std::plus<>{}, size, stream);
             });

@@ -11,6 +11,8 @@ namespace StreamCompaction::Cub {
 /// cub::DeviceScan::ExclusiveSumByKey. Equal neighbours among the keys are in one segment. `out` may be `in`.
 struct SegmentedScan {
     static constexpr bool mayRunInPlace = true;
+    template <typename In>
+    static constexpr std::size_t mostElements = mostInAnInt;
 
     template <typename In, typename K, typename T>
     [[nodiscard]] std::size_t scratchBytes(const In* in, const K* keys, T* out, std::size_t n) const {
@@ -31,7 +33,7 @@ struct SegmentedScan {
     template <typename In, typename K, typename T>
     [[nodiscard]] static auto call(const In* in, const K* keys, T* out, std::size_t n, cudaStream_t stream) {
         return [=](void* storage, std::size_t& bytes) {
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<In>>(n, [&](auto size) {
                 return cub::DeviceScan::ExclusiveSumByKey(storage, bytes, keys, in, out, size, cuda::std::equal_to<>{},
                                                           stream);
             });

@@ -14,6 +14,8 @@ namespace StreamCompaction::Cub {
 /// may change from call to call.
 struct TopK {
     static constexpr bool mayRunInPlace = false;
+    template <typename K>
+    static constexpr std::size_t mostElements = mostInAnInt;
 
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(const K* in, K* out, std::size_t n, std::size_t k) const {
@@ -36,7 +38,7 @@ struct TopK {
             const auto requirements = cuda::execution::require(cuda::execution::determinism::not_guaranteed,
                                                                cuda::execution::output_ordering::unsorted);
             const auto environment = cuda::std::execution::env{cuda::stream_ref{stream}, requirements};
-            return withNarrowSize(n, [&](auto size) {
+            return withSize<mostElements<K>>(n, [&](auto size) {
                 return cub::DeviceTopK::MinKeys(storage, bytes, in, out, size, static_cast<decltype(size)>(k),
                                                 environment);
             });

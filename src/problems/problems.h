@@ -40,6 +40,9 @@ struct Converted {
     StreamCompaction::Utf8::Result result{};
 };
 
+/// What becomes of ill-formed text in all problems. As a type, so that variants compile kernels for nothing else.
+using Replaced = StreamCompaction::Utf8::Always<StreamCompaction::Utf8::Errors::Replace>;
+
 template <typename From, typename To>
 using ConversionProblem = ProblemOn<From, Converted<To>>;
 

@@ -145,9 +145,10 @@ void requireConversion(const ConversionPart<From, To>& part, Utf8::Errors errors
 /// part, in which each byte is read once.
 ///
 /// How a call enqueues and fails is as for Distributed::Scan.
-struct DecodeUtf8 {
-    Utf8::Errors errors = Utf8::Errors::Replace;  ///< what becomes of ill-formed units
-    Utf8::Bom bom = Utf8::Bom::Keep;              ///< whether a byte order mark at the beginning is kept
+template <typename SomeErrors>
+struct DecodeUtf8With {
+    SomeErrors errors{};              ///< what becomes of ill-formed units: U+FFFD unless set
+    Utf8::Bom bom = Utf8::Bom::Keep;  ///< whether a byte order mark at the beginning is kept
 
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename To>
@@ -177,13 +178,17 @@ struct DecodeUtf8 {
     }
 
   private:
-    [[nodiscard]] Utf8::Decode local() const { return {.errors = errors, .bom = bom}; }
+    [[nodiscard]] Utf8::DecodeWith<SomeErrors> local() const { return {.errors = errors, .bom = bom}; }
 };
+
+/// Takes `errors` when it runs.
+using DecodeUtf8 = DecodeUtf8With<Utf8::Errors>;
 
 /// Counts the elements that DecodeUtf8 would write, and finds the first error: `validate(in, counts, result, n,
 /// scratch, rank, stream)`. Strict mode counts as Replace does. Everything else is as for DecodeUtf8.
-struct ValidateUtf8 {
-    Utf8::Errors errors = Utf8::Errors::Replace;   ///< what becomes of ill-formed units
+template <typename SomeErrors>
+struct ValidateUtf8With {
+    SomeErrors errors{};                           ///< what becomes of ill-formed units: U+FFFD unless set
     Utf8::CountIn countIn = Utf8::CountIn::Utf32;  ///< the elements to count
 
     /// The bytes of scratch that a rank needs. Needs no device.
@@ -215,16 +220,20 @@ struct ValidateUtf8 {
     }
 
   private:
-    [[nodiscard]] Utf8::Validate local() const { return {.errors = errors, .countIn = countIn}; }
+    [[nodiscard]] Utf8::ValidateWith<SomeErrors> local() const { return {.errors = errors, .countIn = countIn}; }
 };
+
+/// Takes `errors` when it runs.
+using ValidateUtf8 = ValidateUtf8With<Utf8::Errors>;
 
 /// Encodes text that is spread over the ranks, of any type of element that Utf8::Encode takes, into UTF-8: `encode(in,
 /// out, counts, result, n, scratch, rank, stream)`. The text may also be cut inside a pair of surrogates. Then its
 /// first two bytes belong to the rank with the first surrogate, and its last two to the rank with the second one, so
 /// that no rank has more than 3 bytes per element. Results and arrays are otherwise as for DecodeUtf8 and Utf8::Encode.
 /// UTF-32 takes one exchange.
-struct EncodeUtf8 {
-    Utf8::Errors errors = Utf8::Errors::Replace;  ///< what becomes of ill-formed units
+template <typename SomeErrors>
+struct EncodeUtf8With {
+    SomeErrors errors{};  ///< what becomes of ill-formed units: U+FFFD unless set
 
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename From>
@@ -258,7 +267,10 @@ struct EncodeUtf8 {
     }
 
   private:
-    [[nodiscard]] Utf8::Encode local() const { return {.errors = errors}; }
+    [[nodiscard]] Utf8::EncodeWith<SomeErrors> local() const { return {.errors = errors}; }
 };
+
+/// Takes `errors` when it runs.
+using EncodeUtf8 = EncodeUtf8With<Utf8::Errors>;
 
 }  // namespace StreamCompaction::Distributed

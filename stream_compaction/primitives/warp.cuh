@@ -21,15 +21,15 @@ __device__ inline int lane() { return static_cast<int>(threadIdx.x % lanes); }
 /// The index of the warp in its block.
 __device__ inline int index() { return static_cast<int>(threadIdx.x / lanes); }
 
-/// Applies a shuffle of 32-bit words to a value of any type.
-template <typename T, typename ShuffleWord>
-__device__ T shuffleWords(const T& x, ShuffleWord shuffleWord) {
+/// Applies a function of 32-bit words, such as a shuffle, to each word of a value of any type.
+template <typename T, typename WordFunction>
+__device__ T mapWords(const T& x, WordFunction function) {
     constexpr int words = (sizeof(T) + 3) / 4;
     std::uint32_t pieces[words] = {};
     memcpy(pieces, &x, sizeof(T));
 #pragma unroll
     for (std::uint32_t& piece : pieces) {
-        piece = shuffleWord(piece);
+        piece = function(piece);
     }
     T result;
     memcpy(&result, pieces, sizeof(T));
@@ -39,13 +39,13 @@ __device__ T shuffleWords(const T& x, ShuffleWord shuffleWord) {
 /// The value of lane `fromLane`, in every lane.
 template <typename T>
 __device__ T broadcast(const T& x, int fromLane) {
-    return shuffleWords(x, [=](std::uint32_t word) { return __shfl_sync(allLanes, word, fromLane); });
+    return mapWords(x, [=](std::uint32_t word) { return __shfl_sync(allLanes, word, fromLane); });
 }
 
 /// The value of the lane `distance` places before this one. The first `distance` lanes keep their own.
 template <typename T>
 __device__ T shiftUp(const T& x, int distance) {
-    return shuffleWords(x, [=](std::uint32_t word) { return __shfl_up_sync(allLanes, word, distance); });
+    return mapWords(x, [=](std::uint32_t word) { return __shfl_up_sync(allLanes, word, distance); });
 }
 
 /// The value of the lane before this one; lane 0 gets that of the last lane.
@@ -59,7 +59,7 @@ template <int group, typename T, typename Op>
 __device__ T reduceByShuffles(T x, const Op& op) {
 #pragma unroll
     for (int distance = 1; distance < group; distance *= 2) {
-        const T other = shuffleWords(x, [=](std::uint32_t word) { return __shfl_xor_sync(allLanes, word, distance); });
+        const T other = mapWords(x, [=](std::uint32_t word) { return __shfl_xor_sync(allLanes, word, distance); });
         x = (lane() & distance) != 0 ? op(other, x) : op(x, other);
     }
     return x;

@@ -272,7 +272,7 @@ struct DigitOfCopy {
 
     template <typename Bits>
     [[nodiscard]] __device__ std::uint32_t of(const Bits& key) const {
-        return digit.of(Warp::shuffleWords(key, [this](std::uint32_t word) { return word ^ zero; }));
+        return digit.of(Warp::mapWords(key, [this](std::uint32_t word) { return word ^ zero; }));
     }
 };
 template <typename DigitOf>

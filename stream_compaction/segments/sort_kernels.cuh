@@ -186,7 +186,7 @@ __device__ void sortByNetwork(T (&entries)[rows]) {
             for (int row = 0; row < rows; ++row) {
                 if (distance >= rows) {
                     const int lanes = distance / rows;
-                    const T other = Warp::shuffleWords(
+                    const T other = Warp::mapWords(
                         entries[row], [=](std::uint32_t word) { return __shfl_xor_sync(Warp::allLanes, word, lanes); });
                     entries[row] = select(laneAscends == ((lane & lanes) == 0), entries[row], other);
                 } else if ((row & distance) == 0) {

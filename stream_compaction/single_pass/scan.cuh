@@ -182,7 +182,6 @@ struct Scan {
     template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
     void operator()(const In& in, T* out, N n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        Arguments::requireArray("initial", initial.value, 1);
         scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
     }
 
@@ -196,7 +195,7 @@ struct Scan {
         static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
         const std::size_t most = capacityOf(n);
         requireSource<true>(source, out, most);
-        requireApart(n, {}, {Arguments::array("out", out, most)});
+        requireApart(n, {memoryOf("initial", initial)}, {Arguments::array("out", out, most)});
         ScratchArena arena(scratch, scratchBytesForSums<SumOf<Initial>, Source, Out>(most));
         if (most == 0) {
             tellExceeded(n, stream);

@@ -346,8 +346,11 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
 /// too. May not run in place. Neither allocates nor synchronises. The scratch may hold anything and keeps nothing from
 /// call to call. n == 0 is valid. Null arrays, more text than memory or a grid has room for, an output that begins
 /// inside the input and too little scratch throw std::invalid_argument. A failing CUDA call throws CudaError.
-struct Decode {
-    Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
+///
+/// `SomeErrors` is Errors, or Always<...> for one treatment of errors alone.
+template <typename SomeErrors>
+struct DecodeWith {
+    SomeErrors errors{};                          ///< what becomes of ill-formed units: U+FFFD unless set
     Bom bom = Bom::Keep;                          ///< whether a byte order mark at the beginning is kept
     TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
@@ -389,10 +392,14 @@ struct Decode {
     }
 };
 
+/// Takes `errors` when it runs.
+using Decode = DecodeWith<Errors>;
+
 // Not inline, so that files of a program that decode alike can leave the kernels to one of them, by `extern template`.
+template <typename SomeErrors>
 template <typename Text, typename To, typename Count>
-void Decode::decode(const Text& text, const std::uint8_t* in, To* out, Result* result, Count n, Scratch scratch,
-                    cudaStream_t stream) const {
+void DecodeWith<SomeErrors>::decode(const Text& text, const std::uint8_t* in, To* out, Result* result, Count n,
+                                    Scratch scratch, cudaStream_t stream) const {
     requireConversionArrays(in, out, result, n);
     ScratchArena arena(scratch, scratchBytes(in, out, result, n));
     if (capacityOf(n) == 0) {
@@ -418,8 +425,9 @@ void Decode::decode(const Text& text, const std::uint8_t* in, To* out, Result* r
 /// Counts the elements that Decode would write, code points or code units of UTF-16, and finds the first error. Strict
 /// mode counts as Replace does. Writes only the result. Everything else is as for Decode. Tiles do not wait for each
 /// other, so there is no `order`.
-struct Validate {
-    Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
+template <typename SomeErrors>
+struct ValidateWith {
+    SomeErrors errors{};                          ///< what becomes of ill-formed units: U+FFFD unless set
     CountIn countIn = CountIn::Utf32;             ///< the elements to count
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -482,5 +490,8 @@ struct Validate {
         });
     }
 };
+
+/// Takes `errors` when it runs.
+using Validate = ValidateWith<Errors>;
 
 }  // namespace StreamCompaction::Utf8

@@ -474,8 +474,9 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 ///
 /// `out` must have room for the bytes that come out, at most 4 per element of UTF-32, 3 per element of UTF-16 and 2 per
 /// element of Latin-1. In strict mode it must have room for that maximum. Everything else is as for Decode.
-struct Encode {
-    Errors errors = Errors::Replace;              ///< what becomes of ill-formed units
+template <typename SomeErrors>
+struct EncodeWith {
+    SomeErrors errors{};                          ///< what becomes of ill-formed units: U+FFFD unless set
     TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -513,10 +514,14 @@ struct Encode {
                 cudaStream_t stream) const;
 };
 
+/// Takes `errors` when it runs.
+using Encode = EncodeWith<Errors>;
+
 // Not inline, as Decode::decode.
+template <typename SomeErrors>
 template <typename Text, typename From, typename Count>
-void Encode::encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n, Scratch scratch,
-                    cudaStream_t stream) const {
+void EncodeWith<SomeErrors>::encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n,
+                                    Scratch scratch, cudaStream_t stream) const {
     requireConversionArrays(in, out, result, n);
     ScratchArena arena(scratch, scratchBytes(in, out, result, n));
     if (capacityOf(n) == 0) {

@@ -70,18 +70,22 @@ void requireConversionArrays(const From* in, const To* out, const Result* result
                  {Arguments::beginOfArray("out", out, most), Arguments::array("result", result, 1)});
 }
 
-/// Calls `work` with the errors as a type, std::integral_constant<Errors, errors>.
+/// Calls `work` with the errors as a type, Always<errors>.
 template <typename Work>
 void withErrors(Errors errors, Work&& work) {
     switch (errors) {
         case Errors::Replace:
-            return work(std::integral_constant<Errors, Errors::Replace>{});
+            return work(Always<Errors::Replace>{});
         case Errors::Skip:
-            return work(std::integral_constant<Errors, Errors::Skip>{});
+            return work(Always<Errors::Skip>{});
         case Errors::Strict:
-            return work(std::integral_constant<Errors, Errors::Strict>{});
+            return work(Always<Errors::Strict>{});
     }
     throw std::invalid_argument("errors: expected Replace, Skip or Strict");
+}
+template <Errors always, typename Work>
+void withErrors(Always<always> errors, Work&& work) {
+    work(errors);
 }
 
 }  // namespace StreamCompaction::Utf8

@@ -126,6 +126,19 @@ TEST_F(SinglePassScanTest, OfAFunctionBehindAnInitialValue) {
     }
 }
 
+TEST_F(SinglePassScanTest, RefusesAnInitialValueThatItWouldOverwrite) {
+    const std::size_t n = 100;
+    DeviceBuffer<int> array(n + 1);
+    auto scratch = usedScratch(Scan{}.scratchBytes(array.data(), array.data(), n));
+    const auto scanFrom = [&](const int* initial) {
+        Scan{}(std::as_const(array).data(), array.data(), n, Sum{}, InDeviceMemory<int>{initial}, scratch.bytes(),
+               nullptr);
+    };
+    EXPECT_THROW(scanFrom(array.data() + n - 1), std::invalid_argument);
+    EXPECT_THROW(scanFrom(nullptr), std::invalid_argument);
+    EXPECT_NO_THROW(scanFrom(array.data() + n));
+}
+
 TEST_F(SinglePassScanTest, OperatorsThatDoNotCommute) {
     expectRight<AffineMap, AffineMap>(Compose{});
     expectRight<Matrix, Matrix>(Multiply{});

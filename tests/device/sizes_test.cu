@@ -391,6 +391,19 @@ TEST(Sizes, MoreElementsThanAGridHasThreadsForAreRefused) {
     });
 }
 
+#if !defined(STREAM_COMPACTION_SIMULATED)
+TEST(Sizes, CubTakesMoreThanAnIntCountsOfIntsAlone) {
+    const std::size_t n = std::size_t{1} << 31;
+    expectSizeRefused("scan", [&] { (void)Cub::Scan{}.scratchBytes(noArray<float>, noArray<float>, n); });
+    expectSizeRefused("sort", [&] { (void)Cub::Sort{}.scratchBytes(noArray<float>, noArray<float>, n); });
+    expectSizeRefused("histogram",
+                      [&] { (void)Cub::Histogram{}.scratchBytes(noArray<int>, noArray<std::uint32_t>, n, 256, 0); });
+    expectSizeRefused("row sum", [&] { (void)Cub::RowSum{}.scratchBytes(noArray<int>, noArray<int>, 2, 5, n); });
+    static_assert(Cub::Scan::mostElements<int> > n && Cub::Sort::mostElements<int> > n &&
+                  Cub::SortPairs::mostElements<int> > n);
+}
+#endif
+
 TEST(Sizes, ScratchGrowsPastTwoToThe32Elements) {
     for (const std::size_t n : {(std::size_t{1} << 31) + 1, (std::size_t{1} << 32) + 1, std::size_t{1} << 35}) {
         EXPECT_GE(Naive::Scan{}.scratchBytes(noArray<int>, noArray<int>, n), 2 * n * sizeof(int));

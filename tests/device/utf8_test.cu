@@ -589,6 +589,18 @@ TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
 
 // Characters of Latin-1, of which some take two bytes, with others and with errors among them, in few and in many
 // tiles.
+TEST_F(Utf8Test, ErrorsKnownWhenCompiling) {
+    const Bytes text = randomText(100'000, 7, 5);
+    const std::vector<char16_t> text16{u'a', 0xD800, u'b', 0xDC00};
+    const auto expectAs = [&]<Errors errors>(Always<errors>) {
+        expectConverted(DecodeWith<Always<errors>>{}, text, decodedByCpu<char16_t>(text, errors));
+        expectConverted(EncodeWith<Always<errors>>{}, text16, encodedByCpu(text16, errors));
+    };
+    ASSERT_NO_FATAL_FAILURE(expectAs(Always<Errors::Replace>{}));
+    ASSERT_NO_FATAL_FAILURE(expectAs(Always<Errors::Skip>{}));
+    ASSERT_NO_FATAL_FAILURE(expectAs(Always<Errors::Strict>{}));
+}
+
 TEST_F(Utf8Test, TextOfLatin1) {
     for (const std::size_t n : {std::size_t{100'000}, fewBytes + 3 * tileOfMany}) {
         if (quick() && n > fewBytes) {

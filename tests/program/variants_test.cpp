@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <optional>
 #include <set>
+#include <stdexcept>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -50,6 +53,33 @@ TEST(AllVariants, CanBePreparedWhereTheBuildHasThemOrSayWhyNot) {
         EXPECT_EQ(static_cast<bool>(variant.deviceBytes), onGpu && hasGpuVariants && isThere) << variant.title;
     }
 }
+
+#if defined(STREAM_COMPACTION_HAS_CUDA) && !defined(STREAM_COMPACTION_SIMULATED)
+/// A problem of which only the size is asked for.
+class LargeProblem : public Problem {
+  public:
+    [[nodiscard]] std::size_t size() const override { return std::size_t{1} << 31; }
+    [[nodiscard]] std::size_t total() const override { return size(); }
+    [[nodiscard]] std::size_t bytesMoved() const override { return 0; }
+    [[nodiscard]] std::optional<std::string> mismatch() const override { return std::nullopt; }
+};
+
+TEST(AllVariants, OfCubAreSkippedWhereTheyTakeFewerElements) {
+    const auto reason = [](Operation operation, ElementType type) {
+        for (const Variant& variant : allVariants()) {
+            if (variant.operation == operation && variant.type == type && variant.name == "cub") {
+                return variant.reasonToSkip(LargeProblem());
+            }
+        }
+        throw std::logic_error("there is no such variant");
+    };
+    const std::optional<std::string> tooMany = "takes at most 2147483647 elements of this type";
+    EXPECT_EQ(reason(Operation::Sort, ElementType::Float), tooMany);
+    EXPECT_EQ(reason(Operation::RowSum, ElementType::Int32), tooMany);
+    EXPECT_EQ(reason(Operation::Sort, ElementType::Int32), std::nullopt);
+    EXPECT_EQ(reason(Operation::Compact, ElementType::Float), std::nullopt);
+}
+#endif
 
 TEST(AllVariants, AreThereButForPeers) {
     const std::set<std::string_view> peers{"thrust", "cub", "cublas", "distributed"};  // the last one needs NCCL

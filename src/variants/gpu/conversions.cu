@@ -169,10 +169,13 @@ Implementations gpuConversions() {
         implement<ConversionMemory<std::uint8_t, char32_t>>(Utf8ToUtf32, "textbook", textbook),
         implement<ConversionMemory<std::uint8_t, char32_t>>(Utf8ToUtf32, "single-pass", fixed<Utf8::Decode>),
         fromHost(),
-        implement<ConversionMemory<std::uint8_t, char16_t>>(Operation::Utf8ToUtf16, "single-pass", fixed<Utf8::Decode>),
-        implement<ValidationMemory>(Operation::Utf8Validate, "single-pass", fixed<Utf8::Validate>),
-        implement<ConversionMemory<char32_t, std::uint8_t>>(Operation::Utf32ToUtf8, "single-pass", fixed<Utf8::Encode>),
-        implement<ConversionMemory<char16_t, std::uint8_t>>(Operation::Utf16ToUtf8, "single-pass", fixed<Utf8::Encode>),
+        implement<ConversionMemory<std::uint8_t, char16_t>>(Operation::Utf8ToUtf16, "single-pass",
+                                                            fixed<Utf8::DecodeWith<Replaced>>),
+        implement<ValidationMemory>(Operation::Utf8Validate, "single-pass", fixed<Utf8::ValidateWith<Replaced>>),
+        implement<ConversionMemory<char32_t, std::uint8_t>>(Operation::Utf32ToUtf8, "single-pass",
+                                                            fixed<Utf8::EncodeWith<Replaced>>),
+        implement<ConversionMemory<char16_t, std::uint8_t>>(Operation::Utf16ToUtf8, "single-pass",
+                                                            fixed<Utf8::EncodeWith<Replaced>>),
     };
 }
 

@@ -20,8 +20,9 @@ extern template void SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>::
 extern template void SinglePass::CompactLauncher<SinglePass::Rejects::Apart>::operator()(
     const ArraySource<std::int32_t>&, std::int32_t*, std::int32_t*, std::size_t*, std::size_t, IsNonzero, Scratch,
     cudaStream_t) const;
-extern template void Utf8::Encode::encode(const Utf8::TextInMemory&, const char32_t*, std::uint8_t*, Utf8::Result*,
-                                          std::size_t, Scratch, cudaStream_t) const;
+extern template void Utf8::EncodeWith<Bench::Replaced>::encode(const Utf8::TextInMemory&, const char32_t*,
+                                                               std::uint8_t*, Utf8::Result*, std::size_t, Scratch,
+                                                               cudaStream_t) const;
 
 }  // namespace StreamCompaction
 
@@ -34,6 +35,7 @@ using StreamCompaction::noArray;
 using StreamCompaction::Scratch;
 using StreamCompaction::Radix::hasValues;
 using StreamCompaction::Radix::NoValue;
+using Validation = Distributed::ValidateUtf8With<Replaced>;
 
 /// NCCL's communicators of the first GPUs, all in this process. If the world has several ranks, that of the current
 /// GPU, with one in each of the other processes.
@@ -405,7 +407,7 @@ class DistributedValidation {
     }
 
     void call() {
-        team_.run([this] { Distributed::ValidateUtf8{}(parts_); });
+        team_.run([this] { Validation{}(parts_); });
     }
     void poison() {
         counts_.poison();
@@ -419,8 +421,7 @@ class DistributedValidation {
 
   private:
     [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
-        return Distributed::ValidateUtf8{}.scratchBytes(noArray<std::uint8_t>, noArray<std::size_t>,
-                                                        noArray<Utf8::Result>, share);
+        return Validation{}.scratchBytes(noArray<std::uint8_t>, noArray<std::size_t>, noArray<Utf8::Result>, share);
     }
 
     Team& team_;
@@ -511,12 +512,13 @@ template <template <typename> typename MemoryOf, typename... Ts>
 }
 
 [[nodiscard]] Implementations distributedConversions(const std::shared_ptr<TeamOfTheRun>& teams) {
-    using Distributed::DecodeUtf8, Distributed::EncodeUtf8;
-    return {distributed<DistributedConversion<Operation::Utf8ToUtf32, DecodeUtf8, std::uint8_t, char32_t>>(teams),
-            distributed<DistributedConversion<Operation::Utf8ToUtf16, DecodeUtf8, std::uint8_t, char16_t>>(teams),
+    using Decode = Distributed::DecodeUtf8With<Replaced>;
+    using Encode = Distributed::EncodeUtf8With<Replaced>;
+    return {distributed<DistributedConversion<Operation::Utf8ToUtf32, Decode, std::uint8_t, char32_t>>(teams),
+            distributed<DistributedConversion<Operation::Utf8ToUtf16, Decode, std::uint8_t, char16_t>>(teams),
             distributed<DistributedValidation>(teams),
-            distributed<DistributedConversion<Operation::Utf32ToUtf8, EncodeUtf8, char32_t, std::uint8_t>>(teams),
-            distributed<DistributedConversion<Operation::Utf16ToUtf8, EncodeUtf8, char16_t, std::uint8_t>>(teams)};
+            distributed<DistributedConversion<Operation::Utf32ToUtf8, Encode, char32_t, std::uint8_t>>(teams),
+            distributed<DistributedConversion<Operation::Utf16ToUtf8, Encode, char16_t, std::uint8_t>>(teams)};
 }
 
 }  // namespace

@@ -76,7 +76,9 @@ template <typename Op, typename T>
     if constexpr (Absent<Op>) {
         return absent(Operation::RowSum, elementTypeOf<T>(), variant, Op::reasonForAbsence);
     } else {
-        return implement<OperationRun<Op, T>, T>(variant);
+        Implementation implementation = implement<OperationRun<Op, T>, T>(variant);
+        implementation.runner.reasonToSkip = tooManyFor<Op, T>;
+        return implementation;
     }
 }
 

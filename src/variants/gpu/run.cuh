@@ -4,6 +4,7 @@
 #include <stream_compaction/runtime/cuda_check.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -89,6 +90,23 @@ concept Absent = requires {
     Op::reasonForAbsence;
 };
 
+/// An operation that takes a limited number of elements of type T.
+template <typename Op, typename T>
+concept Limited = requires {
+    Op::template mostElements<T>;
+};
+
+/// Returns why the operation cannot run on a problem, if so.
+template <typename Op, typename T>
+[[nodiscard]] std::optional<std::string> tooManyFor(const Problem& problem) {
+    if constexpr (Limited<Op, T>) {
+        if (problem.size() > Op::template mostElements<T>) {
+            return "takes at most " + std::to_string(Op::template mostElements<T>) + " elements of this type";
+        }
+    }
+    return std::nullopt;
+}
+
 /// `makeOp` returns the operation for a block size.
 template <typename Memory, typename MakeOp>
 [[nodiscard]] Implementation implement(Operation operation, std::string_view variant, MakeOp makeOp) {
@@ -108,7 +126,8 @@ template <typename Memory, typename MakeOp>
                  .prepare = [makeOp](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
                      return std::make_unique<Run>(makeOp(setting.blockSize),
                                                   dynamic_cast<typename Memory::SomeProblem&>(problem));
-                 }}};
+                 },
+                 .reasonToSkip = tooManyFor<Op, typename Memory::Element>}};
     }
 }
 
