@@ -14,10 +14,10 @@ OPERATIONS = """
     SinglePass::Scan SinglePass::Compact SinglePass::CompactFlagged SinglePass::Partition
     Radix::Sort Radix::ArgSort Radix::TopK Radix::MultiPartition
     SegmentedScan SegmentedSort Runs::Unique Runs::Encode Runs::ReduceByKey Histogram RowSum::Adaptive
-    Utf8::Decode Utf8::Encode Utf8::Validate
+    Utf8::DecodeWith Utf8::EncodeWith Utf8::ValidateWith
     Naive::Scan Efficient::TextbookScan Efficient::OptimizedScan SharedMem::Scan MapScanScatter SplitSort
     Distributed::Scan Distributed::Compact Distributed::Partition Distributed::Balance Distributed::Sort
-    Distributed::RowSum Distributed::DecodeUtf8 Distributed::ValidateUtf8 Distributed::EncodeUtf8
+    Distributed::RowSum Distributed::DecodeUtf8With Distributed::ValidateUtf8With Distributed::EncodeUtf8With
     OutOfCore::Scan OutOfCore::Compact OutOfCore::Sort
 """.split()
 
