@@ -884,7 +884,7 @@ def build_objects(name):
     return "\n".join([*table(["file", "CPU s", "MB"], lines), "", f"From {link(name, HOUSE)}."])
 
 
-SLOW_TO_COMPILE = 5  # CPU seconds
+SLOW_TO_COMPILE = 10  # CPU seconds
 
 
 def megabytes(size):
