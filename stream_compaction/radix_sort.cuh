@@ -20,7 +20,9 @@
 ///                  barriers of a cluster or a cooperative grid;
 ///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh).
 ///
-/// Large arrays of keys of 8 or 16 bits without values are sorted by counting alone (radix_sort/counting.cuh).
+/// Some arrays need no passes, or fewer: up to 2048 keys of 4 or 8 bytes without values are sorted by a network
+/// (radix_sort/network.cuh), up to 2^21 integers of 4 bytes in buckets (radix_sort/buckets.cuh), large arrays of keys
+/// of 8 or 16 bits without values by counting (radix_sort/counting.cuh).
 namespace StreamCompaction::Radix {
 
 /// An input that the call may write to. Its contents are undefined afterwards.
@@ -74,8 +76,7 @@ struct ByCounting {
     /// Whether the way serves this sort.
     template <typename Bits, typename Value, typename Count>
     [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
-        return isCounted<Bits, Value> && sort.capacity() >= leastElements && sort.range.begin == 0 &&
-               sort.range.end == 8 * sizeof(Bits);
+        return isCounted<Bits, Value> && sort.capacity() >= leastElements && sort.sortsByAllBits();
     }
 
     /// Enqueues the sort.
@@ -106,8 +107,11 @@ struct ByCounting {
 /// that it replaces.
 template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
-    ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>, ByBlock<SortShape<512, 8>>,
-    ByCluster<SortShape<256, 2>>,  // from compute capability 9.0 on
+    ByNetwork<SortShape<256, 4>>, ByNetwork<SortShape<512, 4>>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
+    BucketsByCluster<SortShape<256, 2>, InNetwork>,  // from compute capability 9.0 on
+    ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>>, BucketsByGrid<SortShape<256, 4>, 64>,
+    BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128>,
+    BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<1024, 16>, 128>, ByCluster<SortShape<256, 2>>,
     ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
@@ -152,7 +156,7 @@ void launchSort(const SortCall<Bits, Value, Count>& call) {
 /// Neither allocates nor synchronises. A range of bits that the key does not have throws std::invalid_argument. So do
 /// more elements than 2^23 tiles hold, which are tens of billions (passTiles). A card with too little shared memory
 /// throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of
-/// keys and one of values (two of each up to 2^20 elements), and for the counts of the blocks.
+/// keys and one of values (two of each up to 2^21 elements), and for the counts of the blocks.
 struct Sort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -177,7 +181,7 @@ struct Sort {
         sortKeys(in, {}, out, countOf(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
-    /// The same, and the sort may write to its input. Beyond 2^20 elements this takes no scratch for a copy of the
+    /// The same, and the sort may write to its input. Beyond 2^21 elements this takes no scratch for a copy of the
     /// array. If the number of passes turns out even, it costs a copy of the input.
     template <typename K, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, N n) const {

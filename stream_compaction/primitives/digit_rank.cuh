@@ -35,6 +35,9 @@ struct DigitRange {
         const int bits = end - shift < digitBits ? end - shift : digitBits;
         return {shift, (1u << bits) - 1};
     }
+
+    /// The digit of the highest `bits` bits.
+    [[nodiscard]] __device__ Digit highest(int bits) const { return {end - bits, (1u << bits) - 1}; }
 };
 
 /// The lanes of the warp that hold the same digit as this one.

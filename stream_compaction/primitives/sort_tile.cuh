@@ -44,6 +44,10 @@ struct Elements {
     Value* values;
 
     [[nodiscard]] __device__ Elements<const Bits, const Value> readOnly() const { return {keys, values}; }
+    /// Those behind the first `count` ones.
+    [[nodiscard]] __device__ Elements behind(std::size_t count) const {
+        return {keys + count, values == nullptr ? nullptr : values + count};
+    }
 };
 
 /// Threads per block and elements per thread.
@@ -200,9 +204,25 @@ class TileKeys {
         }
     }
 
+    /// The bits in which any key of this thread is not as `key`.
+    [[nodiscard]] __device__ Bits differingFrom(Bits key) const {
+        Bits differing = 0;
+#pragma unroll
+        for (int row = 0; row < Shape::items; ++row) {
+            differing |= placeIn<Shape>(row) < size_ ? keys_[row] ^ key : Bits{0};
+        }
+        return differing;
+    }
+
     template <typename Ranks, typename DigitOf>
     __device__ void count(Ranks& ranks, const DigitOf& digit) const {
         countRows(0, Shape::items, ranks, digit);
+    }
+
+    /// The number of places past the end that are counted as keys with this digit.
+    template <typename DigitOf>
+    [[nodiscard]] __device__ std::uint32_t countedPastTheEnd(const DigitOf& digit, std::uint32_t value) const {
+        return value == digitPastTheEnd(digit) ? Shape::elements - size_ : 0;
     }
 
     /// Loads, encodes and counts the keys.
@@ -290,11 +310,20 @@ class TileKeys {
     }
 
     template <typename DigitOf>
+    [[nodiscard]] static __device__ std::uint32_t digitPastTheEnd(const DigitOf& digit) {
+        if constexpr (greatestKeyIsLast<DigitOf>) {
+            return digit.of(greatest());
+        } else {
+            return digitValues - 1;
+        }
+    }
+
+    template <typename DigitOf>
     [[nodiscard]] __device__ std::uint32_t digitIn(int row, const DigitOf& digit) const {
         if constexpr (greatestKeyIsLast<DigitOf>) {
             return digit.of(keys_[row]);
         } else {
-            return placeIn<Shape>(row) < size_ ? digit.of(keys_[row]) : digitValues - 1;
+            return placeIn<Shape>(row) < size_ ? digit.of(keys_[row]) : digitPastTheEnd(digit);
         }
     }
 

@@ -74,10 +74,11 @@ __global__ void __launch_bounds__(Shape::threads)
     const auto blocks = Blocks::group();
     auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
     const std::size_t n = numberOf(count);
-    const ResidentTile tile = residentTile<Shape, Count>(n);
+    const ResidentTile tile = residentTile<Count>(n, Shape::elements);
     TileKeys<Shape, Bits> keys;
     keys.load(in.keys + tile.begin, tile.size);
-    const DigitCount keysOfAll = packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, counts, out);
+    const DigitCount keysOfAll =
+        packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, digitBits, counts, out);
     if (blockIdx.x == 0 && threadIdx.x < parts) {
         begins[threadIdx.x] = keysOfAll.smaller;
     }

@@ -15,34 +15,33 @@ using OriginInBlock = std::conditional_t<hasValues<Value>, std::uint16_t, NoValu
 
 /// Least-significant-digit radix sort of at most Shape::elements keys by one block, called by all of its threads. The
 /// keys go back and forth between registers and shared memory, one pass per digit. A digit that all keys share needs no
-/// pass. The values are read once, at the end.
+/// pass. The values are read once, at the end. `encoding` is applied to the keys of `in`, and undoing `coding` gives
+/// those of `out`.
 ///
 /// Work O(n) per digit, steps O(log n). Each key and each value is read and written once: 8 bytes per int. Latency is
 /// the limit: a launch, a load, the barriers of each pass, a store.
-template <typename Shape, typename Bits, typename Value>
-__device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>>& storage, int size,
+template <typename Shape, typename Bits, typename Value, typename Rank, typename Encoding>
+__device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>, Rank>& storage, int size,
                             Elements<Bits, Value> out, Elements<const Bits, const Value> in, DigitRange range,
-                            const KeyCoding<Bits>& coding) {
+                            const Encoding& encoding, const KeyCoding<Bits>& coding) {
     using Origin = OriginInBlock<Value>;
     TileKeys<Shape, Bits> keys;
-    keys.loadAndEncode(in.keys, size, coding);
+    keys.loadAndEncode(in.keys, size, encoding);
     Origin origins[Shape::items];
-    Bits differing = 0;
-    const Bits first = coding.encode(in.keys[0]);
+    if constexpr (hasValues<Value>) {
 #pragma unroll
-    for (int row = 0; row < Shape::items; ++row) {
-        if constexpr (hasValues<Value>) {
+        for (int row = 0; row < Shape::items; ++row) {
             origins[row] = static_cast<Origin>(placeIn<Shape>(row));
         }
-        differing |= placeIn<Shape>(row) < size ? keys[row] ^ first : Bits{0};
     }
+    const Bits differing = keys.differingFrom(encoding.encode(in.keys[0]));
 
     for (int pass = 0; pass < range.count(); ++pass) {
         const Digit digit = range.digit(pass);
         if (__syncthreads_or(digit.of(differing) != 0) == 0) {
             continue;
         }
-        DigitRank<Shape::threads> ranks(storage.ranks, storage.counts);
+        DigitRank<Shape::threads, Rank> ranks(storage.ranks, storage.counts);
         keys.count(ranks, digit);
         ranks.begin(ranks.total());
         keys.pack(ranks, digit, storage);
@@ -61,7 +60,7 @@ __device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>>& stor
             out.keys[i] = coding.decode(keys[row]);
             if constexpr (hasValues<Value>) {
                 if constexpr (isOwnIndex<Value>) {
-                    out.values[i] = ownIndex<Value>(origins[row]);
+                    out.values[i] = in.values == nullptr ? ownIndex<Value>(origins[row]) : in.values[origins[row]];
                 } else {
                     out.values[i] = in.values[origins[row]];
                 }
@@ -78,7 +77,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const int size = static_cast<int>(numberOf(n));
     if (!isOnDevice<Count> || size > 0) {
         sortInBlock<Shape>(dynamicShared<TileStorage<Shape, Bits, OriginInBlock<Value>>>(), size, out, in, range,
-                           coding);
+                           coding, coding);
     }
 }
 
@@ -105,23 +104,24 @@ struct ResidentStorage {
     std::uint32_t slots[Shape::threads / Warp::lanes];
 };
 
-/// Adds up the counts of all blocks. There is one row of 16-bit counts per block. Each thread adds up two columns.
+/// Adds up the counts of all blocks for digits of `bits` bits. There is one row of 16-bit counts per block. Each thread
+/// adds up two columns.
 template <int threads>
-__device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[digitValues],
+__device__ void addUpCounts(const std::uint16_t* rows, int bits, std::uint32_t (&before)[digitValues],
                             std::uint32_t (&all)[digitValues]) {
-    constexpr unsigned columns = digitValues / 2;
-    constexpr unsigned rowsAtATime = threads / columns;
+    const int columnBits = bits - 1;
+    const unsigned rowsAtATime = threads >> columnBits;
     constexpr int batch = 8;  // loads in flight
     const auto* pairs = reinterpret_cast<const std::uint32_t*>(rows);
-    const unsigned column = threadIdx.x % columns;
+    const unsigned column = threadIdx.x & ((1u << columnBits) - 1);
     uint2 sumBefore{};
     uint2 sum{};
-    for (unsigned first = threadIdx.x / columns; first < gridDim.x; first += batch * rowsAtATime) {
+    for (unsigned first = threadIdx.x >> columnBits; first < gridDim.x; first += batch * rowsAtATime) {
         std::uint32_t pair[batch];
 #pragma unroll
         for (int i = 0; i < batch; ++i) {
             const unsigned block = first + i * rowsAtATime;
-            pair[i] = block < gridDim.x ? __ldcg(pairs + block * columns + column) : 0;
+            pair[i] = block < gridDim.x ? __ldcg(pairs + block * (digitValues / 2) + column) : 0;
         }
 #pragma unroll
         for (int i = 0; i < batch; ++i) {
@@ -140,19 +140,19 @@ __device__ void addUpCounts(const std::uint16_t* rows, std::uint32_t (&before)[d
     __syncthreads();
 }
 
-/// The tile of a block: block b has tile b. Without elements if it lies behind the end.
+/// The part of a block: block b has part b. Without elements if it lies behind the end.
 struct ResidentTile {
     std::size_t begin;
     int size;
 };
 
-/// The block's tile of n elements.
-template <typename Shape, typename Count>
-[[nodiscard]] __device__ ResidentTile residentTile(std::size_t n) {
-    const std::size_t begin = std::size_t{blockIdx.x} * Shape::elements;
+/// The block's part of n elements if each has `perBlock`.
+template <typename Count>
+[[nodiscard]] __device__ ResidentTile residentTile(std::size_t n, std::size_t perBlock) {
+    const std::size_t begin = blockIdx.x * perBlock;
     // If only the device knows n, blocks may have no element. They take part in all barriers.
     const std::size_t left = isOnDevice<Count> ? n - min(begin, n) : n - begin;
-    return {begin, static_cast<int>(min(left, std::size_t{Shape::elements}))};
+    return {begin, static_cast<int>(min(left, perBlock))};
 }
 
 /// The keys of all blocks.
@@ -161,7 +161,7 @@ struct DigitCount {
     std::uint32_t equal;    ///< with this digit
 };
 
-/// Packs the loaded tile by a digit, and finds the places of its keys in `to` among those of all blocks.
+/// Packs the loaded tile by a digit of `bits` bits, and finds the places of its keys in `to` among those of all blocks.
 ///
 /// A block publishes how often each digit occurs in its tile, in its row of `rows`, and packs the tile while the other
 /// blocks count: between the arrival at a barrier of all blocks and the wait for it. Then it adds up the rows of all
@@ -169,12 +169,13 @@ struct DigitCount {
 template <typename Shape, typename Group, typename Bits, typename Value, typename DigitOf>
 __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
                                    TileKeys<Shape, Bits>& keys, const Value* valuesIn, ResidentTile tile, bool isInput,
-                                   DigitOf digit, std::uint16_t* rows, const Elements<Bits, Value>& to) {
+                                   DigitOf digit, int bits, std::uint16_t* rows, const Elements<Bits, Value>& to) {
     DigitRank<Shape::threads, std::uint16_t> ranks(storage.tile.ranks, storage.tile.counts);
     keys.count(ranks, digit);
     const std::uint32_t total = ranks.total();
     if (threadIdx.x < digitValues) {
-        rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total);
+        rows[blockIdx.x * digitValues + threadIdx.x] =
+            static_cast<std::uint16_t>(total - keys.countedPastTheEnd(digit, threadIdx.x));
         storage.before[threadIdx.x] = 0;
         storage.all[threadIdx.x] = 0;
     }
@@ -187,7 +188,7 @@ __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, B
     }
     blocks.barrier_wait(std::move(arrival));
 
-    addUpCounts<Shape::threads>(rows, storage.before, storage.all);
+    addUpCounts<Shape::threads>(rows, bits, storage.before, storage.all);
     const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
     const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
     if (threadIdx.x < digitValues) {
@@ -197,39 +198,49 @@ __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, B
     return {start, all};
 }
 
-/// Least-significant-digit radix sort by blocks that are resident together, with one tile per block.
+/// The arrays of a resident sort.
+template <typename Bits, typename Value>
+struct ResidentArrays {
+    Elements<const Bits, const Value> in;
+    Elements<Bits, Value> out;
+    Elements<Bits, Value> spare;
+    Elements<Bits, Value> otherSpare;
+    std::uint16_t* counts;  ///< one row of digit values per block, for each time that the blocks count
+
+    /// The rows of one of these times.
+    [[nodiscard]] __device__ std::uint16_t* rows(int time) const {
+        return counts + std::size_t{static_cast<unsigned>(time) * gridDim.x} * digitValues;
+    }
+};
+
+/// Least-significant-digit radix sort by blocks that are resident together, each with a part of the keys. The blocks
+/// have counted `before` times.
 ///
-/// A pass packs the tiles, and moves the keys to the array that the next pass reads. So it has two barriers of all
+/// A pass packs the parts, and moves the keys to the array that the next pass reads. So it has two barriers of all
 /// blocks. If all keys share a digit, the pass ends after the counts. Only the last pass never does, because it moves
 /// the keys to `out`.
-///
-/// Work O(n + blocks^2) per digit, steps O(log n). 8 bytes per 4-byte key and pass, in the second-level cache. The
-/// latency of the barriers and of ranking a tile is the limit.
-template <typename Blocks, typename Shape, typename Bits, typename Value, typename Count>
-__global__ void __launch_bounds__(Shape::threads)
-    kernSortResident(Count count, Elements<Bits, Value> out, Elements<Bits, Value> spare,
-                     Elements<Bits, Value> otherSpare, std::uint16_t* counts, Elements<const Bits, const Value> in,
-                     DigitRange range, KeyCoding<Bits> coding) {
-    const auto blocks = Blocks::group();
-    auto& storage = dynamicShared<ResidentStorage<Shape, Bits, Value>>();
-    const ResidentTile tile = residentTile<Shape, Count>(numberOf(count));
-
-    Elements<const Bits, const Value> from = in;
+template <typename Shape, typename Group, typename Bits, typename Value>
+__device__ void sortByDigits(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
+                             const ResidentArrays<Bits, Value>& arrays, std::size_t n, ResidentTile tile,
+                             DigitRange range, const KeyCoding<Bits>& coding, int before) {
+    Elements<const Bits, const Value> from = arrays.in;
     for (int pass = 0; pass < range.count(); ++pass) {
         const Digit digit = range.digit(pass);
+        const bool isFirst = from.keys == arrays.in.keys;
         const bool isLast = pass + 1 == range.count();
 
         TileKeys<Shape, Bits> keys;
-        if (from.keys == in.keys) {
+        if (isFirst) {
             keys.loadAndEncode(from.keys + tile.begin, tile.size, coding);
         } else {
             keys.load(from.keys + tile.begin, tile.size);
         }
-        std::uint16_t* const rows = counts + std::size_t{static_cast<unsigned>(pass) * gridDim.x} * digitValues;
-        const Elements<Bits, Value> to = isLast ? out : from.keys == spare.keys ? otherSpare : spare;
-        const std::uint32_t all =
-            packResident<Shape>(blocks, storage, keys, from.values, tile, from.keys == in.keys, digit, rows, to).equal;
-        const bool isShared = __syncthreads_or(all == gridDim.x * Shape::elements) != 0;
+        const Elements<Bits, Value> to = isLast                           ? arrays.out
+                                         : from.keys == arrays.spare.keys ? arrays.otherSpare
+                                                                          : arrays.spare;
+        const DigitCount count = packResident<Shape>(blocks, storage, keys, from.values, tile, isFirst, digit,
+                                                     __popc(digit.mask), arrays.rows(before + pass), to);
+        const bool isShared = __syncthreads_or(count.equal == n) != 0;
         if (isShared && !isLast) {
             continue;
         }
@@ -240,6 +251,18 @@ __global__ void __launch_bounds__(Shape::threads)
         }
         from = to.readOnly();
     }
+}
+
+/// Sorts by digits, with one tile per block.
+///
+/// Work O(n + blocks^2) per digit, steps O(log n). 8 bytes per 4-byte key and pass, in the second-level cache. The
+/// latency of the barriers and of ranking a tile is the limit.
+template <typename Blocks, typename Shape, typename Bits, typename Value, typename Count>
+__global__ void __launch_bounds__(Shape::threads)
+    kernSortResident(Count count, ResidentArrays<Bits, Value> arrays, DigitRange range, KeyCoding<Bits> coding) {
+    const std::size_t n = numberOf(count);
+    sortByDigits<Shape>(Blocks::group(), dynamicShared<ResidentStorage<Shape, Bits, Value>>(), arrays, n,
+                        residentTile<Count>(n, Shape::elements), range, coding, 0);
 }
 
 }  // namespace StreamCompaction::Radix

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <limits>
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/radix_sort/buckets.cuh"
+#include "stream_compaction/radix_sort/network.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
 #include "stream_compaction/radix_sort/resident.cuh"
 #include "stream_compaction/runtime/launch.cuh"
@@ -32,6 +35,7 @@ struct SortCall {
 
     [[nodiscard]] bool consumesInput() const { return consumed.keys != nullptr; }
     [[nodiscard]] std::size_t capacity() const { return capacityOf(n); }
+    [[nodiscard]] bool sortsByAllBits() const { return range.begin == 0 && range.end == 8 * sizeof(Bits); }
 };
 
 /// Scratch for a second array of keys, or of keys and values.
@@ -48,6 +52,39 @@ template <typename Bits, typename Value>
     }
     return elements;
 }
+
+/// By one block, by a network. For keys alone that all bits sort.
+template <typename Shape>
+struct ByNetwork {
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t /*n*/, bool /*consumesInput*/) {
+        return 0;
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (suitsNetwork<Bits, Value>) {
+            return sort.sortsByAllBits() && sort.capacity() <= Shape::elements &&
+                   onCurrentDevice<kernel<Bits, Count>>(Shape::threads, sharedBytes<Bits>).residentBlocks > 0;
+        } else {
+            return false;
+        }
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (suitsNetwork<Bits, Value>) {
+            StreamCompaction::launch<kernel<Bits, Count>>({1, Shape::threads, sharedBytes<Bits>}, sort.stream, sort.n,
+                                                          sort.out, sort.in, sort.coding);
+        }
+    }
+
+  private:
+    template <typename Bits, typename Count>
+    static constexpr auto kernel = kernSortByNetwork<Shape, Bits, Count>;
+    template <typename Bits>
+    static constexpr std::size_t sharedBytes = sizeof(NetworkStorage<Shape::threads, Shape::elements, Bits, NoValue>);
+};
 
 /// By one block, in its registers and shared memory.
 template <typename Shape>
@@ -76,52 +113,134 @@ struct ByBlock {
     static constexpr std::size_t sharedBytes = sizeof(TileStorage<Shape, Bits, OriginInBlock<Value>>);
 };
 
-/// By at most `mostBlocks` blocks that are resident together, one tile per block. `Blocks` is Cluster or Grid.
+/// The 16-bit counts of blocks that are resident together: one per time that they count, block and digit value.
+[[nodiscard]] constexpr std::size_t residentCounts(std::size_t times, std::size_t blocks) {
+    return times * blocks * digitValues;
+}
+
+/// Two arrays that passes write to in turn, and the counts of the blocks.
+template <typename Bits, typename Value>
+[[nodiscard]] std::size_t residentBytes(std::size_t n, std::size_t counts) {
+    return 2 * elementBytes<Bits, Value>(n) + scratchBytesFor<std::uint16_t>(counts);
+}
+
+/// The arrays of a resident sort, with room for that many counts.
+template <typename Bits, typename Value, typename Count>
+[[nodiscard]] ResidentArrays<Bits, Value> takeResidentArrays(const SortCall<Bits, Value, Count>& sort,
+                                                             ScratchArena& arena, std::size_t counts) {
+    const auto spare = takeElements<Bits, Value>(arena, sort.capacity());
+    const auto otherSpare = takeElements<Bits, Value>(arena, sort.capacity());
+    return {sort.in, sort.out, spare, otherSpare, arena.take<std::uint16_t>(counts)};
+}
+
+/// How blocks that are resident together begin. `Blocks` is Cluster or Grid.
+template <typename Blocks>
+inline constexpr Begin beginTogether = std::is_same_v<Blocks, Cluster> ? Begin::Cluster : Begin::Cooperative;
+
+/// Whether the card can have so many blocks of the kernel at the same time.
+template <typename Blocks, auto kernel>
+[[nodiscard]] bool fitTogether(std::size_t blocks, int threads, std::size_t sharedBytes) {
+    const auto card = onCurrentDevice<kernel>(threads, sharedBytes);
+    return blocks <= (std::is_same_v<Blocks, Cluster> ? card.clusterBlocks : card.residentBlocks);
+}
+
+/// By at most `mostBlocks` blocks that are resident together, one tile per block.
 template <typename Blocks, typename Shape, std::size_t mostBlocks>
 struct ByResidentBlocks {
-    /// Two arrays that passes write to in turn, and 16-bit counts: one per pass, block and digit value.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        return n > mostBlocks * Shape::elements
-                   ? 0
-                   : 2 * elementBytes<Bits, Value>(n) +
-                         scratchBytesFor<std::uint16_t>(sizeof(Bits) * blocksOf(n) * digitValues);
+        const std::size_t blocks = blocksOf(n);
+        return blocks > mostBlocks ? 0 : residentBytes<Bits, Value>(n, residentCounts(sizeof(Bits), blocks));
     }
 
     template <typename Bits, typename Value, typename Count>
     [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
-        if (blocksOf(sort.capacity()) > mostBlocks) {
-            return false;
-        }
-        const auto card = onCurrentDevice<kernSortResident<Blocks, Shape, Bits, Value, Count>>(
-            Shape::threads, sharedBytes<Bits, Value>);
-        return blocksOf(sort.capacity()) <= (isCluster ? card.clusterBlocks : card.residentBlocks);
+        const std::size_t blocks = blocksOf(sort.capacity());
+        return blocks <= mostBlocks && fitTogether<Blocks, kernSortResident<Blocks, Shape, Bits, Value, Count>>(
+                                           blocks, Shape::threads, sharedBytes<Bits, Value>);
     }
 
     template <typename Bits, typename Value, typename Count>
     static void launch(const SortCall<Bits, Value, Count>& sort) {
         const std::size_t blocks = blocksOf(sort.capacity());
         ScratchArena rest = sort.arena;
-        const auto spare = takeElements<Bits, Value>(rest, sort.capacity());
-        const auto otherSpare = takeElements<Bits, Value>(rest, sort.capacity());
-        auto* const counts = rest.take<std::uint16_t>(sort.range.count() * blocks * digitValues);
+        const auto arrays = takeResidentArrays(sort, rest, residentCounts(sort.range.count(), blocks));
         StreamCompaction::launch<kernSortResident<Blocks, Shape, Bits, Value, Count>>(
-            {blocks, Shape::threads, sharedBytes<Bits, Value>, isCluster ? Begin::Cluster : Begin::Cooperative},
-            sort.stream, sort.n, sort.out, spare, otherSpare, counts, sort.in, sort.range, sort.coding);
+            {blocks, Shape::threads, sharedBytes<Bits, Value>, beginTogether<Blocks>}, sort.stream, sort.n, arrays,
+            sort.range, sort.coding);
     }
 
   private:
-    static constexpr bool isCluster = std::is_same_v<Blocks, Cluster>;
-
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(ResidentStorage<Shape, Bits, Value>);
 
     [[nodiscard]] static std::size_t blocksOf(std::size_t n) { return Common::divideRoundUp(n, Shape::elements); }
 };
 
+/// By at most `mostBlocks` resident blocks, with one bucket of keys of 4 bytes each. `BucketOf` is InDigits or
+/// InNetwork. For integers, whose high bits are more often distributed evenly.
+template <typename Blocks, typename Shape, template <typename> typename BucketOf, std::size_t mostBlocks>
+struct ByBuckets {
+    using Bucket = BucketOf<Shape>;
+    static_assert(mostBlocks <= digitValues && std::has_single_bit(mostBlocks));
+
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
+        const std::size_t blocks = blocksOf(n);
+        return !serves<Bits, Value> || blocks > mostBlocks
+                   ? 0
+                   : residentBytes<Bits, Value>(n, counts(sizeof(Bits), blocks)) + scratchBytesFor<int>(blocks);
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (!serves<Bits, Value>) {
+            return false;
+        } else {
+            const std::size_t blocks = blocksOf(sort.capacity());
+            return sort.coding.onlyInverts() && (sort.sortsByAllBits() || !Bucket::needsAllBits) && blocks > 1 &&
+                   blocks <= mostBlocks &&
+                   fitTogether<Blocks, kernel<Bits, Value, Count>>(blocks, Shape::threads, sharedBytes<Bits, Value>);
+        }
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (serves<Bits, Value>) {
+            const std::size_t blocks = blocksOf(sort.capacity());
+            ScratchArena rest = sort.arena;
+            const auto arrays = takeResidentArrays(sort, rest, counts(sort.range.count(), blocks));
+            auto* const widths = rest.take<int>(blocks);
+            StreamCompaction::launch<kernel<Bits, Value, Count>>(
+                {blocks, Shape::threads, sharedBytes<Bits, Value>, beginTogether<Blocks>}, sort.stream, sort.n, arrays,
+                widths, sort.range, sort.coding);
+        }
+    }
+
+  private:
+    template <typename Bits, typename Value>
+    static constexpr bool serves = sizeof(Bits) == 4 && Bucket::template serves<Bits, Value>;
+    template <typename Bits, typename Value, typename Count>
+    static constexpr auto kernel = kernSortByBuckets<Blocks, Shape, Bucket, Bits, Value, Count>;
+    template <typename Bits, typename Value>
+    static constexpr std::size_t sharedBytes = sizeof(BucketStorage<Shape, Bucket, Bits, Value>);
+
+    /// Buckets are larger than parts, because not even uniformly distributed keys are distributed quite evenly.
+    [[nodiscard]] static std::size_t blocksOf(std::size_t n) {
+        return std::bit_ceil(Common::divideRoundUp(n, Shape::elements));
+    }
+    [[nodiscard]] static constexpr std::size_t counts(std::size_t passes, std::size_t blocks) {
+        return residentCounts(Buckets::mostCounts + passes, blocks);
+    }
+};
+
 /// The largest cluster of any card so far.
 inline constexpr std::size_t mostClusterBlocks = 16;
 
+template <typename Shape, template <typename> typename BucketOf = InDigits>
+using BucketsByCluster = ByBuckets<Cluster, Shape, BucketOf, mostClusterBlocks>;
+template <typename Shape, std::size_t mostBlocks>
+using BucketsByGrid = ByBuckets<Grid, Shape, InDigits, mostBlocks>;
 template <typename Shape>
 using ByCluster = ByResidentBlocks<Cluster, Shape, mostClusterBlocks>;
 template <typename Shape, std::size_t mostBlocks>

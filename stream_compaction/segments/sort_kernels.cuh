@@ -10,6 +10,7 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
+#include "stream_compaction/primitives/sorting_network.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/runtime/early_launch.cuh"
@@ -58,25 +59,9 @@ template <typename Bits, typename Value>
     return length >= leastHuge<Bits, Value> && length / LargeTile<Bits, Value>::elements > n / length;
 }
 
-/// What a warp sorts for an element: its code, and if there are values, the element's index in the segment behind it.
-/// Then no two are equal, so the sort is stable. Without values, equal codes are equal keys.
-template <typename Bits>
-struct IndexedCode {
-    Bits code;
-    std::uint32_t index;
-
-    friend __device__ bool operator<(const IndexedCode& a, const IndexedCode& b) {
-        return a.code < b.code || (a.code == b.code && a.index < b.index);
-    }
-};
-template <typename Bits, typename Value>
-using Entry = std::conditional_t<(sizeof(Bits) <= sizeof(std::uint32_t)),
-                                 std::conditional_t<hasValues<Value>, std::uint64_t, std::uint32_t>,
-                                 std::conditional_t<hasValues<Value>, IndexedCode<Bits>, Bits>>;
-
 /// The longest segment that a warp sorts.
 template <typename Bits, typename Value>
-inline constexpr int mostOfWarp = Warp::lanes*(sizeof(Entry<Bits, Value>) > 8 ? 4 : 16);
+inline constexpr int mostOfWarp = Warp::lanes*(sizeof(Radix::NetworkEntry<Bits, Value>) > 8 ? 4 : 16);
 
 /// The segments that are too long for a warp, in any order: from the front those for one block, from the back the huge
 /// ones. The counters are cleared before.
@@ -165,42 +150,6 @@ __device__ void sortWindow(const Elements<Bits, Value>& out, const Elements<cons
     }
 }
 
-/// Sorts the entries of a warp, `rows` per lane, by a bitonic network (Batcher, "Sorting Networks and Their
-/// Applications", 1968). The entries may come in any order. Then each lane has neighbouring ones.
-template <int rows, typename T>
-__device__ void sortByNetwork(T (&entries)[rows]) {
-    const auto select = [](bool less, const T& a, const T& b) {
-        if constexpr (std::is_same_v<T, std::uint32_t>) {
-            return less ? min(a, b) : max(a, b);  // one instruction
-        } else {
-            return (b < a) == less ? b : a;
-        }
-    };
-    const int lane = Warp::lane();
-#pragma unroll
-    for (int sorted = 2; sorted <= Warp::lanes * rows; sorted *= 2) {
-#pragma unroll
-        for (int distance = sorted / 2; distance > 0; distance /= 2) {
-            const bool laneAscends = (lane & (sorted / rows)) == 0;
-#pragma unroll
-            for (int row = 0; row < rows; ++row) {
-                if (distance >= rows) {
-                    const int lanes = distance / rows;
-                    const T other = Warp::mapWords(
-                        entries[row], [=](std::uint32_t word) { return __shfl_xor_sync(Warp::allLanes, word, lanes); });
-                    entries[row] = select(laneAscends == ((lane & lanes) == 0), entries[row], other);
-                } else if ((row & distance) == 0) {
-                    const bool ascends = sorted < rows ? (row & sorted) == 0 : laneAscends;
-                    T& other = entries[row | distance];
-                    const T first = select(ascends, entries[row], other);
-                    other = select(!ascends, entries[row], other);
-                    entries[row] = first;
-                }
-            }
-        }
-    }
-}
-
 /// The same as sortWindow for codes of up to 32 bits. Each code stands between the first lane of its segment and its
 /// own lane. So one sort does all segments, stably.
 template <typename Bits, typename Value>
@@ -223,62 +172,9 @@ __device__ void sortNarrowWindow(const Elements<Bits, Value>& out, const Element
     }
 }
 
-/// The shared memory in which a warp reorders its entries. It has an unused place per lane of them, so the lanes use
-/// different banks when each stores its neighbouring entries.
+/// The shared memory of a warp.
 template <typename Bits, typename Value>
-struct WarpStorage {
-    static constexpr int most = mostOfWarp<Bits, Value>;
-
-    [[nodiscard]] static __device__ int placeOf(int i) { return i + i / Warp::lanes; }
-
-    Entry<Bits, Value> entries[most + most / Warp::lanes];
-};
-
-/// Sorts a segment of up to 32 `rows` elements by a warp. Each lane has an element of each row.
-template <int rows, typename Bits, typename Value>
-__device__ void sortRows(const Elements<Bits, Value>& out, const Elements<const Bits, const Value>& in,
-                         std::size_t begin, int size, WarpStorage<Bits, Value>& storage,
-                         const KeyCoding<Bits>& coding) {
-    using E = Entry<Bits, Value>;
-    constexpr bool isIndexed = std::is_same_v<E, IndexedCode<Bits>>;
-    constexpr int codeShift = hasValues<Value> && !isIndexed ? 32 : 0;
-    const auto at = [](int row) { return row * Warp::lanes + Warp::lane(); };
-    E entries[rows];
-#pragma unroll
-    for (int row = 0; row < rows; ++row) {
-        const auto index = static_cast<unsigned>(at(row));
-        const bool isInside = at(row) < size;
-        const Bits code = isInside ? coding.encode(in.keys[begin + index]) : static_cast<Bits>(~Bits{0});
-        if constexpr (isIndexed) {
-            entries[row] = {code, index};
-        } else {
-            entries[row] =
-                (isInside ? E{code} : static_cast<E>(~E{0} >> codeShift)) << codeShift | (codeShift > 0 ? index : 0);
-        }
-    }
-    sortByNetwork(entries);
-#pragma unroll
-    for (int row = 0; row < rows; ++row) {
-        storage.entries[storage.placeOf(Warp::lane() * rows + row)] = entries[row];
-    }
-    __syncwarp();
-#pragma unroll
-    for (int row = 0; row < rows; ++row) {
-        if (at(row) < size) {
-            const E entry = storage.entries[storage.placeOf(at(row))];
-            if constexpr (isIndexed) {
-                out.keys[begin + at(row)] = coding.decode(entry.code);
-                out.values[begin + at(row)] = in.values[begin + entry.index];
-            } else {
-                out.keys[begin + at(row)] = coding.decode(static_cast<Bits>(entry >> codeShift));
-                if constexpr (hasValues<Value>) {
-                    out.values[begin + at(row)] = in.values[begin + static_cast<std::uint32_t>(entry)];
-                }
-            }
-        }
-    }
-    __syncwarp();  // the next segment may overwrite the entries
-}
+using WarpStorage = Radix::NetworkStorage<Warp::lanes, mostOfWarp<Bits, Value>, Bits, Value>;
 
 /// Sorts a segment by a warp, with as few rows as it needs.
 template <int rows = 2, typename Bits, typename Value>
@@ -290,7 +186,7 @@ __device__ void sortByWarp(const Elements<Bits, Value>& out, const Elements<cons
             return sortByWarp<2 * rows>(out, in, begin, size, storage, coding);
         }
     }
-    sortRows<rows>(out, in, begin, size, storage, coding);
+    Radix::sortInNetwork<Warp::lanes, rows>(storage, begin, size, out, in, coding, coding);
 }
 
 /// The threads of a block that sorts short segments.
@@ -306,7 +202,8 @@ inline constexpr int shortThreads = 256;
 /// wide codes or of very short segments. Reads and writes each key and each value once, and reads each offset: 8 bytes
 /// per int. DRAM bandwidth is the bound; the limit is the integer pipe.
 template <typename Bits, typename Value, typename Offset, typename Count>
-__global__ void __launch_bounds__(shortThreads, blocksThatFit(shortThreads, sizeof(Entry<Bits, Value>) > 4 ? 4 : 5))
+__global__ void __launch_bounds__(shortThreads,
+                                  blocksThatFit(shortThreads, sizeof(Radix::NetworkEntry<Bits, Value>) > 4 ? 4 : 5))
     kernSortShortSegments(Count number, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
                           SegmentsAt<Offset> segments, int perWarp, LongSegments longSegments, KeyCoding<Bits> coding) {
     __shared__ WarpStorage<Bits, Value> storage[shortThreads / Warp::lanes];
@@ -530,9 +427,9 @@ __global__ void __launch_bounds__(SmallTile::threads, 2)
         const auto source = elementsFrom(in, range.begin);
         const std::size_t size = range.size();
         if (size <= SmallTile::elements) {
-            Radix::sortInBlock<SmallTile>(storage.small, static_cast<int>(size), to, source, digits, coding);
+            Radix::sortInBlock<SmallTile>(storage.small, static_cast<int>(size), to, source, digits, coding, coding);
         } else if (size <= Large::elements) {
-            Radix::sortInBlock<Large>(storage.large, static_cast<int>(size), to, source, digits, coding);
+            Radix::sortInBlock<Large>(storage.large, static_cast<int>(size), to, source, digits, coding, coding);
         } else {
             sortByTeam({1, 0, nullptr}, range);
         }

@@ -22,7 +22,7 @@ namespace {
     if (quick()) {
         return {2, 1000, 1025, 2049, 4097, 8193, 16385, 32769};
     }
-    return {1, 2, 1000, 1025, 2049, 4096, 4097, 8193, 16385, 32769, 70001, 600011, 1500007};
+    return {1, 2, 1000, 1025, 2049, 4096, 4097, 8193, 16385, 32769, 70001, 150001, 400009, 600011, 1500007};
 }
 
 /// Ascending and descending. The kernels treat both alike, so one of them is enough if the run is quick.
@@ -350,6 +350,7 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
     };
     expectSortedBy(8191, by(WayTable<ByBlock<SortShape<512, 16>>>{}));
     expectSortedBy(5000, by(WayTable<ByGrid<SortShape<256, 8>, 128>>{}));
+    expectSortedBy(5000, by(WayTable<BucketsByGrid<SortShape<256, 4>, 64>>{}));
     expectSortedBy(50000, by(WayTable<InPasses<SortShape<512, 22>>>{}));
     expectSortedBy(sized(50000, 15000), [](const auto& sort) {
         return !ByBlock<SortShape<512, 16>>::fits(sort) && !ByCluster<SortShape<256, 2>>::fits(sort) &&

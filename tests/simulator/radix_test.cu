@@ -18,8 +18,16 @@ class SeededRadixTest : public SeededTest {
     template <typename Way, typename Bits, typename Value>
     static bool expectSorted(std::size_t n, std::uint64_t seed, DigitRange range, bool consumesInput = false,
                              TileOrder order = TileOrder::BlockIndex) {
-        const auto keys =
-            hostArray(n, [seed](std::size_t i) { return static_cast<Bits>(randomBits(seed, i) & 0xE3E3E3E3E3E3E3E3); });
+        return expectSorted<Way, Bits, Value>(
+            hostArray(n, [seed](std::size_t i) { return static_cast<Bits>(randomBits(seed, i) & 0xE3E3E3E3E3E3E3E3); }),
+            range, consumesInput, order);
+    }
+
+    /// The same with these keys.
+    template <typename Way, typename Bits, typename Value>
+    static bool expectSorted(const std::vector<Bits>& keys, DigitRange range, bool consumesInput = false,
+                             TileOrder order = TileOrder::BlockIndex) {
+        const std::size_t n = keys.size();
         std::vector<std::uint32_t> places(n);
         std::iota(places.begin(), places.end(), 0U);
         std::vector<std::uint32_t> sorted = places;
@@ -67,6 +75,8 @@ class SeededRadixTest : public SeededTest {
 using BlockWay = Radix::ByBlock<Tile>;
 using ClusterWay = Radix::ByCluster<Tile>;
 using GridWay = Radix::ByGrid<Tile, 128>;
+using BucketsWay = Radix::BucketsByGrid<Tile, 64>;
+using NetworkBucketsWay = Radix::BucketsByCluster<Tile, Radix::InNetwork>;
 using PassesWay = Radix::InPasses<Tile>;
 
 TEST_F(SeededRadixTest, ByBlock) {
@@ -85,6 +95,36 @@ TEST_F(SeededRadixTest, ByCluster) {
 TEST_F(SeededRadixTest, ByGrid) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         expectSorted<GridWay, std::uint32_t, std::uint32_t>(1300 + seed % 40, seed, {0, 24});
+    });
+}
+
+TEST_F(SeededRadixTest, ByBuckets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectSorted<BucketsWay, std::uint32_t, std::uint32_t>(1300 + seed % 40, seed,
+                                                               seed % 2 == 0 ? DigitRange{0, 32} : DigitRange{5, 24});
+        const bool isDone = expectSorted<NetworkBucketsWay, std::uint32_t, NoValue>(1300 + seed % 40, seed, {0, 32});
+        EXPECT_EQ(isDone, Simulator::card().hasClusters());
+    });
+}
+
+TEST_F(SeededRadixTest, ByNetwork) {
+    using Way = Radix::ByNetwork<SortShape<128, 4>>;
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        EXPECT_TRUE((expectSorted<Way, std::uint32_t, NoValue>(512 - seed % 40, seed, {0, 32})));
+        EXPECT_TRUE((expectSorted<Way, std::uint64_t, NoValue>(512 - seed % 40, seed, {0, 64})));
+    });
+}
+
+/// In a third of the cases the keys differ only in lower bits, in another third few of them have high bits.
+TEST_F(SeededRadixTest, ByBucketsThatAreUneven) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const auto keys = hostArray(1300 + seed % 40, [seed](std::size_t i) {
+            const std::uint64_t bits = randomBits(seed, i);
+            return static_cast<std::uint32_t>(seed % 3 == 0   ? bits % 1000
+                                              : seed % 3 == 1 ? bits % 90
+                                                              : bits >> bits % 31);
+        });
+        expectSorted<BucketsWay, std::uint32_t, Radix::OwnIndex<std::uint32_t>>(keys, {0, 32});
     });
 }
 

@@ -8,21 +8,50 @@ namespace {
 using Radix::NoValue;
 using Radix::SortShape;
 
-using BlockShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<512, 16>>;
-using ClusterShapes = ShapeList<SortShape<256, 1>, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 4>,
-                                SortShape<512, 8>, SortShape<1024, 4>>;
-using GridShapes = ShapeList<SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>>;
+/// The shapes to try of one way to sort.
+template <template <typename> typename Way, typename... Shapes>
+struct Family {
+    const char* name;
+};
+
+/// As many blocks as fit, of a way by resident blocks.
+template <typename Shape>
+using Grid = Radix::ByGrid<Shape, 4096>;
+template <typename Shape>
+using NetworkBuckets = Radix::BucketsByCluster<Shape, Radix::InNetwork>;
+template <typename Shape>
+using ClusterBuckets = Radix::BucketsByCluster<Shape>;
+template <typename Shape>
+using GridBuckets = Radix::BucketsByGrid<Shape, 256>;
+template <typename Shape>
+using Passes = Radix::InPasses<Shape>;
+
+constexpr Family<Radix::ByNetwork, SortShape<128, 4>, SortShape<256, 4>, SortShape<512, 2>, SortShape<512, 4>,
+                 SortShape<512, 8>>
+    networks{"network"};
+constexpr Family<Radix::ByBlock, SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<512, 16>> blocks{
+    "block"};
+constexpr Family<Radix::ByCluster, SortShape<256, 1>, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 4>,
+                 SortShape<512, 8>, SortShape<1024, 4>>
+    clusters{"cluster"};
+constexpr Family<Grid, SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>> grids{"grid"};
+constexpr Family<NetworkBuckets, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 2>> networkBuckets{
+    "network-buckets"};
+constexpr Family<ClusterBuckets, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 4>> clusterBuckets{
+    "cluster-buckets"};
+constexpr Family<GridBuckets, SortShape<256, 4>, SortShape<512, 4>, SortShape<512, 8>, SortShape<512, 16>,
+                 SortShape<1024, 16>>
+    gridBuckets{"grid-buckets"};
 
 /// For elements of which the larger part has 4 or 8 bytes.
-using NarrowShapes =
-    ShapeList<SortShape<256, 44>, SortShape<384, 28>, SortShape<384, 36>, SortShape<384, 44>, SortShape<384, 56>,
-              SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 24>, SortShape<512, 28>, SortShape<512, 32>,
-              SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 42>, SortShape<512, 44>, SortShape<512, 46>>;
-using WideShapes = ShapeList<SortShape<256, 22>, SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 30>,
-                             SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 24>>;
-
-/// More blocks than any card holds at once.
-constexpr std::size_t mostGridBlocks = 4096;
+constexpr Family<Passes, SortShape<256, 44>, SortShape<384, 28>, SortShape<384, 36>, SortShape<384, 44>,
+                 SortShape<384, 56>, SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 24>, SortShape<512, 28>,
+                 SortShape<512, 32>, SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 42>, SortShape<512, 44>,
+                 SortShape<512, 46>>
+    narrowPasses{"passes"};
+constexpr Family<Passes, SortShape<256, 22>, SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 30>,
+                 SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 24>>
+    widePasses{"passes"};
 
 /// Random integer keys, without values or with their indices as values.
 template <typename K, typename Value>
@@ -45,25 +74,10 @@ class SortContest {
         fill(valuesIn_, IndexAs<int>{});
     }
 
-    template <typename BlockList, typename ClusterList, typename GridList, typename PassList>
-    void run(Tuner& tuner, std::string_view type, std::size_t n, BlockList blocks, ClusterList clusters, GridList grids,
-             PassList passes) {
+    template <typename... Families>
+    void run(Tuner& tuner, std::string_view type, std::size_t n, Families... families) {
         std::vector<Candidate> candidates;
-        const auto add = [&](const char* way, auto shapes, auto launch) {
-            forEach(shapes, [&](auto shape) {
-                candidates.push_back(
-                    {way, shape.threads, shape.items, "", [this, n, shape, launch] { return launch(call(n), shape); }});
-            });
-        };
-        add("block", blocks,
-            []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::ByBlock<Shape>>(sort); });
-        add("cluster", clusters,
-            []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::ByCluster<Shape>>(sort); });
-        add("grid", grids, []<typename Shape>(const Call& sort, Shape) {
-            return launchBy<Radix::ByGrid<Shape, mostGridBlocks>>(sort);
-        });
-        add("passes", passes,
-            []<typename Shape>(const Call& sort, Shape) { return launchBy<Radix::InPasses<Shape>>(sort); });
+        (add(candidates, n, families), ...);
 
         const auto peers = peersFor(n);
         peers.front().run(memory_.bytes(), defaultStream);
@@ -114,9 +128,11 @@ class SortContest {
         });
     }
 
-    template <typename Way>
-    [[nodiscard]] static bool launchBy(const Call& sort) {
-        return Radix::WayTable<Way>::launch(sort);
+    template <template <typename> typename Way, typename... Shapes>
+    void add(std::vector<Candidate>& candidates, std::size_t n, Family<Way, Shapes...> family) {
+        (candidates.push_back({family.name, Shapes::threads, Shapes::items, "",
+                               [this, n] { return Radix::WayTable<Way<Shapes>>::launch(call(n)); }}),
+         ...);
     }
 
     [[nodiscard]] Call call(std::size_t n) {
@@ -143,21 +159,23 @@ class SortContest {
 
 constexpr std::size_t powerOfTwo(int exponent) { return std::size_t{1} << exponent; }
 
-/// The algorithms for small arrays, up to 2^20 elements.
+/// The algorithms for small arrays, up to 2^21 elements.
 template <typename K, typename Value>
 void tuneSmall(Tuner& tuner, std::string_view type) {
-    SortContest<K, Value> contest(powerOfTwo(20));
-    for (int exponent = 10; exponent <= 20; ++exponent) {
-        contest.run(tuner, type, powerOfTwo(exponent), BlockShapes{}, ClusterShapes{}, GridShapes{}, ShapeList<>{});
+    constexpr int mostExponent = 21;
+    SortContest<K, Value> contest(powerOfTwo(mostExponent));
+    for (int exponent = 10; exponent <= mostExponent; ++exponent) {
+        contest.run(tuner, type, powerOfTwo(exponent), networks, blocks, clusters, grids, networkBuckets,
+                    clusterBuckets, gridBuckets);
     }
 }
 
 /// The algorithm with one launch per pass.
-template <typename K, typename Value, typename PassList>
-void tunePasses(Tuner& tuner, std::string_view type, std::initializer_list<int> exponents, PassList passes) {
+template <typename K, typename Value, typename PassFamily>
+void tunePasses(Tuner& tuner, std::string_view type, std::initializer_list<int> exponents, PassFamily passes) {
     SortContest<K, Value> contest(powerOfTwo(std::max(exponents)));
     for (const int exponent : exponents) {
-        contest.run(tuner, type, powerOfTwo(exponent), ShapeList<>{}, ShapeList<>{}, ShapeList<>{}, passes);
+        contest.run(tuner, type, powerOfTwo(exponent), passes);
     }
 }
 
@@ -166,10 +184,10 @@ void tunePasses(Tuner& tuner, std::string_view type, std::initializer_list<int> 
 void tuneSorts(Tuner& tuner) {
     tuneSmall<int, NoValue>(tuner, "int32");
     tuneSmall<int, int>(tuner, "int32,int32");
-    tunePasses<int, NoValue>(tuner, "int32", {20, 21, 22, 23, 24, 26, 28}, NarrowShapes{});
-    tunePasses<int, int>(tuner, "int32,int32", {20, 21, 22, 23, 24, 26, 28}, NarrowShapes{});
-    tunePasses<std::int64_t, NoValue>(tuner, "int64", {20, 22, 24, 27}, WideShapes{});
-    tunePasses<std::int64_t, int>(tuner, "int64,int32", {20, 22, 24, 26}, WideShapes{});
+    tunePasses<int, NoValue>(tuner, "int32", {21, 22, 23, 24, 26, 28}, narrowPasses);
+    tunePasses<int, int>(tuner, "int32,int32", {21, 22, 23, 24, 26, 28}, narrowPasses);
+    tunePasses<std::int64_t, NoValue>(tuner, "int64", {20, 22, 24, 27}, widePasses);
+    tunePasses<std::int64_t, int>(tuner, "int64,int32", {20, 22, 24, 26}, widePasses);
 }
 
 }  // namespace Bench::Tune
