@@ -116,7 +116,8 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,
-    InPasses<PassShape<Bits, Value, 64>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
+    // With 33 keys per thread, the runs of a sorted input begin in different banks. With 32 they do not.
+    InPasses<PassShape<Bits, Value, 66>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
     InPasses<PassShape<Bits, Value, 44>>>;
 

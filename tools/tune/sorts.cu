@@ -46,8 +46,8 @@ constexpr Family<GridBuckets, SortShape<256, 4>, SortShape<512, 4>, SortShape<51
 /// For elements of which the larger part has 4 or 8 bytes.
 constexpr Family<Passes, SortShape<256, 44>, SortShape<384, 28>, SortShape<384, 36>, SortShape<384, 44>,
                  SortShape<384, 56>, SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 24>, SortShape<512, 28>,
-                 SortShape<512, 32>, SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 42>, SortShape<512, 44>,
-                 SortShape<512, 46>>
+                 SortShape<512, 32>, SortShape<512, 33>, SortShape<512, 36>, SortShape<512, 40>, SortShape<512, 42>,
+                 SortShape<512, 44>, SortShape<512, 46>>
     narrowPasses{"passes"};
 constexpr Family<Passes, SortShape<256, 22>, SortShape<384, 21>, SortShape<384, 24>, SortShape<384, 30>,
                  SortShape<512, 16>, SortShape<512, 20>, SortShape<512, 22>, SortShape<512, 24>>
