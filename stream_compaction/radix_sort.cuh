@@ -21,8 +21,8 @@
 ///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh).
 ///
 /// Some arrays need no passes, or fewer: up to 2048 keys of 4 or 8 bytes without values are sorted by a network
-/// (radix_sort/network.cuh), up to 2^21 integers of 4 bytes in buckets (radix_sort/buckets.cuh), large arrays of keys
-/// of 8 or 16 bits without values by counting (radix_sort/counting.cuh).
+/// (radix_sort/network.cuh), up to 2^20 integers of 4 bytes (2^21 without values) in buckets (radix_sort/buckets.cuh),
+/// large arrays of keys of 8 or 16 bits without values by counting (radix_sort/counting.cuh).
 namespace StreamCompaction::Radix {
 
 /// An input that the call may write to. Its contents are undefined afterwards.
@@ -111,8 +111,8 @@ using Ways = WayTable<  //
     BucketsByCluster<SortShape<256, 2>, InNetwork>,  // from compute capability 9.0 on
     ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>>, BucketsByGrid<SortShape<256, 4>, 64>,
     BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128>,
-    BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<1024, 16>, 128>, ByCluster<SortShape<256, 2>>,
-    ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
+    BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<hasValues<Value> ? 512 : 1024, 16>, 128>,
+    ByCluster<SortShape<256, 2>>, ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,
