@@ -19,7 +19,7 @@ declare -A files=(
     [runs]=runs.csv
     [selection]="flagged.csv top_k.csv"
     [orders]=orders.csv                              # 8 s
-    [sorts]=sorts.csv                                # 34 s
+    [sorts]="sorts.csv small_sorts.csv"
     [distributions]=distributions.csv                # 16 s
     [block_sizes]=block_sizes.csv                    # 2 s
     [histograms]="histograms.csv multi_partitions.csv"
@@ -125,6 +125,8 @@ sorts() {
     measure sorts.csv --size 2^27 --op sort --variant radix,"$cub" --type int64
     measure sorts.csv --size 2^28 --op sort --variant radix,"$cub" --type int8,float
     measure sorts.csv --size 2^26 --op sort-pairs --variant radix,"$cub" --type int64
+    measure small_sorts.csv --sweep 2^10:2^22:x4 --op sort,sort-pairs --variant radix,"$cub" \
+        --input uniform,and:2,and:4,mod:100,ascending
 }
 
 distributions() {

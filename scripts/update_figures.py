@@ -361,18 +361,35 @@ def beside(cub, row):
 def radix_ways():
     """The best shape of each algorithm for small arrays."""
     rows = read("tune_sorts.csv")
-    ways = ("block", "cluster", "grid", "passes")
+    ways = {"network": ("network",), "block": ("block",), "cluster": ("cluster",), "grid": ("grid",),
+            "buckets, cluster": ("network-buckets", "cluster-buckets"), "buckets, grid": ("grid-buckets",),
+            "passes": ("passes",)}
     lines = ["| type | n | " + " | ".join(ways) + " | CUB |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
     for kind in ("int32", "int32,int32"):
         for k in range(10, 22):
             same = [row for row in rows if row["type"] == kind and row["n"] == str(1 << k)]
             cub = tuners_cub(same)
             cells = []
-            for way in ways:
-                row = best(same, kernel=way)
+            for kernels in ways.values():
+                row = fastest(best(same, kernel=kernel) for kernel in kernels)
                 cells.append(f"{format_time(row)}, {row['threads']} x {row['rows']}" if row else "")
             lines.append(f"| {kind} | 2^{k} | " + " | ".join(cells) + f" | {format_time(cub)} |")
     return "\n".join([*lines, "", f"Threads x elements per thread. {TUNERS_CUB} From {link('tune_sorts.csv')}."])
+
+
+def radix_small():
+    """What the keys are like decides which way a small array is sorted."""
+    rows = of_powers(read("small_sorts.csv"))
+    inputs = list(dict.fromkeys(row["input"] for row in rows))
+    lines = []
+    for operation in dict.fromkeys(row["operation"] for row in rows):
+        for n in sorted({int(row["n"]) for row in rows}):
+            same = [row for row in rows if row["operation"] == operation and row["n"] == str(n)]
+            cells = [beside(fastest(best(same, variant=cub, input=kind) for cub in CUBS),
+                            best(same, variant="radix", input=kind)) for kind in inputs]
+            lines.append([operation, power(n), *cells])
+    return "\n".join([*table(["operation", "n", *inputs], lines), "",
+                      f"In brackets, the ratio to CUB. {about_cub(rows)}{source(rows)}"])
 
 
 def radix_shapes():
@@ -918,7 +935,7 @@ BLOCKS = {
                                       "single-pass-designs": single_pass_designs,
                                       "resident-or-look-back": resident_or_look_back},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
-                                     "radix-shapes": radix_shapes, "radix-designs": radix_designs,
+                                     "radix-small": radix_small, "radix-shapes": radix_shapes, "radix-designs": radix_designs,
                                      "radix-pairs": radix_pairs,
                                      "radix-accesses": radix_accesses},
     "docs/lab-notes/row_sum.md": {"row-sum-results": row_sum_results, "row-sum-types": row_sum_types,
