@@ -109,8 +109,8 @@ template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
     ByNetwork<SortShape<256, 4>>, ByNetwork<SortShape<512, 4>>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
     BucketsByCluster<SortShape<256, 2>, InNetwork>,  // from compute capability 9.0 on
-    ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>>, BucketsByGrid<SortShape<256, 4>, 64>,
-    BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128>,
+    BucketsByCluster<SortShape<256, 2>>, ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>>,
+    BucketsByGrid<SortShape<256, 4>, 128>, BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128>,
     BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<hasValues<Value> ? 512 : 1024, 16>, 128>,
     ByCluster<SortShape<256, 2>>, ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
