@@ -112,7 +112,7 @@ using Ways = WayTable<  //
     BucketsByCluster<SortShape<256, 2>>, ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>>,
     BucketsByGrid<SortShape<256, 4>, 128>, BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128>,
     BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<hasValues<Value> ? 512 : 1024, 16>, 128>,
-    ByCluster<SortShape<256, 2>>, ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
+    ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,

@@ -90,8 +90,9 @@ template <typename Shape, typename Bucket, typename Group, typename Bits, typena
                 widths[blockIdx.x] = widest;
             }
         }
-        const DigitCount count = packResident<Shape>(blocks, storage.part, keys, arrays.in.values, tile, true, digit,
-                                                     bucketBits(), arrays.rows(counts), arrays.spare);
+        const DigitCount count =
+            packResident<Shape>(blocks, storage.part, keys, arrays.in.values, tile, true, digit, bucketBits(),
+                                keys.countedPastTheEnd(digit, threadIdx.x), arrays.rows(counts), arrays.spare);
         ++counts;
         if (__syncthreads_or(count.equal > Bucket::Shape::elements) == 0) {
             if (threadIdx.x == blockIdx.x) {
@@ -136,7 +137,7 @@ __global__ void __launch_bounds__(Shape::threads)
     const ResidentTile tile = residentTile<Count>(n, (n + gridDim.x - 1) >> bucketBits());
     const Buckets buckets = sortByBuckets<Shape>(blocks, storage, arrays, widths, tile, range, coding);
     if (!buckets.areSorted) {
-        sortByDigits<Shape>(blocks, storage.part, arrays, n, tile, buckets.range, coding, buckets.counts);
+        sortByDigits<Shape, false>(blocks, storage.part, arrays, n, tile, buckets.range, coding, buckets.counts);
     }
 }
 

@@ -162,6 +162,8 @@ struct DigitCount {
 };
 
 /// Packs the loaded tile by a digit of `bits` bits, and finds the places of its keys in `to` among those of all blocks.
+/// `uncounted` is how many places past the end would count as keys with the digit threadIdx.x. It may be 0 if only the
+/// last tile is not full, because these places come behind all keys.
 ///
 /// A block publishes how often each digit occurs in its tile, in its row of `rows`, and packs the tile while the other
 /// blocks count: between the arrival at a barrier of all blocks and the wait for it. Then it adds up the rows of all
@@ -169,13 +171,13 @@ struct DigitCount {
 template <typename Shape, typename Group, typename Bits, typename Value, typename DigitOf>
 __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
                                    TileKeys<Shape, Bits>& keys, const Value* valuesIn, ResidentTile tile, bool isInput,
-                                   DigitOf digit, int bits, std::uint16_t* rows, const Elements<Bits, Value>& to) {
+                                   DigitOf digit, int bits, std::uint32_t uncounted, std::uint16_t* rows,
+                                   const Elements<Bits, Value>& to) {
     DigitRank<Shape::threads, std::uint16_t> ranks(storage.tile.ranks, storage.tile.counts);
     keys.count(ranks, digit);
     const std::uint32_t total = ranks.total();
     if (threadIdx.x < digitValues) {
-        rows[blockIdx.x * digitValues + threadIdx.x] =
-            static_cast<std::uint16_t>(total - keys.countedPastTheEnd(digit, threadIdx.x));
+        rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total - uncounted);
         storage.before[threadIdx.x] = 0;
         storage.all[threadIdx.x] = 0;
     }
@@ -214,19 +216,21 @@ struct ResidentArrays {
 };
 
 /// Least-significant-digit radix sort by blocks that are resident together, each with a part of the keys. The blocks
-/// have counted `before` times.
+/// have counted `before` times. `areFull` says that no tile but the last has places past the end.
 ///
 /// A pass packs the parts, and moves the keys to the array that the next pass reads. So it has two barriers of all
 /// blocks. If all keys share a digit, the pass ends after the counts. Only the last pass never does, because it moves
 /// the keys to `out`.
-template <typename Shape, typename Group, typename Bits, typename Value>
+template <typename Shape, bool areFull, typename Group, typename Bits, typename Value>
 __device__ void sortByDigits(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
                              const ResidentArrays<Bits, Value>& arrays, std::size_t n, ResidentTile tile,
                              DigitRange range, const KeyCoding<Bits>& coding, int before) {
     Elements<const Bits, const Value> from = arrays.in;
+    Elements<Bits, Value> next = arrays.spare;
+    Elements<Bits, Value> afterNext = arrays.otherSpare;
+    bool isFirst = true;
     for (int pass = 0; pass < range.count(); ++pass) {
         const Digit digit = range.digit(pass);
-        const bool isFirst = from.keys == arrays.in.keys;
         const bool isLast = pass + 1 == range.count();
 
         TileKeys<Shape, Bits> keys;
@@ -235,11 +239,10 @@ __device__ void sortByDigits(const Group& blocks, ResidentStorage<Shape, Bits, V
         } else {
             keys.load(from.keys + tile.begin, tile.size);
         }
-        const Elements<Bits, Value> to = isLast                           ? arrays.out
-                                         : from.keys == arrays.spare.keys ? arrays.otherSpare
-                                                                          : arrays.spare;
+        const Elements<Bits, Value> to = isLast ? arrays.out : next;
+        const std::uint32_t uncounted = areFull ? 0 : keys.countedPastTheEnd(digit, threadIdx.x);
         const DigitCount count = packResident<Shape>(blocks, storage, keys, from.values, tile, isFirst, digit,
-                                                     __popc(digit.mask), arrays.rows(before + pass), to);
+                                                     digitBits, uncounted, arrays.rows(before + pass), to);
         const bool isShared = __syncthreads_or(count.equal == n) != 0;
         if (isShared && !isLast) {
             continue;
@@ -250,6 +253,9 @@ __device__ void sortByDigits(const Group& blocks, ResidentStorage<Shape, Bits, V
             blocks.sync();
         }
         from = to.readOnly();
+        next = afterNext;
+        afterNext = to;
+        isFirst = false;
     }
 }
 
@@ -261,8 +267,8 @@ template <typename Blocks, typename Shape, typename Bits, typename Value, typena
 __global__ void __launch_bounds__(Shape::threads)
     kernSortResident(Count count, ResidentArrays<Bits, Value> arrays, DigitRange range, KeyCoding<Bits> coding) {
     const std::size_t n = numberOf(count);
-    sortByDigits<Shape>(Blocks::group(), dynamicShared<ResidentStorage<Shape, Bits, Value>>(), arrays, n,
-                        residentTile<Count>(n, Shape::elements), range, coding, 0);
+    sortByDigits<Shape, true>(Blocks::group(), dynamicShared<ResidentStorage<Shape, Bits, Value>>(), arrays, n,
+                              residentTile<Count>(n, Shape::elements), range, coding, 0);
 }
 
 }  // namespace StreamCompaction::Radix
