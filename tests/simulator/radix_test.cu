@@ -115,7 +115,7 @@ TEST_F(SeededRadixTest, ByNetwork) {
     });
 }
 
-/// In a third of the cases the keys differ only in lower bits, in another third few of them have high bits.
+/// The keys differ in few low bits, evenly or not, or few of them have high bits.
 TEST_F(SeededRadixTest, ByBucketsThatAreUneven) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const auto keys = hostArray(1300 + seed % 40, [seed](std::size_t i) {
