@@ -290,7 +290,7 @@ HINTS = {
     "next: (rank + 1)": "The last lane of each digit moves the entry behind the warp's keys with that digit.",
     "pack": "Each key goes to its place.",
     "loadRows": "Each thread loads its key into a register.",
-    "sortInBlock: first = ": "All threads read the first key, to find the digits in which keys differ.",
+    "sortInBlock: differing = ": "All threads read the first key, to find the digits in which keys differ.",
     "sortInBlock: out.keys": "The keys are in order and go to the output.",
     "finish": "The threads load the tile into shared memory. From compute capability 9.0 on, the copy engine does it.",
     "kernDecode: uniform": "A full tile whose characters all have one length takes a shorter path. This tile is not "
