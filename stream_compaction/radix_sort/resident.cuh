@@ -243,7 +243,8 @@ __device__ void sortByDigits(const Group& blocks, ResidentStorage<Shape, Bits, V
         const std::uint32_t uncounted = areFull ? 0 : keys.countedPastTheEnd(digit, threadIdx.x);
         const DigitCount count = packResident<Shape>(blocks, storage, keys, from.values, tile, isFirst, digit,
                                                      digitBits, uncounted, arrays.rows(before + pass), to);
-        const bool isShared = __syncthreads_or(count.equal == n) != 0;
+        const std::size_t counted = areFull ? gridDim.x * Shape::elements : n;
+        const bool isShared = __syncthreads_or(count.equal == counted) != 0;
         if (isShared && !isLast) {
             continue;
         }

@@ -98,6 +98,17 @@ TEST_F(SeededRadixTest, ByGrid) {
     });
 }
 
+/// The places past the end count as keys with the greatest digit. So these are as many as there are keys.
+TEST_F(SeededRadixTest, ByGridIfPlacesPastTheEndMakeUpForOtherKeys) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t) {
+        constexpr std::size_t n = 1300;
+        constexpr std::size_t pastTheEnd = 3 * Tile::elements - n;
+        const auto keys =
+            hostArray(n, [](std::size_t i) -> std::uint32_t { return i < n - pastTheEnd ? ~0u : 0xFFFFFF00u; });
+        expectSorted<GridWay, std::uint32_t, std::uint32_t>(keys, {0, 32});
+    });
+}
+
 TEST_F(SeededRadixTest, ByBuckets) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         expectSorted<BucketsWay, std::uint32_t, std::uint32_t>(1300 + seed % 40, seed,
