@@ -165,10 +165,10 @@ void requireDisjointArrays(const T* in, T* out, std::size_t n) {
 
 /// Checks the arrays of a compaction. It cannot run in place, because a block may overwrite elements that another one
 /// has yet to read.
-template <typename T>
-void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n) {
-    requireDisjointArrays(in, out, n);
-    Arguments::requireArray("count", count, 1);
+template <typename T, typename Predicate = IsNonzero>
+void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n, const Predicate& keep = {}) {
+    Arguments::requireApart({Arguments::array("in", in, n), arrayReadBy(keep, n)},
+                            {Arguments::array("out", out, n), Arguments::array("count", count, 1)});
 }
 
 /// Calls `work` with a zero of the narrowest index type that can count to n: 4 bytes below 2^32 elements, else 8 bytes.

@@ -133,8 +133,7 @@ struct CompactFlagged {
     template <typename T, typename Flag>
     void operator()(const T* in, const Flag* flags, T* out, std::size_t* count, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        requireCompactArrays(in, out, count, n);
-        Arguments::requireArray("flags", flags, n);
+        requireCompactArrays(in, out, count, n, keepFlagged(flags));
         runOnScratch("cub::DeviceSelect::Flagged", scratch, scratchBytes(in, flags, out, count, n),
                      call(in, flags, out, count, n, stream));
     }

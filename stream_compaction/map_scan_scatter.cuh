@@ -44,7 +44,7 @@ struct MapScanScatter {
     template <typename T, typename Predicate>
     void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
-        requireCompactArrays(in, out, count, n);
+        requireCompactArrays(in, out, count, n, keep);
         ScratchArena arena(scratch, scratchBytes(in, out, count, n));
         if (n == 0) {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");

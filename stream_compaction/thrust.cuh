@@ -91,8 +91,9 @@ struct Partition {
     template <typename T, typename Predicate>
     void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
                     Scratch /*scratch*/, cudaStream_t stream) const {
-        requireCompactArrays(in, kept, count, n);
-        requireDisjointArrays(in, rejected, n);
+        Arguments::requireApart({Arguments::array("in", in, n)}, {Arguments::beginOfArray("kept", kept, n),
+                                                                  Arguments::beginOfArray("rejected", rejected, n),
+                                                                  Arguments::array("count", count, 1)});
         const auto ends = thrust::stable_partition_copy(thrust::cuda::par.on(stream), in, in + n, kept, rejected, keep);
         store(ends.first - kept, count, stream);
     }

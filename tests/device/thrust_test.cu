@@ -15,5 +15,24 @@ class ThrustScanTest : public DeviceTest {};
 
 TEST_F(ThrustScanTest, AccumulatesBytesInWiderTypes) { expectBytesAccumulateWider(Thrust::Scan{}); }
 
+class ThrustPartitionTest : public DeviceTest {};
+
+TEST_F(ThrustPartitionTest, RefusesArraysThatOverlap) {
+    const std::size_t n = 100;
+    DeviceBuffer<int> in(n);
+    DeviceBuffer<int> kept(n);
+    DeviceBuffer<int> rejected(n);
+    DeviceBuffer<std::size_t> count(1);
+    const auto expectRefused = [&](int* first, int* second, std::size_t* counted) {
+        EXPECT_THROW(Thrust::Partition{}(in.data(), first, second, counted, n, {}, nullptr), std::invalid_argument);
+    };
+    expectRefused(in.data(), rejected.data(), count.data());
+    expectRefused(kept.data(), in.data(), count.data());
+    expectRefused(kept.data(), kept.data(), count.data());
+    for (int* const array : {in.data(), kept.data(), rejected.data()}) {
+        expectRefused(kept.data(), rejected.data(), reinterpret_cast<std::size_t*>(array));
+    }
+}
+
 }  // namespace
 }  // namespace StreamCompaction::Testing
