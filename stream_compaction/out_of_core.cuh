@@ -73,8 +73,9 @@ class Scan {
 
 /// Stable compaction of an array in host memory.
 ///
-/// Elements and predicates are those of SinglePass::Compact; a predicate of the index (WithIndex) gets the index in the
-/// whole array. Each element crosses the bus once, and each kept one twice.
+/// Elements and predicates are those of SinglePass::Compact. A predicate of the index (WithIndex) gets the index in the
+/// whole array. One of the previous element (WithPrevious) does not compile. Each element crosses the bus once, and
+/// each kept one twice.
 class Compact {
   public:
     /// Creates the streams. Throws std::invalid_argument for a device that does not exist.

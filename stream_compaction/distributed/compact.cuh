@@ -77,6 +77,7 @@ struct Compact {
     template <typename In, typename T, typename Predicate>
     void operator()(const std::vector<CompactPart<In, T>>& parts, Predicate keep) const {
         using Part = CompactPart<In, T>;
+        static_assert(!asksForPrevious<Predicate>, "ranks compact apart, so no element knows the one before it");
         const Call<Part> call(parts, [&](const Part& part) {
             Arguments::requireApart({arrayOf("in", sourceOf(part.in), part.n), arrayReadBy(keep, part.n)},
                                     {Arguments::array("out", part.out, part.n),
@@ -111,6 +112,7 @@ struct Partition {
     template <typename In, typename T, typename Predicate>
     void operator()(const std::vector<PartitionPart<In, T>>& parts, Predicate keep) const {
         using Part = PartitionPart<In, T>;
+        static_assert(!asksForPrevious<Predicate>, "ranks compact apart, so no element knows the one before it");
         const Call<Part> call(parts, [&](const Part& part) {
             Arguments::requireApart(
                 {arrayOf("in", sourceOf(part.in), part.n), arrayReadBy(keep, part.n)},

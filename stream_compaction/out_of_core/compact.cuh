@@ -3,6 +3,7 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/out_of_core/arrays.h"
 #include "stream_compaction/out_of_core/pipeline.h"
+#include "stream_compaction/primitives/previous.cuh"
 #include "stream_compaction/single_pass.cuh"
 
 namespace StreamCompaction::OutOfCore {
@@ -31,6 +32,8 @@ template <typename Predicate>
 /// Compacts each chunk, and copies what it keeps behind what earlier chunks keep.
 template <typename T, typename Predicate>
 class CompactJob final : public Job {
+    static_assert(!asksForPrevious<Predicate>, "chunks are compacted apart, so no element knows the one before it");
+
   public:
     /// `counts` is page-locked memory with an element for each slot.
     CompactJob(const SinglePass::Compact& compact, const T* in, std::span<T> out, Predicate keep,

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <type_traits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/source.cuh"
@@ -36,12 +37,19 @@ class Previous {
     T carried_;  ///< what lane 0 gets next
 };
 
-/// A predicate of an element and the one before it: `keep(previous, x)`. The first element is kept. For a compaction
-/// in a single pass.
+/// A predicate of an element and the one before it: `keep(previous, x)`. The first element is kept. For the operations
+/// of single_pass.cuh. Those that compact parts of an array apart refuse it, because each part would keep its first
+/// element.
 template <typename Predicate>
 struct WithPrevious {
     Predicate keep;  ///< called with the element before and the element
 };
+
+/// Whether a predicate asks for the element before.
+template <typename Predicate>
+inline constexpr bool asksForPrevious = false;
+template <typename Predicate>
+inline constexpr bool asksForPrevious<WithPrevious<Predicate>> = true;
 
 /// Stands for Previous if the predicate does not ask for it.
 template <typename T>
@@ -54,11 +62,7 @@ struct NoPrevious {
 
 template <typename Predicate, typename T>
 struct PreviousFor {
-    using Type = NoPrevious<T>;
-};
-template <typename Predicate, typename T>
-struct PreviousFor<WithPrevious<Predicate>, T> {
-    using Type = Previous<T>;
+    using Type = std::conditional_t<asksForPrevious<Predicate>, Previous<T>, NoPrevious<T>>;
 };
 
 /// Whether a compaction keeps element i, which comes after `previous`.

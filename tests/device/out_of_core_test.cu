@@ -83,6 +83,9 @@ struct IsOdd {
     }
 };
 
+// The predicates that no chunk and no rank can decide alone.
+static_assert(asksForPrevious<WithPrevious<IsOdd>> && !asksForPrevious<WithIndex<IsOdd>> && !asksForPrevious<IsOdd>);
+
 struct Triple {
     std::uint16_t words[3];
 };
