@@ -58,7 +58,7 @@ class DeviceCount {
     explicit DeviceCount(std::size_t capacity) : capacity_(capacity) {}
 
     void set(std::size_t value) {
-        value_ = DeviceBuffer<std::size_t>(std::span<const std::size_t>(&value, 1));
+        value_.copyFrom({&value, 1});
         Common::checkCUDAError(cudaMemset(exceeded_.data(), 0xA5, 1), "cudaMemset");
     }
     [[nodiscard]] CountInDeviceMemory get() {
@@ -84,8 +84,8 @@ class DeviceCountTest : public DeviceTest {
     template <typename ScratchBytes, typename Call>
     static void expectLikeHost(ScratchBytes scratchBytes, Call call) {
         expectLikeHost(capacities(), scratchBytes, call);
-        expectReplays(scratchBytes, call);
     }
+    /// The same with the given capacities, in ascending order.
     template <typename ScratchBytes, typename Call>
     static void expectLikeHost(const std::vector<std::size_t>& capacities, ScratchBytes scratchBytes, Call call) {
         for (const std::size_t capacity : capacities) {
@@ -106,31 +106,29 @@ class DeviceCountTest : public DeviceTest {
                 ASSERT_EQ(count.exceeded(), number > capacity ? 1 : 0);
             }
         }
+        expectReplays(std::min<std::size_t>(capacities.back(), 60000), scratchBytes, call);
     }
 
     /// Expects a graph to follow the number that it finds at each launch.
     template <typename ScratchBytes, typename Call>
-    static void expectReplays(ScratchBytes scratchBytes, Call call) {
-        constexpr std::size_t capacity = 60000;
+    static void expectReplays(std::size_t capacity, ScratchBytes scratchBytes, Call call) {
         Arrays expected(capacity);
         Arrays actual(capacity);
-        const std::vector<std::size_t> numbers{capacity, 1, 0, 40000, capacity + 1};
-        const DeviceBuffer<std::size_t> all{std::span(numbers)};
-        DeviceBuffer<std::size_t> value(1);
-        const CountInDeviceMemory n{std::as_const(value).data(), capacity};
-        auto scratch = usedScratch(scratchBytes(actual, n));
+        DeviceCount count(capacity);
+        auto scratch = usedScratch(scratchBytes(actual, count.get()));
         const CudaStream stream;
-        Graph graph(stream, [&](cudaStream_t s) { call(actual, n, scratch.bytes(), s); });
-        for (std::size_t i = 0; i < numbers.size(); ++i) {
+        Graph graph(stream, [&](cudaStream_t s) { call(actual, count.get(), scratch.bytes(), s); });
+        for (const std::size_t number : {capacity, std::size_t{1}, std::size_t{0}, capacity / 3 * 2, capacity + 1}) {
+            SCOPED_TRACE("replay with capacity " + std::to_string(capacity) + ", number " + std::to_string(number));
             expected.poison();
             actual.poison();
+            count.set(number);
             auto scratchOfHost = usedScratch(scratchBytes(expected, capacity));
-            call(expected, std::min(numbers[i], capacity), scratchOfHost.bytes(), nullptr);
-            Common::checkCUDAError(
-                cudaMemcpy(value.data(), all.data() + i, sizeof(std::size_t), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+            call(expected, std::min(number, capacity), scratchOfHost.bytes(), nullptr);
             Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
             graph.launch();
-            ASSERT_NO_FATAL_FAILURE(expectSame(actual, expected)) << "number " << numbers[i];
+            ASSERT_NO_FATAL_FAILURE(expectSame(actual, expected));
+            ASSERT_EQ(count.exceeded(), number > capacity ? 1 : 0);
         }
     }
 
