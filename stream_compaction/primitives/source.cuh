@@ -132,14 +132,14 @@ template <typename Source>
     }
 }
 
-/// Checks the input of an operation against its output. With `mayRunInPlace` they may be the same array, with elements
+/// Checks an input of an operation against its output. With `mayRunInPlace` they may be the same array, with elements
 /// of the same size. Otherwise they may share no memory.
 template <bool mayRunInPlace, typename Source, typename T>
-void requireSource(const Source& source, const T* out, std::size_t n) {
+void requireSource(const Source& source, const T* out, std::size_t n, const char* name = "in") {
     Arguments::requireArray("out", out, n);
     if constexpr (readsArray<Source>) {
         using In = Stored<Source>;
-        Arguments::requireArray("in", source.elements, n);
+        Arguments::requireArray(name, source.elements, n);
         if constexpr (mayRunInPlace) {
             Arguments::requireSameOrDisjoint(source.elements, n * sizeof(In), out, n * sizeof(T));
         } else {

@@ -53,7 +53,7 @@ struct SegmentedScan {
     void operator()(const In& in, const Heads& heads, T* out, N n, Op op, std::type_identity_t<T> initial,
                     Scratch scratch, cudaStream_t stream) const {
         const SourceOf<Heads> headSource = sourceOf(heads);
-        requireHeads(headSource, out, capacityOf(n));
+        requireHeads(headSource, out, countOf(n));
         const Segments::SegmentedOperator<T, Op> segmented{{op}, initial};
         const Segments::SegmentedSource<SourceOf<In>, SourceOf<Heads>, T, Op> source{sourceOf(in), headSource,
                                                                                      segmented};
@@ -62,13 +62,14 @@ struct SegmentedScan {
     }
 
   private:
-    template <typename Offset, typename T>
-    static void requireHeads(const SegmentsAt<Offset>& segments, T* out, std::size_t n) {
-        Arguments::requireDisjoint(Segments::arrayOf(segments), Arguments::array("out", out, n));
+    template <typename Offset, typename T, typename Count>
+    static void requireHeads(const SegmentsAt<Offset>& segments, T* out, Count n) {
+        requireApart(n, {Segments::arrayOf(segments)}, {Arguments::array("out", out, capacityOf(n))});
     }
-    template <typename Flags, typename T>
-    static void requireHeads(const Flags& flags, T* out, std::size_t n) {
-        requireSource<true>(flags, out, n);
+    template <typename Flags, typename T, typename Count>
+    static void requireHeads(const Flags& flags, T* out, Count n) {
+        requireSource<true>(flags, out, capacityOf(n), "heads");
+        requireApart(n, {arrayOf("heads", flags, capacityOf(n))}, {});
     }
 };
 

@@ -195,6 +195,7 @@ struct Scan {
         static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
         const std::size_t most = capacityOf(n);
         requireSource<true>(source, out, most);
+        requireApart(n, {arrayOf("in", source, most)}, {});
         requireApart(n, {memoryOf("initial", initial)}, {Arguments::array("out", out, most)});
         ScratchArena arena(scratch, scratchBytesForSums<SumOf<Initial>, Source, Out>(most));
         if (most == 0) {

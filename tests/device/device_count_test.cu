@@ -576,8 +576,9 @@ struct Written {
     std::vector<void*> outputs;
 };
 
-// Every operation that takes a count in device memory refuses one that it would overwrite.
-TEST_F(DeviceCountTest, AnOutputIsNeitherTheCountNorExceeded) {
+// Every operation that takes a count in device memory refuses one that it would overwrite. It also refuses to write
+// `exceeded` where it reads.
+TEST_F(DeviceCountTest, ArraysAreNeitherTheCountNorExceeded) {
     constexpr std::size_t capacity = 100;
     Arrays a(capacity);
     DeviceBuffer<std::byte> memory(1 << 20);
@@ -674,7 +675,15 @@ TEST_F(DeviceCountTest, AnOutputIsNeitherTheCountNorExceeded) {
             const CountInDeviceMemory asExceeded{other.data(), capacity, static_cast<bool*>(output)};
             EXPECT_THROW(call(a, asExceeded), std::invalid_argument);
         }
+        const CountInDeviceMemory inAsExceeded{other.data(), capacity, reinterpret_cast<bool*>(a.in.data())};
+        EXPECT_THROW(call(a, inAsExceeded), std::invalid_argument);
     }
+
+    DeviceBuffer<Word> heads(capacity);
+    const Word* const flags = heads.data();
+    const CountInDeviceMemory n{other.data(), capacity, reinterpret_cast<bool*>(heads.data())};
+    EXPECT_THROW(SegmentedScan{}(in, flags, a.out.data(), n, scratch(), nullptr), std::invalid_argument);
+    EXPECT_THROW(SegmentedScan{}(in, segmentsAt(flags, 1), a.out.data(), n, scratch(), nullptr), std::invalid_argument);
 }
 
 }  // namespace

@@ -357,7 +357,12 @@ TEST_F(SegmentedScanTest, RefusesBadArguments) {
         EXPECT_THROW(scan(from, begins, to, n, lent, nullptr), std::invalid_argument);
     };
     expectRefused(nullptr, flags, out.data(), scratch.bytes());
-    expectRefused(in, noArray<const int>, out.data(), scratch.bytes());
+    try {
+        scan(in, noArray<const int>, out.data(), n, scratch.bytes(), nullptr);
+        FAIL() << "accepted";
+    } catch (const std::invalid_argument& error) {
+        EXPECT_STREQ(error.what(), "heads: expected an array of 1000 elements, got a null pointer");
+    }
     expectRefused(in, flags, nullptr, scratch.bytes());
     expectRefused(in, flags, array.data() + 1, scratch.bytes());
     expectRefused(in, flags, heads.data() + 1, scratch.bytes());
