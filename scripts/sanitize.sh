@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
 # Runs the GPU tests, at small sizes, under all or some of the four tools of compute-sanitizer. Exit status 0 if none
-# finds an error. Each tool runs several processes at once with a part of the tests each, because a process keeps one
-# CPU core busy.
+# finds an error. Without PROGRAM all programs of such tests run, one after the other. Each tool runs several processes
+# at once with a part of the tests each, because a process keeps one CPU core busy.
 #   scripts/sanitize.sh [PROGRAM [LOG_FOLDER [PROCESSES_PER_TOOL [TOOL...]]]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
-program=${1:-build/release/tests/device_layer_tests}
+programs=("${1:-}")
+[ -n "${1:-}" ] || programs=(build/release/tests/{device_layer,device_count,runs,segments,top_k}_tests)
 logs=${2:-build/sanitizers-gpu}
 processes=${3:-4}
 tools=("${@:4}")
@@ -13,22 +14,27 @@ tools=("${@:4}")
 mkdir -p "$logs"
 rm -f "$logs"/*.[0-9]*.log  # of an interrupted run
 
-# All scans and compactions at small sizes and alignments. The single-pass kernels, the radix sort, the row sums and the
-# conversions of UTF-8 also at larger sizes. The split sort with one scan only, because its passes are the same with
-# every scan and slow here. Kernels of Thrust and CUB are left out.
+# All scans and compactions at small sizes and alignments. All operations above the textbook's also at larger sizes. The
+# split sort with one scan only, because its passes are the same with every scan and slow here. Kernels of Thrust and CUB
+# are left out.
 export STREAM_COMPACTION_QUICK_TESTS=1
 filter='*EverySmallSize*:*UnalignedPointers*:*InPlace*:*SharedMemScanTest*:*SplitSortTest*:*BytesInWider*'
 filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:PackedRegisters*:*RadixSort*Test*:DigitRank*:*RowSumTest*:*Utf8*Test*'
+filter+=':Runs*:TopK*:Histogram*:MultiPartition*:Segmented*:DeviceCount*'
 filter+='-*thrust*:*Thrust*:*cub*:*Cub*:*_sort_*:*Recursively*'
 
 # check TOOL PROCESS
 check() {
-    GTEST_TOTAL_SHARDS=$processes GTEST_SHARD_INDEX=$2 \
-        compute-sanitizer --tool "$1" --error-exitcode 99 --kernel-regex-exclude kns=cub --check-api-memory-access no \
-        "$program" --gtest_brief=1 --gtest_filter="$filter" >"$logs/$1.$2.log" 2>&1
-    local result=$?
-    echo "exit status $result" >>"$logs/$1.$2.log"
-    return $result
+    local program result status=0
+    for program in "${programs[@]}"; do
+        GTEST_TOTAL_SHARDS=$processes GTEST_SHARD_INDEX=$2 \
+            compute-sanitizer --tool "$1" --error-exitcode 99 --kernel-regex-exclude kns=cub \
+            --check-api-memory-access no "$program" --gtest_brief=1 --gtest_filter="$filter" >>"$logs/$1.$2.log" 2>&1
+        result=$?
+        echo "exit status $result" >>"$logs/$1.$2.log"
+        [ $result -eq 0 ] || status=$result
+    done
+    return $status
 }
 
 checks=()
