@@ -13,9 +13,11 @@ import re
 import statistics
 import sys
 
+import card_row
 from charts import CHARTS, WEAK, measurements_of
-from distributed_model import Model, alone_variant
-from measurements import CARDS, DATA, ROOT, TEXT_OPERATIONS, fastest, format_time, of_powers, power, power_shape, read
+from distributed_model import SPLITTER_READS, Model, alone_variant, splitter_digits
+from measurements import (CARDS, DATA, ROOT, TEXT_OPERATIONS, copy_speed, fastest, format_time, of_powers, power,
+                          power_shape, read)
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort"}
 FRONT_PAGE = [1 << k for k in (20, 24, 28)]
@@ -246,7 +248,8 @@ def profile(belongs):
     """The kernels of the runs whose options `belongs` accepts."""
     rows = [row for row in long_kernels("profile.csv") if belongs(row["arguments"])]
     what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
-    columns = ["time", "DRAM", "issue", "integer pipe", "shared memory", "registers", "occupancy", "cycles per instruction"]
+    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "integer pipe", "shared memory", "registers", "occupancy",
+               "cycles per instruction"]
     return profile_table(rows, "profile.csv", what, columns, 3)
 
 
@@ -309,6 +312,71 @@ def resident_or_look_back():
                 lines.append(f"| {rows[0]['gpu']} | {operation} | {kind} | {power(n)} | "
                              + " | ".join(times_of.get(shape, "") for shape in shapes.values()) + " |")
     return "\n".join([*lines, "", f"Threads per block x vectors of 16 bytes per thread. From {links('tune.csv')}."])
+
+
+MIDDLE_SIZES = [1 << k for k in range(20, 24)]
+
+
+def copy_over_cub(ours, cub):
+    """How many times as fast as CUB a copy of as many bytes is, whose time a row tells by its percentage."""
+    return float(cub["median_us"]) / float(ours["median_us"]) / float(ours["percent_of_copy"]) * 100
+
+
+def middle_sizes():
+    """Scans and compactions that are short beside CUB and a copy, on both cards."""
+    lines, used = [], []
+    for folder in (DATA.parent / card for card in CARDS):
+        measured = read_ladder(folder)
+        for operation in ("scan", "compact"):
+            for n in MIDDLE_SIZES:
+                ours, cub = measured[operation, "single-pass", n], fastest_cub(measured, operation, n)
+                used += [ours, cub]
+                lines.append([ours["gpu"], operation, power(n), format_time(ours), format_time(cub), times(cub, ours),
+                              f"{float(ours['percent_of_copy']):.1f} %", f"{copy_over_cub(ours, cub):.2f}"])
+    titles = ["card", "operation", "n", "time", "CUB", "ratio", "of a copy", "ratio of a copy"]
+    noise = about_noise(used)
+    return "\n".join([*table(titles, lines, 2), "", f"int32; {about_cub(list(measured.values()))}"
+                      f"{noise[0].upper()}{noise[1:]}. From {links('sweep.csv')}."])
+
+
+def copy_ratios(card, operation):
+    """The least and the greatest ratio of a copy in that table."""
+    def ratios():
+        measured = read_ladder(DATA.parent / card)
+        found = [copy_over_cub(measured[operation, "single-pass", n], fastest_cub(measured, operation, n))
+                 for n in MIDDLE_SIZES]
+        return f"{min(found):.2f} to {max(found):.2f}"
+    return ratios
+
+
+def loss_cells(lost, names):
+    worst = max(range(len(lost)), key=lost.__getitem__)
+    return [f"{100 * statistics.fmean(lost):.1f} %", f"{100 * lost[worst]:.1f} % ({names[worst]})"]
+
+
+def card_rows():
+    """What the limits of the one row lose on each card, and what the best ones for the card would."""
+    lines = []
+    shapes = card_row.shapes_in_use()
+    for card in CARDS:
+        rows = read("tune.csv", folder=DATA.parent / card)
+        for operation in ("scan", "compact"):
+            cases = card_row.cases_of(rows, operation)
+            names = [f"{case.kind}, {power(case.n)}" for case in cases]
+            cells = []
+            for limits in (card_row.limits_in_use(operation), card_row.best_limits(cases, shapes)):
+                cells += loss_cells(card_row.losses(cases, limits, shapes), names)
+            lines.append([rows[0]["gpu"], operation, *cells])
+        rows = read("tune_row_sums.csv", folder=DATA.parent / card)
+        lost = {}
+        for shape in dict.fromkeys(row["operation"] for row in rows):
+            ours = [row for row in rows if row["operation"] == shape and row["kernel"] not in CUBS]
+            chosen, least = (float(row["median_us"]) for row in (best(ours, kernel="chosen"), fastest(ours)))
+            lost[power_shape(shape.split()[1])] = chosen / least - 1
+        lines.append([rows[0]["gpu"], "row sums", *loss_cells(list(lost.values()), list(lost)), "", ""])
+    titles = ["card", "operation", "in use", "at worst", "best row for the card", "at worst"]
+    return "\n".join([*table(titles, lines, 2), "", "Time lost against the fastest shapes, on average and at worst. From "
+                      f"{links('tune.csv')}, {links('tune_row_sums.csv')}."])
 
 
 def device_counts():
@@ -404,6 +472,71 @@ def radix_shapes():
         cells = [f"{row['threads']} x {row['rows']}: {beside(cub, row)}" for row in shapes]
         lines.append(f"| {kind} | {power(n)} | " + "; ".join(cells) + " |")
     return "\n".join([*lines, "", f"{TUNERS_CUB} From {link('tune_sorts.csv')}."])
+
+
+PROFILED_KEYS = "--sweep 2^26 --op sort --variant radix,cub"
+PROFILED_PAIRS = "--sweep 2^26 --op sort-pairs --variant radix,cub"
+PROFILED_INTS = "--sweep 2^26 --op scan --variant single-pass,cub"
+PROFILED_WIDE = "--sweep 2^26 --op scan --variant single-pass --type int64"
+
+
+def profiled_kernel(arguments, kernel):
+    """The longest launch of a kernel in a run."""
+    return max((row for row in long_kernels("profile.csv") if (row["arguments"], row["kernel"]) == (arguments, kernel)),
+               key=lambda row: float(row["duration_us"]))
+
+
+def profiled_use(arguments, kernel, title):
+    """A cell of the table of a profile."""
+    return lambda: PROFILE[title](profiled_kernel(arguments, kernel))
+
+
+def cache_over_memory(arguments, kernel):
+    """How many times as busy the second-level cache is as DRAM."""
+    def ratio():
+        row = profiled_kernel(arguments, kernel)
+        return f"{float(row['l2_percent']) / float(row['dram_percent']):.2f}"
+    return ratio
+
+
+def pass_time(keys):
+    """The time of a pass over so many keys, from that of the profile."""
+    row = profiled_kernel(PROFILED_KEYS, "kernSortByDigit")
+    return 1e-6 * float(row["duration_us"]) * keys / (1 << 26)
+
+
+def radix_bytes():
+    """The bytes that a sort moves at least, and how its speed compares with that of a copy, on both cards."""
+    lines, used = [], []
+    for folder in (DATA.parent / card for card in CARDS):
+        rows = [row for row in read("sorts.csv", folder=folder) if row["variant"] == "radix" and row["input"] == "uniform"]
+        for kind, (key_bytes, value_bytes) in {"int32": (4, 0), "int32,int32": (4, 4), "int64": (8, 0),
+                                               "int64,int32": (8, 4)}.items():
+            row = max((row for row in rows if row["type"] == kind), key=lambda row: int(row["n"]))
+            passes = key_bytes  # one per digit of 8 bits
+            per_element = key_bytes + 2 * passes * (key_bytes + value_bytes)
+            speed = int(row["n"]) * per_element / float(row["median_us"]) / 1e3
+            used.append(row)
+            lines.append([row["gpu"], kind, power(int(row["n"])), str(passes), str(per_element), with_noise(row),
+                          f"{speed:.0f} GB/s", f"{100 * speed / copy_speed(row):.0f} %"])
+    titles = ["card", "type", "n", "passes", "bytes per element", "time", "speed", "of a copy's"]
+    return "\n".join([*table(titles, lines, 2), "", f"Median times ({about_noise(used)}). From {links('sorts.csv')}."])
+
+
+def radix_argsort():
+    """An argsort beside a sort of pairs and CUB's, in the same run, on both cards."""
+    lines, used = [], []
+    for folder in (HOUSE / card for card in CARDS):
+        rows = [row for row in read("fused.csv", folder=folder) if row["operation"] == "sort-pairs"]
+        pairs, argsort = (best(rows, variant=variant) for variant in ("radix", "radix-argsort"))
+        cub = fastest(row for row in rows if row["variant"] in CUBS)
+        used += rows
+        lines.append([cub["gpu"], power(int(cub["n"])), with_noise(pairs), with_noise(argsort), with_noise(cub),
+                      times(pairs, argsort), times(cub, argsort)])
+    titles = ["card", "n", "pairs", "argsort", "CUB's pairs", "argsort over pairs", "over CUB"]
+    files = " and ".join(link("fused.csv", HOUSE / card) for card in CARDS)
+    return "\n".join([*table(titles, lines), "",
+                      f"int32 and int32. {about_cub(used)}Median times ({about_noise(used)}). From {files}."])
 
 
 SORT_DESIGNS = {
@@ -749,11 +882,12 @@ def faster(slow, fast, operation="scan", n=1 << 28):
     return lambda: times(*(read_ladder()[operation, variant, n] for variant in (slow, fast)))
 
 
-def over_cub(name, operation, n, kind="int32", variant=None):
-    """How many times as fast as CUB ours is, for n elements: the least and the greatest of all inputs."""
+def over_cub(name, operation, n, kind="int32", variant=None, card=CARDS[0], keys=()):
+    """How many times as fast as CUB ours is, for n elements: the least and the greatest of all inputs, or of `keys`."""
     def ratios():
-        rows = [row for row in read(name) if (row["operation"], row["type"], row["n"]) == (operation, kind, str(n))]
-        inputs = {row["input"] for row in rows}
+        rows = [row for row in read(name, folder=DATA.parent / card)
+                if (row["operation"], row["type"], row["n"]) == (operation, kind, str(n))]
+        inputs = {row["input"] for row in rows if not keys or row["input"] in keys}
         found = sorted(float(times(fastest(row for row in same if row["variant"] in CUBS),
                                    fastest(row for row in same if row["variant"] not in CUBS
                                            and variant in (None, row["variant"]))))
@@ -766,6 +900,35 @@ def over_cub(name, operation, n, kind="int32", variant=None):
 def time_of(name, **wanted):
     """The time of the one measurement with these values."""
     return lambda: format_time(best(read(name), **wanted))
+
+
+def of_copy(card, name, operation, variant, n, kind, per_element=None):
+    """The least and the greatest speed in percent of a copy's, of all inputs. `per_element` is the number of bytes to
+    count instead of those in the file."""
+    def percents():
+        found = [float(row["percent_of_copy"]) * (per_element * n / int(row["bytes"]) if per_element else 1)
+                 for row in read(name, folder=DATA.parent / card)
+                 if (row["operation"], row["variant"], row["n"], row["type"]) == (operation, variant, str(n), kind)]
+        least, most = f"{min(found):.0f}", f"{max(found):.0f}"
+        return f"{least} %" if least == most else f"{least} to {most} %"
+    return percents
+
+
+def flagged_over_copy(card):
+    """How many times as long as a copy of the bytes that must move the compaction of one in twenty records takes."""
+    def ratio():
+        row = best(read("flagged.csv", folder=DATA.parent / card), variant="single-pass", n=1 << 26, input="kept:0.05")
+        return f"{100 / float(row['percent_of_copy']):.2f}"
+    return ratio
+
+
+def counted_ratio(card, operation, n, kernel="chosen"):
+    """The time with the number of elements in device memory over that with the number on the host."""
+    def ratio():
+        rows = [row for row in read("device_counts.csv", folder=DATA.parent / card) if row["order"] == ""]
+        on_device, on_host = (best(rows, operation=operation, n=n, kernel=of) for of in (kernel, "host"))
+        return times(on_device, on_host)
+    return ratio
 
 
 def frames_ratio(width):
@@ -794,7 +957,8 @@ def thrust_more():
 
 TWO_CARDS = ROOT / "data" / "h200_x2"
 FOUR_CARDS = ROOT / "data" / "h200_x4"
-PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9)}  # GPUs, and bytes per second of a link that is not NVLink
+# GPUs, and bytes per second of a link that is not NVLink.
+PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9)}
 
 
 def modelled(seconds):
@@ -836,6 +1000,45 @@ def weak_scaling():
     return "\n".join([*table(titles, lines), "", source(rows, FOUR_CARDS)])
 
 
+def link_speed(n=1 << 29):
+    """How fast copies cross the link, from a sort on one of two GPUs, to which half comes and from which half goes."""
+    rows = read("distributed.csv", folder=TWO_CARDS)
+    gathered = best(rows, operation="sort", variant="gather-to-one", n=n, input="uniform")
+    return 4 * n / (float(gathered["median_us"]) / 1e6 - Model(rows).alone("sort", n))
+
+
+def sort_parts():
+    """The parts of a sort by the model."""
+    lines = []
+    two, four = (Model(read("distributed.csv", folder=folder)) for folder in (TWO_CARDS, FOUR_CARDS))
+    cases = [("2 GPUs", two, 1 << 29, 2, None), ("2 GPUs, sent as fast as a copy", two, 1 << 29, 2, link_speed()),
+             *((name, four, gpus << 28, gpus, link) for name, (gpus, link) in PREDICTED.items())]
+    for name, model, n, gpus, link_bytes in cases:
+        part, exchange = n // gpus, model.exchange(gpus)
+        own, sent = model.of_sort("sort", n, gpus)
+        finding = splitter_digits(gpus) * ((gpus + 1) * model.launch + exchange) + exchange
+        reads = SPLITTER_READS * 4 * part / model.copy
+        whole = model.predicted("sort", n, gpus, link_bytes)
+        measured = model.rows.get(("sort", "distributed", n, gpus)) if link_bytes is None else None
+        lines.append([name, power(n), *map(modelled, (model.alone("sort", part), reads, finding, whole - own, whole)),
+                      format_time(measured) if measured else ""])
+    titles = ["GPUs", "n", "local sort", "two reads", "splitters and exchanges", "partition", "sum", "measured"]
+    return "\n".join([*table(titles, lines), "", f"By the model. From {link('distributed.csv', TWO_CARDS)} and "
+                      f"{link('distributed.csv', FOUR_CARDS)}."])
+
+
+def link_saves():
+    """What a partition as fast as a copy over the link would save of a sort of 2^29 keys on two GPUs."""
+    model = Model(read("distributed.csv", folder=TWO_CARDS))
+    return model.predicted("sort", 1 << 29, 2) - model.predicted("sort", 1 << 29, 2, link_speed())
+
+
+def two_cards_sort(*less):
+    """The measured time of a sort of 2^29 keys on two GPUs without some parts."""
+    return lambda: modelled(Model(read("distributed.csv", folder=TWO_CARDS)).time("sort", "distributed", 1 << 29, 2)
+                            - sum(part() for part in less))
+
+
 def out_of_core_results():
     """Arrays in page-locked host memory."""
     rows = read("out_of_core.csv", folder=TWO_CARDS)
@@ -874,6 +1077,54 @@ FACTS = {
     "multi-partition-small": over_cub("multi_partitions.csv", "multi-partition", 1 << 20),
     "frames-small": frames_ratio(256),
     "frames-large": frames_ratio(1280),
+    "l2-ints": profiled_use(PROFILED_INTS, "kernScanLookBack", "L2"),
+    "l2-wide": profiled_use(PROFILED_WIDE, "kernScanLookBack", "L2"),
+    "l2-over-dram-ints": cache_over_memory(PROFILED_INTS, "kernScanLookBack"),
+    "l2-over-dram-wide": cache_over_memory(PROFILED_WIDE, "kernScanLookBack"),
+    "l2-over-dram-adding": cache_over_memory("--sweep 2^26 --op scan --variant shared", "kernAddTilePrefixes"),
+    "copy-scan-h200": copy_ratios("h200", "scan"),
+    "copy-compact-h200": copy_ratios("h200", "compact"),
+    "copy-scan-h100": copy_ratios("h100", "scan"),
+    "copy-compact-h100": copy_ratios("h100", "compact"),
+    "keys-shared": profiled_use(PROFILED_KEYS, "kernSortByDigit", "shared memory"),
+    "keys-l2": profiled_use(PROFILED_KEYS, "kernSortByDigit", "L2"),
+    "keys-integer": profiled_use(PROFILED_KEYS, "kernSortByDigit", "integer pipe"),
+    "pairs-shared": profiled_use(PROFILED_PAIRS, "kernSortByDigit", "shared memory"),
+    "pairs-l2": profiled_use(PROFILED_PAIRS, "kernSortByDigit", "L2"),
+    "pairs-dram": profiled_use(PROFILED_PAIRS, "kernSortByDigit", "DRAM"),
+    "skewed-keys": over_cub("small_sorts.csv", "sort", 1 << 12, keys=("and:2", "and:4")),
+    "skewed-pairs": over_cub("small_sorts.csv", "sort-pairs", 1 << 12, kind="int32,int32", keys=("and:2", "and:4")),
+    "skewed-keys-h100": over_cub("small_sorts.csv", "sort", 1 << 12, card="h100", keys=("and:2", "and:4")),
+    "skewed-pairs-h100": over_cub("small_sorts.csv", "sort-pairs", 1 << 12, kind="int32,int32", card="h100",
+                                  keys=("and:2", "and:4")),
+    "counted-keys": counted_ratio("h200", "sort", 1 << 28),
+    "counted-keys-h100": counted_ratio("h100", "sort", 1 << 28),
+    "counted-scan": counted_ratio("h200", "scan", 1 << 24),
+    "counted-scan-large": counted_ratio("h200", "scan", 1 << 28),
+    "counted-pairs": counted_ratio("h200", "sort-pairs", 1 << 24),
+    "counted-pairs-large": counted_ratio("h200", "sort-pairs", 1 << 28),
+    "counted-scan-small": counted_ratio("h200", "scan", 1 << 10),
+    "flagged-over-copy": flagged_over_copy("h200"),
+    "flagged-over-copy-h100": flagged_over_copy("h100"),
+    "top-k-loss": over_cub("top_k.csv", "top-k", 1 << 22),
+    "top-k-loss-h100": over_cub("top_k.csv", "top-k", 1 << 22, card="h100"),
+    "segmented-wide": over_cub("segmented_scans.csv", "segmented-scan", 1 << 27, kind="int64", variant="single-pass"),
+    "segmented-wide-offsets": over_cub("segmented_scans.csv", "segmented-scan", 1 << 27, kind="int64",
+                                       variant="single-pass-offsets"),
+    "segmented-wide-h100": over_cub("segmented_scans.csv", "segmented-scan", 1 << 27, kind="int64", card="h100",
+                                    variant="single-pass"),
+    "segmented-copy-h100": of_copy("h100", "segmented_scans.csv", "segmented-scan", "single-pass", 1 << 28, "int32",
+                                   per_element=9),
+    "segmented-offsets-copy-h100": of_copy("h100", "segmented_scans.csv", "segmented-scan", "single-pass-offsets", 1 << 28,
+                                           "int32"),
+    "by-key-copy-h200": of_copy("h200", "runs.csv", "reduce-by-key", "single-pass", 1 << 28, "int32,int32"),
+    "by-key-copy-h100": of_copy("h100", "runs.csv", "reduce-by-key", "single-pass", 1 << 28, "int32,int32"),
+    "link-speed": lambda: f"{link_speed() / 1e9:.0f} GB/s",
+    "stores-speed": lambda: f"{Model(read('distributed.csv', folder=TWO_CARDS)).storing / 1e9:.0f} GB/s",
+    "sort-full-link": two_cards_sort(link_saves),
+    "sort-pass": lambda: modelled(pass_time(1 << 28)),
+    "sort-pass-less": two_cards_sort(lambda: pass_time(1 << 28)),
+    "sort-pass-less-full-link": two_cards_sort(link_saves, lambda: pass_time(1 << 28)),
 }
 
 
