@@ -958,7 +958,7 @@ def thrust_more():
 TWO_CARDS = ROOT / "data" / "h200_x2"
 FOUR_CARDS = ROOT / "data" / "h200_x4"
 # GPUs, and bytes per second of a link that is not NVLink.
-PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9)}
+PREDICTED = {"8 GPUs": (8, None), "64 GPUs": (64, 50e9), "1024 GPUs": (1024, 50e9)}
 
 
 def modelled(seconds):
@@ -1202,6 +1202,7 @@ BLOCKS = {
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
+                                      "sort-parts": sort_parts,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
 }
