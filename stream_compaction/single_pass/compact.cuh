@@ -286,19 +286,53 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     });
 }
 
-/// Reverses the elements after the first `count` of n, in place. Reads and writes each of them once.
+/// Loads a run of elements into shared memory, in reverse, by all threads of the block.
+template <typename Shape, typename T>
+__device__ void loadReversed(T* shared, const T* run, int size) {
+    constexpr int items = Shape::rows * Shape::vectorLength;
+    T elements[items];
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+        if (const int at = i * Shape::threads + static_cast<int>(threadIdx.x); at < size) {
+            elements[i] = run[at];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < items; ++i) {
+        if (const int at = i * Shape::threads + static_cast<int>(threadIdx.x); at < size) {
+            shared[size - 1 - at] = elements[i];
+        }
+    }
+}
+
+/// The elements of either end that a block reverses at a time, at most.
+template <typename T>
+using ReverseTile = TileShape<256, sizeof(T) <= 16 ? 2 : 1, vectorLength<T>>;
+
+/// Reverses the elements after the first `count` of n, in place. A block takes a run from either end, reverses both in
+/// shared memory and stores each in the place of the other, in aligned vectors.
 ///
-/// Work O(n - count), steps O((n - count) / threads of the grid). DRAM bandwidth is the limit.
-template <typename T, typename Count>
-__global__ void kernReverseRest(Count number, T* data, const std::size_t* count) {
-    const std::size_t n = numberOf(number);
-    const std::size_t begin = *count;
-    const std::size_t pairs = (n - begin) / 2;
-    const std::size_t threads = std::size_t{gridDim.x} * blockDim.x;
-    for (std::size_t i = Common::globalThreadIndex(); i < pairs; i += threads) {
-        const T x = data[begin + i];
-        data[begin + i] = data[n - 1 - i];
-        data[n - 1 - i] = x;
+/// Work O(n - count), steps O((n - count) / threads of the grid). Reads and writes each of them once. DRAM bandwidth is
+/// the limit.
+template <typename Shape, typename T, typename Count>
+__global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, T* data, const std::size_t* count) {
+    __shared__ alignas(std::max<std::size_t>(alignof(T), 16)) std::byte front[Shape::elements * sizeof(T)];
+    __shared__ alignas(std::max<std::size_t>(alignof(T), 16)) std::byte back[Shape::elements * sizeof(T)];
+    waitForEarlierKernels();
+    T* const rest = data + *count;
+    const std::size_t size = numberOf(number) - *count;
+    const std::size_t half = size / 2;
+    const std::size_t step = min(std::size_t{Shape::elements}, max(std::size_t{Shape::threads}, half / gridDim.x));
+    for (std::size_t begin = blockIdx.x * step; begin < half; begin += gridDim.x * step) {
+        const int here = static_cast<int>(min(half - begin, step));
+        T* const first = rest + begin;
+        T* const last = rest + (size - begin - here);
+        loadReversed<Shape>(reinterpret_cast<T*>(front), first, here);
+        loadReversed<Shape>(reinterpret_cast<T*>(back), last, here);
+        __syncthreads();
+        copyRun(first, back, 0, here);
+        copyRun(last, front, 0, here);
+        __syncthreads();
     }
 }
 
@@ -356,13 +390,13 @@ struct CompactLauncher {
         clearWords(chain.words, LookBackChain<LookBack::Count>::wordsFor(tiles), stream);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
         launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
-                       orderFor<Count>(order), keep);
+                       orderFor(order, blocks, tiles), keep);
         if constexpr (rejects == Rejects::Behind) {
-            constexpr int threads = 256;
-            constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements are to be reversed
-            kernReverseRest<<<Common::blocksFor(capacityOf(n) / 2, threads, mostBlocks), threads, 0, stream>>>(n, out,
-                                                                                                               count);
-            Common::checkCUDAError("kernReverseRest");
+            using Shape = ReverseTile<T>;
+            constexpr unsigned mostBlocks = 4096;  // only the device knows how many elements are to be reversed
+            launch<kernReverseRest<Shape, T, Count>>({Common::blocksFor(capacityOf(n), 2 * Shape::threads, mostBlocks),
+                                                      Shape::threads, 0, Begin::Programmatic},
+                                                     stream, n, out, count);
         }
     }
 };
