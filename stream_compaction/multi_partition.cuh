@@ -54,8 +54,9 @@ struct InOnePass {
         const SortArrays<Bits, Value> arrays{call.in, call.out, {}};
         StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
             {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
-            statuses, plan, orderFor<Count>(call.order), 0, call.digit, NoCoding{},
-            prefetchDistance<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>));
+            statuses, plan, orderFor(call.order, blocks, tiles), 0, call.digit, NoCoding{},
+            prefetchDistance<kernel<Bits, Value, DigitOf, Count>>(blocks, tiles, Shape::threads,
+                                                                  sharedBytes<Bits, Value>));
     }
 
   private:

@@ -19,8 +19,12 @@ enum class TileOrder {
     BlockIndex,  ///< by index: saves a round trip, but the card must begin blocks in that order, as all do so far
 };
 
-/// The order of tiles that wait for earlier ones. If only the device knows the number of elements, a block takes
-/// several tiles, and by index it would wait for blocks that may begin only when it ends. So it takes tickets.
+/// The order of tiles that wait for earlier ones. By index, a block that takes several tiles would wait for blocks that
+/// may begin only when it ends. So it takes tickets.
+[[nodiscard]] constexpr TileOrder orderFor(TileOrder order, std::size_t blocks, std::size_t tiles) {
+    return blocks < tiles ? TileOrder::Ticket : order;
+}
+/// The same if it is not known yet how many blocks there are.
 template <typename Count>
 [[nodiscard]] constexpr TileOrder orderFor(TileOrder order) {
     return isOnDevice<Count> ? TileOrder::Ticket : order;
@@ -29,13 +33,16 @@ template <typename Count>
 /// Words of scratch for the ticket counter, which has a cache line of its own.
 inline constexpr std::size_t ticketWords = 16;
 
-/// Blocks of a launch of `kernel` over at most `tiles` tiles. If the host knows the number of elements, there is a
-/// block for each tile. Otherwise there are as many as the card holds at once, because blocks without work take time.
+/// Blocks of a launch of `kernel` over at most `tiles` tiles: a block for each tile if the host knows the number of
+/// elements, or if there are few. Otherwise there are as many as the card holds at once, because a block without a tile
+/// takes about a nanosecond.
 template <auto kernel, typename Count>
 [[nodiscard]] std::size_t blocksForTiles(std::size_t tiles, int threads, std::size_t sharedBytes = 0) {
     if constexpr (isOnDevice<Count>) {
+        constexpr std::size_t fewRounds = 4;
         Arguments::requireAtMost("tiles", tiles, Common::mostBlocks);
-        return std::min<std::size_t>(tiles, onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks);
+        const std::size_t resident = onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks;
+        return tiles <= fewRounds * resident ? tiles : resident;
     } else {
         return tiles;
     }

@@ -249,12 +249,13 @@ __device__ void prefetchToL2(const T* elements, int size) {
 
 /// How many tiles ahead a block of a pass over keys alone prefetches: to the tile that begins when the block ends. On
 /// an H200, with 37 GB/s per multiprocessor, that takes less time. On an H100, with 25 GB/s, it takes more, because the
-/// memory is busier. 0 if a pass does not prefetch.
+/// memory is busier. If blocks take several tiles each, it takes more on both. 0 if a pass does not prefetch.
 template <auto kernel>
-[[nodiscard]] int prefetchDistance(int threads, std::size_t sharedBytes) {
+[[nodiscard]] int prefetchDistance(std::size_t blocks, std::size_t tiles, int threads, std::size_t sharedBytes) {
     constexpr double leastBytesPerSecond = 30e9;  // per multiprocessor
     const DeviceProperties card = currentDevice();
-    const bool prefetches = card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
+    const bool prefetches =
+        blocks == tiles && card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
     return prefetches ? static_cast<int>(onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks) : 0;
 }
 

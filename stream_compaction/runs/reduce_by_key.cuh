@@ -343,7 +343,7 @@ struct ReduceByKey {
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
         launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n,
                        uniqueKeys, sums, count, chain, keys, values,
-                       isAlone ? TileOrder::BlockIndex : orderFor<Count>(order), equal, op);
+                       isAlone ? TileOrder::BlockIndex : orderFor(order, blocks, tiles), equal, op);
     }
 };
 

@@ -258,7 +258,7 @@ struct Scan {
         clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
         launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
-                       kind == ScanKind::Inclusive, reproducible, orderFor<Count>(order), op);
+                       kind == ScanKind::Inclusive, reproducible, orderFor(order, blocks, tiles), op);
     }
 
   private:
