@@ -33,6 +33,7 @@ declare -A files=(
     [out_of_core]=out_of_core.csv
     [distributed]=distributed.csv
     [profiles]=profile.csv                           # 73 s
+    [operation_profiles]=operation_profile.csv
     [row_sum_profiles]=row_sum_profile.csv           # 36 s
     [tune]=tune.csv                                  # 5 s
     [tune_sorts]=tune_sorts.csv                      # 5 s
@@ -42,7 +43,7 @@ declare -A files=(
 )
 order=(sweep types kept_fractions partitions segments runs selection orders sorts distributions block_sizes
     histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles
-    row_sum_profiles tune tune_sorts tune_row_sums device_counts frames)
+    operation_profiles row_sum_profiles tune tune_sorts tune_row_sums device_counts frames)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
 measure() {
@@ -254,9 +255,25 @@ profiles() {
     profile profile.csv --sweep "$size" --op scan --variant single-pass --type int64
     profile profile.csv --sweep "$size" --op compact --variant single-pass,cub
     profile profile.csv --sweep "$size" --op compact --variant thrust
+    profile profile.csv --sweep "$size" --op compact --variant single-pass --type int8
+    profile profile.csv --sweep "$size" --op partition --variant single-pass
     profile profile.csv --sweep "$size" --op partition --variant single-pass-apart
     profile profile.csv --sweep "$size" --op sort --variant radix,cub
+    profile profile.csv --sweep "$size" --op sort --variant radix --type int64
     profile profile.csv --sweep "$size" --op sort-pairs --variant radix,cub
+    profile profile.csv --sweep "$size" --op sort-pairs --variant radix --type int64
+}
+
+# What stands around a compaction, and text.
+operation_profiles() {
+    local file=operation_profile.csv
+    profile "$file" --sweep 2^26 --op compact-flagged --variant single-pass
+    profile "$file" --sweep 2^26 --op segmented-scan --variant single-pass --type int64
+    profile "$file" --sweep 2^22 --op top-k --variant radix,cub
+    for input in mixed ill-formed; do
+        profile "$file" --sweep 2^28 --op utf8-to-utf16 --variant single-pass --input "$input"
+        profile "$file" --sweep 2^28 --op utf16-to-utf8 --variant single-pass --input "$input"
+    done
 }
 
 row_sum_profiles() {
