@@ -270,7 +270,7 @@ operation_profiles() {
     profile "$file" --sweep 2^26 --op compact-flagged --variant single-pass
     profile "$file" --sweep 2^26 --op segmented-scan --variant single-pass --type int64
     profile "$file" --sweep 2^22 --op top-k --variant radix,cub
-    for input in mixed ill-formed; do
+    for input in mixed ill-formed:10; do
         profile "$file" --sweep 2^28 --op utf8-to-utf16 --variant single-pass --input "$input"
         profile "$file" --sweep 2^28 --op utf16-to-utf8 --variant single-pass --input "$input"
     done

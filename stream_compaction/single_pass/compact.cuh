@@ -319,10 +319,11 @@ __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, 
     __shared__ alignas(std::max<std::size_t>(alignof(T), 16)) std::byte front[Shape::elements * sizeof(T)];
     __shared__ alignas(std::max<std::size_t>(alignof(T), 16)) std::byte back[Shape::elements * sizeof(T)];
     waitForEarlierKernels();
+    constexpr std::size_t busyBlocks = 1024;  // a card holds about as many at once
     T* const rest = data + *count;
     const std::size_t size = numberOf(number) - *count;
     const std::size_t half = size / 2;
-    const std::size_t step = min(std::size_t{Shape::elements}, max(std::size_t{Shape::threads}, half / gridDim.x));
+    const std::size_t step = min(std::size_t{Shape::elements}, max(std::size_t{Shape::threads}, half / busyBlocks));
     for (std::size_t begin = blockIdx.x * step; begin < half; begin += gridDim.x * step) {
         const int here = static_cast<int>(min(half - begin, step));
         T* const first = rest + begin;
