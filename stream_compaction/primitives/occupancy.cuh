@@ -27,6 +27,7 @@ struct Multiprocessor {
         case 800:
         case 900:
         case 1000:
+        case 1030:
             return {.threads = 2048};
         default:
             return {.threads = capability < 800 ? 1024u : 1536u};
