@@ -183,9 +183,6 @@ void withIndexType(std::size_t n, Work&& work) {
 
 namespace Common {
 
-/// The most blocks that a grid can have.
-inline constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
-
 /// Blocks for `n` elements, `blockElements` per block. Throws std::invalid_argument for more than a grid can have.
 [[nodiscard]] inline unsigned blocksFor(std::size_t n, std::size_t blockElements) {
     Arguments::requireAtMost("n", n, mostBlocks * blockElements);

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <limits>
 #include <span>
 
 namespace StreamCompaction {
@@ -12,3 +14,10 @@ inline constexpr std::array powerOfTwoBlockSizes{32, 64, 128, 256, 512, 1024};
 void requireBlockSize(int blockSize, std::span<const int> allowed = powerOfTwoBlockSizes);
 
 }  // namespace StreamCompaction
+
+namespace StreamCompaction::Common {
+
+/// The most blocks that a grid can have.
+inline constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
+
+}  // namespace StreamCompaction::Common

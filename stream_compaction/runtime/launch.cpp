@@ -1,16 +1,17 @@
 #include "stream_compaction/runtime/launch.cuh"
 
-#include <limits>
 #include <stdexcept>
 #include <string>
+
+#include "stream_compaction/runtime/block_size.h"
 
 namespace StreamCompaction {
 
 LaunchConfig::LaunchConfig(const void* kernel, std::string_view name, const LaunchShape& shape, cudaStream_t stream) {
-    constexpr std::size_t mostBlocks = std::numeric_limits<int>::max();
-    if (shape.blocks > mostBlocks) {
-        throw std::invalid_argument(std::string(name) + ": expected work for at most " + std::to_string(mostBlocks) +
-                                    " blocks, got it for " + std::to_string(shape.blocks));
+    if (shape.blocks > Common::mostBlocks) {
+        throw std::invalid_argument(std::string(name) + ": expected work for at most " +
+                                    std::to_string(Common::mostBlocks) + " blocks, got it for " +
+                                    std::to_string(shape.blocks));
     }
     config_.gridDim = static_cast<unsigned>(shape.blocks);
     config_.blockDim = static_cast<unsigned>(shape.threads);
