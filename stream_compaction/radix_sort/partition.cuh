@@ -89,8 +89,8 @@ __global__ void __launch_bounds__(Shape::threads)
     storePacked(storage.tile, tile.size, digit, [](const Bits& element) { return element; });
 }
 
-/// In one launch of at most `mostBlocks` blocks that are resident together, one tile per block. `Blocks` is Cluster or
-/// Grid. A way of a WayTable.
+/// Partitions in one launch of at most `mostBlocks` blocks that are resident together, one tile per block. `Blocks` is
+/// Cluster or Grid. A way of a WayTable.
 template <typename Blocks, typename Shape, std::size_t mostBlocks>
 struct InOneLaunch {
     /// 16-bit counts: one per block and part.
@@ -102,12 +102,8 @@ struct InOneLaunch {
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
         const std::size_t blocks = blocksOf(capacityOf(call.n));
-        if (blocks > mostBlocks) {
-            return false;
-        }
-        const auto card =
-            onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>);
-        return blocks <= (isCluster ? card.clusterBlocks : card.residentBlocks);
+        return blocks <= mostBlocks && fitTogether<Blocks, kernel<Bits, Value, DigitOf, Count>>(
+                                           blocks, Shape::threads, sharedBytes<Bits, Value>);
     }
 
     template <typename Bits, typename Value, typename DigitOf, typename Count>
@@ -116,13 +112,11 @@ struct InOneLaunch {
         ScratchArena rest = call.arena;
         auto* const counts = rest.take<std::uint16_t>(blocks * digitValues);
         StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
-            {blocks, Shape::threads, sharedBytes<Bits, Value>, isCluster ? Begin::Cluster : Begin::Cooperative},
-            call.stream, call.n, call.out, call.begins, counts, call.in, call.parts, call.digit);
+            {blocks, Shape::threads, sharedBytes<Bits, Value>, beginTogether<Blocks>}, call.stream, call.n, call.out,
+            call.begins, counts, call.in, call.parts, call.digit);
     }
 
   private:
-    static constexpr bool isCluster = std::is_same_v<Blocks, Cluster>;
-
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     static constexpr auto kernel = kernPartitionResident<Blocks, Shape, Bits, Value, Count, DigitOf>;
     template <typename Bits, typename Value>
