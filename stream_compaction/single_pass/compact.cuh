@@ -87,7 +87,8 @@ class KeptElements {
     }
 
   private:
-    using Counts = RowCounts < Warp::lanes* length<256 ? 8 : 16>;
+    static constexpr int mostPerRow = Warp::lanes * length;
+    using Counts = RowCounts<(mostPerRow < 256) ? 8 : 16>;
 
     [[nodiscard]] __device__ static constexpr int bit(int row, int item) { return row * length + item; }
     [[nodiscard]] __device__ std::uint32_t countIn(int row) const {
@@ -360,12 +361,13 @@ struct CompactLauncher {
 
     /// Launches blocks of the given shape that are all resident. Returns false if the elements do not fit into their
     /// registers.
-    template <typename Block, typename Source, typename T, typename Count, typename Predicate>
-    [[nodiscard]] bool compactResident(Block, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
+    template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
+    [[nodiscard]] bool compactResident(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
                                        Predicate keep, ScratchArena arena, cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, T>>;
+        constexpr std::size_t registers = registersToHold<T, Tile>;
         constexpr std::size_t mostRegisters = 128;
-        if constexpr (registersToHold < T, Tile >> mostRegisters) {
+        if constexpr (registers > mostRegisters) {
             return false;
         } else {
             constexpr auto kernel = kernCompactResident<Tile, rejects, Source, T, Predicate, Count>;
@@ -380,10 +382,10 @@ struct CompactLauncher {
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename T, typename Count, typename Predicate>
-    void compactByLookBack(Block, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
+    template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
+    void compactByLookBack(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
                            ScratchArena arena, cudaStream_t stream) const {
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, T>>;
+        using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, T>>;
         constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const LookBackChain<LookBack::Count> chain{
@@ -420,8 +422,8 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
     constexpr int length = vectorLength<Element, T>;
     const bool isDone =
         withResidentShape(Common::divideRoundUp(most, countedLength<length>),
-                          compactLimits<length>(rejects == Rejects::Apart), false, [&]<typename Block>(Block) {
-                              return compactResident(ResidentCompactBlock<Block, length>{}, in, out, rejected, count, n,
+                          compactLimits<length>(rejects == Rejects::Apart), false, [&]<typename Shape>(Shape) {
+                              return compactResident(ResidentCompactBlock<Shape, length>{}, in, out, rejected, count, n,
                                                      keep, arena, stream);
                           });
     if (!isDone) {
@@ -439,8 +441,8 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
 /// called twice per element.
 ///
 /// Elements are trivially copyable, have 1 to 64 bytes, and lie at any address that their type allows. The predicate is
-/// called once per element, with the element, or with the element and its index (WithIndex). The scratch may hold
-/// anything and keeps nothing from call to call.
+/// called once per element, with the element, with the element and its index (WithIndex), or with the element before
+/// and the element (WithPrevious). The scratch may hold anything and keeps nothing from call to call.
 struct Compact {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 

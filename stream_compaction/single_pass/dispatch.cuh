@@ -27,7 +27,8 @@ using SmallBlock = BlockShape<256, 4>;
 using MediumBlock = BlockShape<512, 4>;  // always alone
 using LargeBlock = BlockShape<256, 8>;
 
-/// The largest arrays, in vectors of 16 bytes, for which a grid of each shape is faster than the next choice.
+/// The largest arrays for which a grid of each shape is faster than the next choice. Scans count vectors of 16 bytes.
+/// So do compactions, but vectors of more than four elements count as one per four elements (countedLength).
 struct ResidentLimits {
     std::size_t ofTiny;
     std::size_t ofSmall;
@@ -73,9 +74,9 @@ using CompactBlock = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128,
 /// chosen, and a thread takes fewer rows of long vectors.
 template <int vectorLength>
 inline constexpr int countedLength = std::min(vectorLength, 4);
-template <typename Block, int vectorLength>
+template <typename Shape, int vectorLength>
 using ResidentCompactBlock =
-    BlockShape<Block::threads, std::max(1, Block::rows* countedLength<vectorLength> / vectorLength)>;
+    BlockShape<Shape::threads, std::max(1, Shape::rows* countedLength<vectorLength> / vectorLength)>;
 
 /// The limits of a compaction. Large resident blocks do not pay for elements of less than four bytes, nor where
 /// look-back stores the rejected elements in the same pass: resident blocks scatter what they store.

@@ -231,11 +231,11 @@ struct Scan {
 
     /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
     /// registers.
-    template <typename Block, typename Source, typename Out, typename Count, typename Op, typename Initial>
-    [[nodiscard]] bool scanResident(Block, const Source& source, Out* out, Count n, Op op, Initial initial,
+    template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial>
+    [[nodiscard]] bool scanResident(Shape, const Source& source, Out* out, Count n, Op op, Initial initial,
                                     ScratchArena arena, cudaStream_t stream) const {
         using T = SumOf<Initial>;
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, Out>>;
+        using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, Out>>;
         constexpr auto kernel = kernScanResident<Tile, Source, Out, T, Op, Initial, Count>;
         const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
@@ -247,11 +247,11 @@ struct Scan {
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Block, typename Source, typename Out, typename Count, typename Op, typename Initial>
-    void scanByLookBack(Block, const Source& source, Out* out, Count n, Op op, Initial initial, ScratchArena arena,
+    template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial>
+    void scanByLookBack(Shape, const Source& source, Out* out, Count n, Op op, Initial initial, ScratchArena arena,
                         cudaStream_t stream) const {
         using T = SumOf<Initial>;
-        using Tile = TileShape<Block::threads, Block::rows, vectorLength<Stored<Source>, Out>>;
+        using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, Out>>;
         constexpr auto kernel = kernScanLookBack<Tile, Source, Out, T, Op, Initial, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
