@@ -15,7 +15,7 @@ namespace StreamCompaction::Radix {
 template <typename K>
 using CarriedKey = std::conditional_t<sizeof(K) == 8 && alignof(K) == 8, std::uint64_t, Carried<K>>;
 
-/// By a histogram of the parts and one launch of the pass, on cards whose multiprocessors hold at least
+/// Partitions by a histogram of the parts and one launch of the pass, on cards whose multiprocessors hold at least
 /// `blocksPerMultiprocessor` blocks each. A way of a WayTable.
 template <typename Shape, int blocksPerMultiprocessor = 1,
           std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
@@ -91,7 +91,7 @@ using PartitionWays = WayTable<                                  //
 /// No array may overlap another. Neither allocates nor synchronises. Numbers of parts other than 1 to 256 throw
 /// std::invalid_argument. So do more elements than 2^23 tiles hold, which are tens of billions. A card with too little
 /// shared memory throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for
-/// the counts of the blocks, at most 10 % of the size of the elements and 40 KiB.
+/// the counts of the blocks, at most 10 % of the size of the elements (20 % if they have one byte) and 40 KiB.
 struct MultiPartition {
     static constexpr bool mayRunInPlace = false;             ///< whether the output may be the input
     static constexpr std::uint32_t mostParts = digitValues;  ///< of a partition

@@ -12,7 +12,7 @@
 ///
 ///   one block           there are no elements before its tile;
 ///   a few MiB           all blocks keep their tiles in registers and meet once, at a barrier of the grid (on an H200
-///                       up to 16 MiB for a scan of ints, 2 MiB for a compaction);
+///                       up to 12 MiB for a scan of ints, 4 MiB for a compaction);
 ///   beyond              a block takes a tile and looks back (primitives/look_back.cuh).
 ///
 /// `CompactFlagged` has only the first and the third way.

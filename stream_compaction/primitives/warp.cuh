@@ -104,12 +104,12 @@ __device__ inline std::uint32_t addFromBefore(std::uint32_t x, int distance) {
     return x;
 }
 
-/// The sum of the lanes up to and including this one (Hillis and Steele, log2 `first` steps). Valid in the first
-/// `first` lanes.
-template <int first = lanes, typename T, typename Op>
+/// The sum of the lanes up to and including this one (Hillis and Steele, log2 `count` steps). Valid in the first
+/// `count` lanes.
+template <int count = lanes, typename T, typename Op>
 __device__ T inclusiveScan(T x, const Op& op) {
 #pragma unroll
-    for (int distance = 1; distance < first; distance *= 2) {
+    for (int distance = 1; distance < count; distance *= 2) {
         if constexpr (std::is_same_v<Op, Sum> && std::is_integral_v<T> && sizeof(T) == sizeof(std::uint32_t)) {
             x = static_cast<T>(addFromBefore(static_cast<std::uint32_t>(x), distance));
         } else {
