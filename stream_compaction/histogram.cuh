@@ -180,7 +180,7 @@ struct Histogram {
         if (resident == 0) {
             throw CudaError("histogram: the device has too little shared memory");
         }
-        // As many teams as the card holds, or as there are tiles. So many at least that no counter overflows.
+        // There are as many teams as the card holds, but no more than tiles, and enough that no counter overflows.
         constexpr std::size_t mostPerTeam = std::size_t{1} << 31;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape<T>::elements);
         const std::size_t teams = std::max(std::min(std::max<std::size_t>(resident / table.parts, 1), tiles),

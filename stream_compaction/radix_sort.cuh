@@ -59,8 +59,8 @@ inline constexpr std::size_t mostSmallTileBytes = !hasValues<Value>   ? std::siz
                                                   : isOnDevice<Count> ? std::numeric_limits<std::size_t>::max()
                                                                       : std::size_t{32} << 20;
 
-/// By counting, for keys of at most 16 bits without values, all bits of which count, from `leastElements` elements on.
-/// A way of a WayTable.
+/// Sorts by counting, from `leastElements` elements on. For keys of at most 16 bits without values, all bits of which
+/// count. A way of a WayTable.
 template <std::size_t leastElements>
 struct ByCounting {
     /// The places where runs begin.

@@ -33,7 +33,7 @@ struct JoinParts {
     }
 };
 
-/// A number of beginnings has 60 bits, or 30 if it is of 4 bytes.
+/// The most beginnings that a number of 4 bytes may count, because a status has 30 bits for it. One of 8 bytes has 60.
 inline constexpr std::size_t mostNarrowHeads = (std::size_t{1} << 30) - 1;
 
 }  // namespace StreamCompaction

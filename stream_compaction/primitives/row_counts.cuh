@@ -7,8 +7,8 @@
 namespace StreamCompaction {
 
 /// One count per row of a warp, scanned over its lanes. A word holds the counts of several rows, each in a field of
-/// `bits` bits. So one scan serves all of them. A field holds the sum of all lanes. The field of a word's last row may
-/// lack one bit, because nobody needs that row's sum of all lanes if it does.
+/// `bits` bits. So one scan serves all of them. A field holds the sum of all lanes. If `bits` is 11, the last of a
+/// word's three fields has 10 bits. It holds the sum of the lanes before, but `total` of that row may be wrong.
 template <int bits>
 struct RowCounts {
     static constexpr int rowsPerWord = 33 / bits;

@@ -49,14 +49,14 @@ struct GeneratedSource {
     Function function;  ///< called by device code
 };
 
-/// Input of a scan, compaction or partition: `function(x)` for each element x of `in`, an array in device memory.
-/// `function` is a function object that device code can call.
+/// An input that is `function(x)` for each element x of `in`, an array in device memory. `function` is a function
+/// object that device code can call. Operations say whether they take one.
 template <typename In, typename Function>
 [[nodiscard]] TransformedSource<In, Function> transformed(const In* in, Function function) {
     return {in, function};
 }
 
-/// Input of a scan, compaction or partition: `function(i)` for each index i.
+/// An input that is `function(i)` for each index i.
 template <typename Function>
 [[nodiscard]] GeneratedSource<Function> generated(Function function) {
     return {function};
@@ -69,7 +69,7 @@ struct IndexAs {
     [[nodiscard]] __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(i); }
 };
 
-/// Input whose elements are their own indices.
+/// An input whose elements are their own indices.
 template <typename T = std::size_t>
 [[nodiscard]] GeneratedSource<IndexAs<T>> indices() {
     return generated(IndexAs<T>{});

@@ -13,7 +13,7 @@
 
 namespace StreamCompaction {
 
-/// How blocks get their tile, one per block.
+/// How blocks get their tiles.
 enum class TileOrder {
     Ticket,      ///< in the order in which blocks begin, so all tiles before one that has begun have begun too
     BlockIndex,  ///< by index: saves a round trip, but the card must begin blocks in that order, as all do so far

@@ -121,9 +121,9 @@ template <typename Shape, typename Bucket, typename Group, typename Bits, typena
 
 /// Sorts by buckets, or by digits if a bucket is too large.
 ///
-/// Work O(n + blocks^2), by digits per digit; steps O(log n). By buckets keys are read and written twice, 16 bytes per
-/// 4-byte key, in the second-level cache. The latency of two barriers, of ranking a tile and of the bucket's sort is
-/// the limit.
+/// Work O(n + blocks^2), or that for each digit if it sorts by digits; steps O(log n). By buckets keys are read and
+/// written twice, 16 bytes per 4-byte key, in the second-level cache. The latency of two barriers, of ranking a tile
+/// and of the bucket's sort is the limit.
 template <typename Blocks, typename Shape, typename Bucket, typename Bits, typename Value, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
     kernSortByBuckets(Count count, ResidentArrays<Bits, Value> arrays, int* widths, DigitRange range,

@@ -32,14 +32,15 @@ struct alignas(16) Pass {
     Buffer to;
 };
 
-/// In one access. Otherwise the other fields are loaded once `isNeeded` is known, and each block waits twice.
+/// Loads a pass in one access. Otherwise the other fields are loaded once `isNeeded` is known, and each block waits
+/// twice.
 [[nodiscard]] __device__ inline Pass loadAtOnce(const Pass& pass) {
     Vector<Pass, 1> copy;
     copyVector(&copy, reinterpret_cast<const Vector<Pass, 1>*>(&pass));
     return copy.items[0];
 }
 
-/// With its padding, so that all that loadAtOnce() reads has been written.
+/// Stores a pass with its padding, so that all that loadAtOnce() reads has been written.
 __device__ inline void storeAtOnce(const Pass& pass, Pass& to) {
     const Vector<Pass, 1> copy{pass};
     copyVector(reinterpret_cast<Vector<Pass, 1>*>(&to), &copy);

@@ -53,7 +53,7 @@ template <typename Bits, typename Value>
     return elements;
 }
 
-/// By one block, by a network. For keys alone that all bits sort.
+/// Sorts by one block, by a network. For keys alone, all bits of which count.
 template <typename Shape>
 struct ByNetwork {
     template <typename Bits, typename Value>
@@ -86,7 +86,7 @@ struct ByNetwork {
     static constexpr std::size_t sharedBytes = sizeof(NetworkStorage<Shape::threads, Shape::elements, Bits, NoValue>);
 };
 
-/// By one block, in its registers and shared memory.
+/// Sorts by one block, in its registers and shared memory.
 template <typename Shape>
 struct ByBlock {
     template <typename Bits, typename Value>
@@ -137,14 +137,14 @@ template <typename Bits, typename Value, typename Count>
 template <typename Blocks>
 inline constexpr Begin beginTogether = std::is_same_v<Blocks, Cluster> ? Begin::Cluster : Begin::Cooperative;
 
-/// Whether the card can have so many blocks of the kernel at the same time.
+/// Whether the card can hold `blocks` blocks of the kernel at the same time.
 template <typename Blocks, auto kernel>
 [[nodiscard]] bool fitTogether(std::size_t blocks, int threads, std::size_t sharedBytes) {
     const auto card = onCurrentDevice<kernel>(threads, sharedBytes);
     return blocks <= (std::is_same_v<Blocks, Cluster> ? card.clusterBlocks : card.residentBlocks);
 }
 
-/// By at most `mostBlocks` blocks that are resident together, one tile per block.
+/// Sorts by at most `mostBlocks` blocks that are resident together, one tile per block.
 template <typename Blocks, typename Shape, std::size_t mostBlocks>
 struct ByResidentBlocks {
     template <typename Bits, typename Value>
@@ -177,8 +177,8 @@ struct ByResidentBlocks {
     [[nodiscard]] static std::size_t blocksOf(std::size_t n) { return Common::divideRoundUp(n, Shape::elements); }
 };
 
-/// By at most `mostBlocks` resident blocks, with one bucket of keys of 4 bytes each. `BucketOf` is InDigits or
-/// InNetwork. For integers, whose high bits are more often distributed evenly.
+/// Sorts by at most `mostBlocks` blocks that are resident together, with one bucket per block. `BucketOf` is InDigits
+/// or InNetwork. For integers of 4 bytes, whose high bits are more often distributed evenly than those of floats.
 template <typename Blocks, typename Shape, template <typename> typename BucketOf, std::size_t mostBlocks>
 struct ByBuckets {
     using Bucket = BucketOf<Shape>;
@@ -254,7 +254,7 @@ template <typename Shape>
     return Common::divideRoundUp(n, Shape::elements);
 }
 
-/// With one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
+/// Sorts with one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
 template <typename Shape, int blocksPerMultiprocessor = 1,
           std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
 struct InPasses {

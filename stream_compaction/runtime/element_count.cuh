@@ -61,10 +61,10 @@ template <ElementCount N>
     }
 }
 
-/// The number of elements itself. Of a count in device memory (below), the first thread of the grid also writes
-/// `exceeded`. So no other kernel is needed for that.
+/// The number of elements itself, which the host knows.
 [[nodiscard]] __device__ inline std::size_t numberOf(std::size_t n) { return n; }
-/// The number of elements, at most the capacity. One thread of the grid writes `exceeded`.
+/// The number of elements in device memory, or the capacity if that is smaller. The first thread of the grid also
+/// writes `exceeded`, so no other kernel is needed for that.
 [[nodiscard]] __device__ inline std::size_t numberOf(const CountInDeviceMemory& n) {
     const std::size_t value = *n.value;
     if (n.exceeded != nullptr && blockIdx.x == 0 && threadIdx.x == 0) {

@@ -124,8 +124,8 @@ struct SegmentedSort {
                        DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
     }
 
-    /// Sorts the segments that are not too long for a warp, and lists the others. A warp takes as many as it needs to
-    /// for the card to hold all warps, up to one per lane.
+    /// Sorts the segments that are not too long for a warp, and lists the others. A warp takes a power of two of
+    /// segments, at most 32. Below that limit the grid has fewer than twice as many warps as the card holds.
     template <typename Bits, typename Value, typename Offset, typename Count>
     static void sortShort(Count n, Radix::Elements<Bits, Value> out, Radix::Elements<const Bits, const Value> in,
                           const SegmentsAt<Offset>& segments, const Segments::LongSegments& longSegments,
