@@ -48,6 +48,7 @@ struct WithPrevious {
 /// Whether a predicate asks for the element before.
 template <typename Predicate>
 inline constexpr bool asksForPrevious = false;
+/// WithPrevious does.
 template <typename Predicate>
 inline constexpr bool asksForPrevious<WithPrevious<Predicate>> = true;
 
