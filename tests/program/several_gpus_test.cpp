@@ -44,5 +44,23 @@ TEST(RunsOnSeveralGpus, PoisonTheirOutputAfterWhatTheyHaveLaunched) {
     EXPECT_GT(runs, 0);
 }
 
+/// The larger share is sorted in another way than the smaller one, and needs less scratch.
+TEST(RunsOnSeveralGpus, HaveScratchForTheShareThatNeedsMost) {
+    std::vector<std::int64_t> keys((std::size_t{1} << 21) + 1);
+    std::iota(keys.begin(), keys.end(), 0);
+    int runs = 0;
+    for (const Variant& variant : allVariants()) {
+        if (variant.name != "distributed" || variant.operation != Operation::Sort ||
+            variant.type != ElementType::Int64) {
+            continue;
+        }
+        const GpuAccess access = openGpu({.gpus = 2, .simulator = "devices=2,seed=0"});
+        const auto problem = problemOn(Operation::Sort, keys);
+        EXPECT_NO_THROW(variant.prepare(*problem, {.gpus = 2})->launch());
+        ++runs;
+    }
+    EXPECT_EQ(runs, 1);
+}
+
 }  // namespace
 }  // namespace Bench
