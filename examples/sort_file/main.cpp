@@ -125,9 +125,11 @@ class MappedTemporaryFile {
 
     [[nodiscard]] std::span<std::byte> bytes() const { return mapped_->bytes(); }
 
+    /// Writes all changes to the disk.
+    void flush() { mapped_->flush(); }
+
     /// Ends the mapping and gives the file its final name.
-    void finish(const fs::path& finalName) {
-        mapped_->flush();
+    void rename(const fs::path& finalName) {
         mapped_.reset();
         file_.rename(finalName);
     }
@@ -188,8 +190,12 @@ void requireRoom(const fs::path& file, std::size_t bytes) {
                    spare ? spare->bytes() : std::span<std::byte>(), advance)) {
         return false;
     }
+    out.flush();
+    if (isInterrupted != 0) {
+        return false;
+    }
     in.reset();  // it may be the file that the output replaces
-    out.finish(target);
+    out.rename(target);
     return true;
 }
 
