@@ -20,7 +20,7 @@ void checkNccl(ncclResult_t status, std::string_view call, ncclComm_t comm, std:
     throw NcclError(message + " [" + where.file_name() + ':' + std::to_string(where.line()) + ']');
 }
 
-Rank::Rank(ncclComm_t comm) : comm_(comm) {
+Rank::Rank(ncclComm_t comm) : comm_(std::make_shared<std::atomic<ncclComm_t>>(comm)) {
     checkNccl(ncclCommUserRank(comm, &index_), "ncclCommUserRank", comm);
     checkNccl(ncclCommCount(comm, &count_), "ncclCommCount", comm);
     checkNccl(ncclCommCuDevice(comm, &device_), "ncclCommCuDevice", comm);
@@ -46,13 +46,19 @@ Rank::Rank(ncclComm_t comm) : comm_(comm) {
 
 void Rank::requireHealthy() const {
     ncclResult_t state = ncclSuccess;
-    checkNccl(ncclCommGetAsyncError(comm_, &state), "ncclCommGetAsyncError", comm_);
-    checkNccl(state, "the communicator", comm_);
+    checkNccl(ncclCommGetAsyncError(comm(), &state), "ncclCommGetAsyncError", comm());
+    checkNccl(state, "the communicator", comm());
+}
+
+void Rank::abort() const {
+    if (const ncclComm_t comm = comm_->exchange(nullptr); comm != nullptr) {
+        checkNccl(ncclCommAbort(comm), "ncclCommAbort");
+    }
 }
 
 void Rank::exchange(std::size_t bytes, cudaStream_t stream) const {
-    checkNccl(ncclAllGather(mine<std::byte>(), exchange_->all.data(), bytes, ncclUint8, comm_, stream), "ncclAllGather",
-              comm_);
+    checkNccl(ncclAllGather(mine<std::byte>(), exchange_->all.data(), bytes, ncclUint8, comm(), stream),
+              "ncclAllGather", comm());
 }
 
 void Rank::waitFor(cudaStream_t stream) const {
@@ -91,9 +97,9 @@ std::vector<SharedBuffer> SharedBuffer::allocate(std::span<const Rank> ranks, st
     inGroup([&] {
         for (SharedBuffer& buffer : buffers) {
             const DeviceScope here(buffer.device_);
-            checkNccl(ncclCommWindowRegister(buffer.comm_, buffer.memory_, buffer.bytes_, &buffer.window_,
+            checkNccl(ncclCommWindowRegister(*buffer.comm_, buffer.memory_, buffer.bytes_, &buffer.window_,
                                              NCCL_WIN_COLL_SYMMETRIC),
-                      "ncclCommWindowRegister", buffer.comm_);
+                      "ncclCommWindowRegister", *buffer.comm_);
         }
     });
     for (std::size_t i = 0; i < buffers.size(); ++i) {
@@ -103,12 +109,12 @@ std::vector<SharedBuffer> SharedBuffer::allocate(std::span<const Rank> ranks, st
 }
 
 SharedBuffer::SharedBuffer(const Rank& rank, std::size_t bytes)
-    : comm_(rank.comm()),
+    : comm_(rank.comm_),
       device_(rank.device()),
       bytes_(Common::divideRoundUp(std::max<std::size_t>(bytes, 1), NCCL_WIN_REQUIRED_ALIGNMENT) *
              NCCL_WIN_REQUIRED_ALIGNMENT) {
     const DeviceScope here(device_);
-    checkNccl(ncclMemAlloc(&memory_, bytes_), "ncclMemAlloc", comm_);
+    checkNccl(ncclMemAlloc(&memory_, bytes_), "ncclMemAlloc", *comm_);
 }
 
 /// NCCL's windows are in device memory. Where kernels cannot reach the other ranks, it returns another handle.
@@ -128,8 +134,9 @@ SharedBuffer::~SharedBuffer() {
     cudaGetDevice(&before);
     cudaSetDevice(device_);
     cudaDeviceSynchronize();
-    if (window_ != nullptr) {
-        (void)ncclCommWindowDeregister(comm_, window_);
+    // An abort has ended the windows of its communicator.
+    if (const ncclComm_t comm = *comm_; comm != nullptr && window_ != nullptr) {
+        (void)ncclCommWindowDeregister(comm, window_);
     }
     (void)ncclMemFree(memory_);
     cudaSetDevice(before);

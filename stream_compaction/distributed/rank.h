@@ -4,6 +4,7 @@
 #include <nccl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -38,14 +39,18 @@ inline constexpr std::size_t stateBytes = std::size_t{128} << 10;
 ///
 /// If several ranks of a process have a thread each, load kernels at the start (CUDA_MODULE_LOADING=EAGER). Otherwise
 /// CUDA may wait for the device when it loads a kernel, while the device waits for another rank.
+///
+/// After an NcclError the device may wait for other ranks for ever, and so may whatever waits for the device: freeing
+/// memory, and the destructors of this class and of SharedBuffer. So catch the error where the rank and its buffers
+/// still exist, and call `abort` before anything else. Then destroy them in any order.
 class Rank {
   public:
     /// Allocates, on the communicator's device, and synchronises it. Other ranks need not call. Throws NcclError,
     /// CudaError, and std::invalid_argument for more than `mostRanks` ranks.
     explicit Rank(ncclComm_t comm);
 
-    /// The caller's communicator.
-    [[nodiscard]] ncclComm_t comm() const { return comm_; }
+    /// The caller's communicator; null after `abort`.
+    [[nodiscard]] ncclComm_t comm() const { return *comm_; }
     /// This rank, from 0 on.
     [[nodiscard]] int index() const { return index_; }
     /// The number of ranks.
@@ -78,8 +83,13 @@ class Rank {
     /// The rank that was called with invalid arguments, plus 1; 0 if there was none. In device memory.
     [[nodiscard]] std::uint32_t* failure() const { return exchange_->failure.data(); }
 
-    /// Throws NcclError if NCCL has noticed a failure, or if the communicator was revoked.
+    /// Throws NcclError if NCCL has noticed a failure, or after `abort`.
     void requireHealthy() const;
+
+    /// Aborts the caller's communicator, which is gone afterwards: the caller does not destroy it. NCCL's work on the
+    /// device ends, and the results of what the rank has enqueued are undefined. A second call does nothing. Another
+    /// thread may call, to end the waiting of this rank's thread. Throws NcclError.
+    void abort() const;
 
     /// Enqueues the exchange of the first `bytes` bytes of the slots. All ranks must call. Throws NcclError.
     void exchange(std::size_t bytes, cudaStream_t stream) const;
@@ -100,7 +110,10 @@ class Rank {
         DeviceBuffer<std::uint32_t> failure;
     };
 
-    ncclComm_t comm_;
+    friend class SharedBuffer;
+
+    /// Null after an abort. The rank's shared buffers have it, too.
+    std::shared_ptr<std::atomic<ncclComm_t>> comm_;
     int index_ = 0;
     int count_ = 0;
     int device_ = 0;
@@ -120,9 +133,13 @@ class SharedBuffer {
     /// The buffers of the ranks of this process, on their devices. `bytes` is the same on all ranks. All ranks must
     /// call, and the calls wait for one another. Throws NcclError, also if ranks that are near cannot reach the windows
     /// (no peer access, or NCCL_WIN_ENABLE=0), and CudaError.
+    ///
+    /// If the memory of a device does not suffice, the call for it throws before it meets the others, because NCCL
+    /// registers only memory. Calls of other threads and processes then wait until their ranks are aborted.
     [[nodiscard]] static std::vector<SharedBuffer> allocate(std::span<const Rank> ranks, std::size_t bytes);
 
-    /// Deregisters and frees the memory. Synchronises the device. The communicator must still be there.
+    /// Deregisters and frees the memory. Synchronises the device. The communicator must still be there, unless
+    /// `Rank::abort` has ended it. The rank may be gone.
     ~SharedBuffer();
     /// Takes the memory.
     SharedBuffer(SharedBuffer&& other) noexcept;
@@ -136,7 +153,7 @@ class SharedBuffer {
     SharedBuffer(const Rank& rank, std::size_t bytes);
     void requireReachable(const Rank& rank) const;
 
-    ncclComm_t comm_ = nullptr;
+    std::shared_ptr<const std::atomic<ncclComm_t>> comm_;
     int device_ = 0;
     void* memory_ = nullptr;
     std::size_t bytes_ = 0;

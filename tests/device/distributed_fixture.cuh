@@ -5,7 +5,6 @@
 #include <memory>
 #include <span>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #include "device_fixture.cuh"
@@ -50,7 +49,8 @@ class Team {
 
     /// Aborts a rank's communicator, which may not be used afterwards.
     [[maybe_unused]] void abort(int i) {
-        Distributed::checkNccl(ncclCommAbort(std::exchange(comms_[i], nullptr)), "ncclCommAbort");
+        ranks_[i].abort();
+        comms_[i] = nullptr;
     }
 
     void synchronize() const {

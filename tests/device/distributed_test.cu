@@ -515,6 +515,21 @@ TEST_P(DistributedTest, AnAbortedCommunicatorIsReported) {
     }
 }
 
+/// A rank waits for others, and one of them aborts. The buffers do not ask for communicators that are gone.
+TEST_P(DistributedTest, BuffersAreFreedAfterAnAbort) {
+    Team broken(size());
+    auto buffers = SharedBuffer::allocate(broken.ranks(), 1000);
+    broken.rank(0).exchange(sizeof(Distributed::Header), broken.stream(0));
+    broken.abort(size() - 1);
+    EXPECT_THROW(broken.rank(0).waitFor(broken.stream(0)), Distributed::NcclError);
+    for (int i = 0; i < size() - 1; ++i) {
+        broken.abort(i);
+    }
+    const std::string lastError = ncclGetLastError(nullptr);
+    buffers.clear();
+    EXPECT_EQ(ncclGetLastError(nullptr), lastError);
+}
+
 TEST_P(DistributedTest, AFailureOfNcclIsReportedInItsWords) {
     const Distributed::Scan scan;
     const Spread<int> array(team(), std::vector<std::size_t>(size(), 100), std::vector<int>(100 * size(), 1));
