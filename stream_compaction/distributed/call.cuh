@@ -30,11 +30,6 @@ __device__ void noteFailure(const Told<T>* told, int ranks, std::uint32_t* failu
     noteFailure(ranks, failure, [told](int rank) { return told[rank].header; });
 }
 
-/// The same, after an exchange of headers.
-static __global__ void kernNoteFailure(const Header* headers, int ranks, std::uint32_t* failure) {
-    noteFailure(ranks, failure, [headers](int rank) { return headers[rank]; });
-}
-
 /// What all ranks have told about arrays that are to be exchanged. An `Info` begins with a header, and has `n` and
 /// `nOut`, the numbers of the rank's elements before and after. More may follow it.
 template <typename Info>

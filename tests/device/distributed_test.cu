@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "../primitives/noncommutative.cuh"
@@ -73,6 +74,20 @@ class DistributedTest : public RanksTest {
             sort.mostPerRank = most;
             expectSortedSo(counts, countsOut, sort, keys);
         }
+    }
+
+    /// Calls call(rank) for all ranks, each on a thread of its own. The arguments of rank `bad` are invalid: it throws,
+    /// and so do the others when they wait for their streams. None hangs.
+    template <typename Call>
+    void expectThatAllLearnOf(int bad, const Call& call) {
+        onThreads([&](int i) {
+            if (i == bad) {
+                EXPECT_THROW(call(i), std::invalid_argument);
+            } else {
+                EXPECT_NO_THROW(call(i));
+                EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+            }
+        });
     }
 
   private:
@@ -386,7 +401,6 @@ TEST_P(DistributedTest, RowSumsOfSpreadColumns) {
     }
 }
 
-/// A rank with invalid arguments throws, and so do the others when they wait for their streams. None hangs.
 TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
     const std::vector<std::size_t> counts(size(), 1000);
     const auto in = hostArray(totalOf(counts), Summand<int>{17});
@@ -395,17 +409,9 @@ TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
     const Distributed::Scan scan;
     ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(input.data(i), out.data(i), counts[i]); });
     const int bad = size() - 1;
-    onThreads([&](int i) {
-        const auto call = [&] {
-            scan(std::as_const(input).data(i), i == bad ? nullptr : out.data(i), counts[i], Sum{}, 0, scratch.of(i),
-                 rank(i), stream(i));
-        };
-        if (i == bad) {
-            EXPECT_THROW(call(), std::invalid_argument);
-        } else {
-            EXPECT_NO_THROW(call());
-            EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
-        }
+    expectThatAllLearnOf(bad, [&](int i) {
+        scan(std::as_const(input).data(i), i == bad ? nullptr : out.data(i), counts[i], Sum{}, 0, scratch.of(i),
+             rank(i), stream(i));
     });
     expectSorted(counts, {}, in);  // the next call is not affected
 }
@@ -423,19 +429,43 @@ TEST_P(DistributedTest, FlagsThatOneRankLacksReachAll) {
         return partition.scratchBytes(input.data(i), kept.data(i), rejected.data(i), keptCounts.data(i), counts[i]);
     });
     const int bad = size() - 1;
-    onThreads([&](int i) {
-        const auto call = [&] {
-            partition(std::as_const(input).data(i), kept.data(i), rejected.data(i), keptCounts.data(i), counts[i],
-                      keepFlagged(i == bad ? nullptr : std::as_const(input).data(i)), scratch.of(i), rank(i),
-                      stream(i));
-        };
-        if (i == bad) {
-            EXPECT_THROW(call(), std::invalid_argument);
-        } else {
-            EXPECT_NO_THROW(call());
-            EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
-        }
+    expectThatAllLearnOf(bad, [&](int i) {
+        partition(std::as_const(input).data(i), kept.data(i), rejected.data(i), keptCounts.data(i), counts[i],
+                  keepFlagged(i == bad ? nullptr : std::as_const(input).data(i)), scratch.of(i), rank(i), stream(i));
     });
+}
+
+/// The number of rows of a rank that fails may be any.
+TEST_P(DistributedTest, RowSumsOfARankWithInvalidArguments) {
+    constexpr std::size_t rows = 50;
+    constexpr std::size_t cols = 30;
+    const std::vector<std::size_t> elements(size(), rows * cols);
+    const Spread<float> input(team(), elements, std::vector<float>(totalOf(elements), 1));
+    const Spread<float> out(team(), std::vector<std::size_t>(size(), rows));
+    const Distributed::RowSum rowSum;
+    ScratchOfRanks scratch(team(),
+                           [&](int i) { return rowSum.scratchBytes(input.data(i), out.data(i), rows, cols, cols); });
+    using Part = Distributed::RowSumPart<float, float>;
+    const auto partOf = [&](int i, std::size_t itsRows) {
+        return Part{input.data(i), out.data(i), itsRows, cols, cols, scratch.of(i), &rank(i), stream(i)};
+    };
+    constexpr std::size_t tooMany = std::numeric_limits<std::size_t>::max() / 8;
+    const int bad = size() - 1;
+    expectThatAllLearnOf(bad, [&](int i) { rowSum(std::vector{partOf(i, i == bad ? tooMany : rows)}); });
+
+    std::vector<Part> parts;
+    for (int i = 0; i < size(); ++i) {
+        parts.push_back(partOf(i, i == bad ? tooMany : rows));
+    }
+    EXPECT_THROW(rowSum(parts), std::invalid_argument);  // one thread for all
+    for (int i = 0; i < bad; ++i) {
+        EXPECT_THROW(rank(i).synchronize(stream(i)), std::invalid_argument);
+    }
+
+    parts.back().rows = rows;
+    rowSum(parts);
+    team().synchronize();
+    EXPECT_EQ(out.read(), std::vector<float>(size() * rows, static_cast<float>(size() * cols)));
 }
 
 /// Nobody writes to a rank whose scratch is too small, and the keys of the others are sorted.
