@@ -312,11 +312,14 @@ TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
     const auto counts = raggedCounts(size());
     const std::size_t n = totalOf(counts);
     expectSorted(counts, {}, hostArray(n, AnyBits<std::int8_t>{10}));
+    expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<std::uint8_t>{23}));
+    expectSorted(counts, {}, hostArray(n, AnyBits<std::int16_t>{24}));
     expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<std::uint16_t>{11}));
     expectSorted(counts, {.beginBit = 5, .endBit = 23}, hostArray(n, AnyBits<std::uint32_t>{12}));
     expectSorted(counts, {}, hostArray(n, AnyBits<float>{13}));
     expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<double>{14}));
     expectSorted(counts, {}, hostArray(n, AnyBits<std::int64_t>{15}));
+    expectSorted(counts, {.beginBit = 30, .endBit = 41}, hostArray(n, AnyBits<std::uint64_t>{25}));
 }
 
 /// Keys of which each rank has n, and the memory to sort them.
@@ -361,6 +364,43 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     std::vector<int> expected = keys;
     std::ranges::sort(expected);
     EXPECT_TRUE(sameBits(spread.result(), expected));
+}
+
+TEST_P(DistributedTest, ScanAndCompactionCanBeCaptured) {
+    constexpr std::size_t n = sized(100'000, 5'000);
+    const std::vector<std::size_t> counts(size(), n);
+    const auto in = hostArray(n * size(), KeepThreeInFour<int>{26});
+    const Spread<int> input(team(), counts, in);
+    const Spread<int> sums(team(), counts);
+    const Spread<int> kept(team(), counts);
+    const Spread<std::size_t> keptCounts(team(), std::vector<std::size_t>(size(), size()));
+    const Distributed::Scan scan{.kind = ScanKind::Inclusive};
+    const Distributed::Compact compact;
+    ScratchOfRanks scratch(team(), [&](int i) {
+        return std::max(scan.scratchBytes(input.data(i), sums.data(i), n),
+                        compact.scratchBytes(input.data(i), kept.data(i), keptCounts.data(i), n));
+    });
+    onThreads([&](int i) {
+        const auto enqueue = [&](std::size_t some) {
+            const int* const elements = input.data(i);
+            scan(elements, sums.data(i), some, Sum{}, 0, scratch.of(i), rank(i), stream(i));
+            compact(elements, kept.data(i), keptCounts.data(i), some, IsNonzero{}, scratch.of(i), rank(i), stream(i));
+        };
+        enqueue(n / 2);  // NCCL connects the ranks
+        rank(i).synchronize(stream(i));
+        replayTwice(i, [&] { enqueue(n); });
+    });
+    std::vector<int> expectedSums(in.size());
+    std::inclusive_scan(in.begin(), in.end(), expectedSums.begin());
+    EXPECT_TRUE(sameBits(sums.read(), expectedSums));
+    std::vector<std::size_t> expectedCounts;
+    for (int i = 0; i < size(); ++i) {
+        expectedCounts.push_back(static_cast<std::size_t>(
+            std::count_if(in.begin() + i * n, in.begin() + (i + 1) * n, [](int x) { return x != 0; })));
+    }
+    std::vector<int> expectedKept;
+    std::ranges::copy_if(in, std::back_inserter(expectedKept), [](int x) { return x != 0; });
+    EXPECT_TRUE(sameBits(kept.read(expectedCounts), expectedKept));
 }
 
 TEST_P(DistributedTest, RowSumsOfSpreadColumns) {
