@@ -255,8 +255,7 @@ template <auto kernel>
 [[nodiscard]] int prefetchDistance(std::size_t blocks, std::size_t tiles, int threads, std::size_t sharedBytes) {
     constexpr double leastBytesPerSecond = 30e9;  // per multiprocessor
     const DeviceProperties card = currentDevice();
-    const bool prefetches =
-        blocks == tiles && card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
+    const bool prefetches = blocks == tiles && card.memoryBytesPerSecond >= leastBytesPerSecond * card.multiprocessors;
     return prefetches ? static_cast<int>(onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks) : 0;
 }
 

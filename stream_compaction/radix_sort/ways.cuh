@@ -302,9 +302,9 @@ struct InPasses {
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
         const int distance = prefetchDistance<kernel>(blocks, tiles, Shape::threads, sharedBytes<Bits, Value>);
         for (int i = 0; i < sort.range.count(); ++i) {
-            StreamCompaction::launch<kernel>({blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic},
-                                             sort.stream, sort.n, arrays, statuses, plan, orderFor(sort.order, blocks, tiles),
-                                             i, sort.range.digit(i), sort.coding, distance);
+            StreamCompaction::launch<kernel>(
+                {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, sort.stream, sort.n, arrays,
+                statuses, plan, orderFor(sort.order, blocks, tiles), i, sort.range.digit(i), sort.coding, distance);
         }
     }
 

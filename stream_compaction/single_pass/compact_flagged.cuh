@@ -200,7 +200,8 @@ struct CompactFlagged {
         }
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
         launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n, out,
-                       count, chain, source, flags, isAlone ? TileOrder::BlockIndex : orderFor(order, blocks, tiles), keep);
+                       count, chain, source, flags, isAlone ? TileOrder::BlockIndex : orderFor(order, blocks, tiles),
+                       keep);
     }
 
   private:

@@ -101,7 +101,7 @@ class MeasureTest(unittest.TestCase):
     def test_pages_are_made_in_a_tree_that_was_never_built(self):
         self.program.write_text(PROGRAM.replace("none: no card in the test", "some card"))
         tree = self.folder / "tree"
-        for name in ("scripts", "data", "docs"):
+        for name in ("scripts", "data", "docs", "stream_compaction"):
             shutil.copytree(ROOT / name, tree / name)
         shutil.copy(ROOT / "README.md", tree)
         # By the Python that has matplotlib, which need not be the first on the PATH.
