@@ -51,8 +51,8 @@ void keepOnRanks(const Call<Part>& call, const KeepLocally& keepLocally) {
 
 /// Stable compaction of an array that is spread over the ranks. The kept elements stay on their rank, and all ranks
 /// learn how many each has: `compact(in, out, counts, n, keep, scratch, rank, stream)`. `Balance` spreads them evenly.
-/// The index that a predicate gets (WithIndex) is that within the rank's elements. Elements, arrays and predicates are
-/// as for SinglePass::Compact.
+/// Elements, arrays and predicates are as for SinglePass::Compact, but a predicate of the previous element
+/// (WithPrevious) does not compile. The index that a predicate gets (WithIndex) is that within the rank's elements.
 ///
 /// Each rank compacts its elements; one exchange of their number follows. Bytes moved per element are those of
 /// SinglePass::Compact.
