@@ -244,13 +244,13 @@ def option(row, name):
     return words[words.index(name) + 1]
 
 
-def profile(belongs):
+def profile(belongs, name="profile.csv"):
     """The kernels of the runs whose options `belongs` accepts."""
-    rows = [row for row in long_kernels("profile.csv") if belongs(row["arguments"])]
+    rows = [row for row in long_kernels(name) if belongs(row["arguments"])]
     what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
     columns = ["time", "DRAM", "L2", "L2 hits", "issue", "integer pipe", "shared memory", "registers", "occupancy",
                "cycles per instruction"]
-    return profile_table(rows, "profile.csv", what, columns, 3)
+    return profile_table(rows, name, what, columns, 3)
 
 
 def single_pass_profile():
@@ -259,6 +259,14 @@ def single_pass_profile():
 
 def radix_profile():
     return profile(lambda arguments: "sort" in arguments)
+
+
+def operation_profile():
+    return profile(lambda arguments: "utf" not in arguments, "operation_profile.csv")
+
+
+def utf8_profile():
+    return profile(lambda arguments: "utf" in arguments, "operation_profile.csv")
 
 
 def single_pass_designs():
@@ -1200,11 +1208,12 @@ BLOCKS = {
         "flagged": lambda: on_both_cards("flagged.csv"), "top-k": lambda: on_both_cards("top_k.csv"),
         "runs": lambda: on_both_cards("runs.csv"), "histograms": lambda: on_both_cards("histograms.csv"),
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
-        "frames": frames},
+        "frames": frames, "operation-profile": operation_profile},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
                                       "sort-parts": sort_parts,
                                       "out-of-core-results": out_of_core_results},
-    "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small},
+    "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small,
+                               "utf8-profile": utf8_profile},
 }
 
 
