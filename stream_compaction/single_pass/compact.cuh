@@ -310,6 +310,15 @@ __device__ void loadReversed(T* shared, const T* run, int size) {
 template <typename T>
 using ReverseTile = TileShape<256, sizeof(T) <= 16 ? 2 : 1, vectorLength<T>>;
 
+/// Two runs in reverse, aligned for copyRun().
+template <typename Shape, typename T>
+struct ReverseStorage {
+    static constexpr std::size_t alignment = std::max<std::size_t>(alignof(T), 16);
+
+    alignas(alignment) std::byte front[Shape::elements * sizeof(T)];
+    alignas(alignment) std::byte back[Shape::elements * sizeof(T)];
+};
+
 /// Reverses the elements after the first `count` of n, in place. A block takes a run from either end, reverses both in
 /// shared memory and stores each in the place of the other, in aligned vectors.
 ///
@@ -317,8 +326,7 @@ using ReverseTile = TileShape<256, sizeof(T) <= 16 ? 2 : 1, vectorLength<T>>;
 /// the limit.
 template <typename Shape, typename T, typename Count>
 __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, T* data, const std::size_t* count) {
-    __shared__ alignas(std::max<std::size_t>(alignof(T), 16)) std::byte front[Shape::elements * sizeof(T)];
-    __shared__ alignas(std::max<std::size_t>(alignof(T), 16)) std::byte back[Shape::elements * sizeof(T)];
+    __shared__ ReverseStorage<Shape, T> storage;
     waitForEarlierKernels();
     constexpr std::size_t busyBlocks = 1024;  // a card holds about as many at once
     T* const rest = data + *count;
@@ -329,11 +337,11 @@ __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, 
         const int here = static_cast<int>(min(half - begin, step));
         T* const first = rest + begin;
         T* const last = rest + (size - begin - here);
-        loadReversed<Shape>(reinterpret_cast<T*>(front), first, here);
-        loadReversed<Shape>(reinterpret_cast<T*>(back), last, here);
+        loadReversed<Shape>(reinterpret_cast<T*>(storage.front), first, here);
+        loadReversed<Shape>(reinterpret_cast<T*>(storage.back), last, here);
         __syncthreads();
-        copyRun(first, back, 0, here);
-        copyRun(last, front, 0, here);
+        copyRun(first, storage.back, 0, here);
+        copyRun(last, storage.front, 0, here);
         __syncthreads();
     }
 }
@@ -395,11 +403,11 @@ struct CompactLauncher {
         launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
                        orderFor(order, blocks, tiles), keep);
         if constexpr (rejects == Rejects::Behind) {
-            using Shape = ReverseTile<T>;
+            using Half = ReverseTile<T>;
             constexpr unsigned mostBlocks = 4096;  // only the device knows how many elements are to be reversed
-            launch<kernReverseRest<Shape, T, Count>>({Common::blocksFor(capacityOf(n), 2 * Shape::threads, mostBlocks),
-                                                      Shape::threads, 0, Begin::Programmatic},
-                                                     stream, n, out, count);
+            launch<kernReverseRest<Half, T, Count>>({Common::blocksFor(capacityOf(n), 2 * Half::threads, mostBlocks),
+                                                     Half::threads, 0, Begin::Programmatic},
+                                                    stream, n, out, count);
         }
     }
 };
