@@ -34,7 +34,8 @@ Rank::Rank(ncclComm_t comm) : comm_(std::make_shared<std::atomic<ncclComm_t>>(co
         throw NcclError("NCCL: expected version " + std::to_string(NCCL_VERSION_CODE) + " or newer, got " +
                         std::to_string(version));
     }
-    reachesAllRanks_ = ncclTeamLsa(comm).nRanks == count_;
+    // NCCL makes no window for one rank.
+    reachesAllRanks_ = count_ > 1 && ncclTeamLsa(comm).nRanks == count_;
     const DeviceScope here(device_);
     exchange_ = std::make_unique<Exchange>(
         Exchange{DeviceBuffer<std::byte>(mostBytesTold()), DeviceBuffer<std::byte>(mostBytesTold() * count_),
