@@ -197,9 +197,9 @@ def radix_results():
     return "\n".join(comparison(read("sorts.csv")))
 
 
-def long_kernels(name):
+def long_kernels(name, folder=DATA):
     """The kernels in a file of profile.py, without the short ones."""
-    with (DATA / name).open(newline="") as file:
+    with (folder / name).open(newline="") as file:
         return [row for row in csv.DictReader(file) if float(row["duration_us"]) > 5]
 
 
@@ -234,8 +234,8 @@ def profile_lines(rows, what, columns, stalls):
     return lines
 
 
-def profile_table(rows, name, what, columns, stalls):
-    return "\n".join([*profile_lines(rows, what, columns, stalls), "", f"{rows[0]['gpu']}. From {link(name)}."])
+def profile_table(rows, name, what, columns, stalls, folder=DATA):
+    return "\n".join([*profile_lines(rows, what, columns, stalls), "", f"{rows[0]['gpu']}. From {link(name, folder)}."])
 
 
 def option(row, name):
@@ -244,13 +244,13 @@ def option(row, name):
     return words[words.index(name) + 1]
 
 
-def profile(belongs, name="profile.csv"):
+def profile(belongs, name="profile.csv", folder=DATA):
     """The kernels of the runs whose options `belongs` accepts."""
-    rows = [row for row in long_kernels(name) if belongs(row["arguments"])]
+    rows = [row for row in long_kernels(name, folder) if belongs(row["arguments"])]
     what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
     columns = ["time", "DRAM", "L2", "L2 hits", "issue", "integer pipe", "shared memory", "registers", "occupancy",
                "cycles per instruction"]
-    return profile_table(rows, name, what, columns, 3)
+    return profile_table(rows, name, what, columns, 3, folder)
 
 
 def single_pass_profile():
@@ -258,7 +258,8 @@ def single_pass_profile():
 
 
 def radix_profile():
-    return profile(lambda arguments: "sort" in arguments)
+    """On both cards."""
+    return "\n\n".join(profile(lambda arguments: "sort" in arguments, folder=DATA.parent / card) for card in CARDS)
 
 
 def operation_profile():
