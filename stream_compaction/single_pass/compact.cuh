@@ -313,10 +313,10 @@ using ReverseTile = TileShape<256, sizeof(T) <= 16 ? 2 : 1, vectorLength<T>>;
 /// Two runs in reverse, aligned for copyRun().
 template <typename Shape, typename T>
 struct ReverseStorage {
-    static constexpr std::size_t alignment = std::max<std::size_t>(alignof(T), 16);
+    static constexpr std::size_t alignment = std::max<std::size_t>(alignof(T), 16);  ///< in bytes
 
-    alignas(alignment) std::byte front[Shape::elements * sizeof(T)];
-    alignas(alignment) std::byte back[Shape::elements * sizeof(T)];
+    alignas(alignment) std::byte front[Shape::elements * sizeof(T)];  ///< of the first elements
+    alignas(alignment) std::byte back[Shape::elements * sizeof(T)];   ///< of the last
 };
 
 /// Reverses the elements after the first `count` of n, in place. A block takes a run from either end, reverses both in
