@@ -58,7 +58,8 @@ class Rank {
     /// The device of this rank.
     [[nodiscard]] int device() const { return device_; }
 
-    /// Whether the ranks are near enough for kernels to write to the windows of all of them, over NVLink or PCIe.
+    /// Whether the ranks are near enough for kernels to write to the windows of all of them, over NVLink or PCIe. False
+    /// for a rank alone, which has no window.
     [[nodiscard]] bool reachesAllRanks() const { return reachesAllRanks_; }
 
     /// What a rank may tell in one exchange.
