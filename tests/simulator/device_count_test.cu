@@ -30,8 +30,10 @@ struct Counted {
     DeviceBuffer<std::size_t> value;
 };
 
-/// More tiles than the card has room for blocks, and fewer elements than that.
-constexpr std::size_t capacity = 20000;
+/// More than four times as many tiles as the card has room for blocks, and fewer elements than that.
+constexpr std::size_t capacity = 100000;
+/// So few tiles that each has a block.
+constexpr std::size_t smallCapacity = 16000;
 [[nodiscard]] std::size_t numberFor(std::uint64_t seed) { return seed % 5 == 0 ? seed % 3 : 15000 + seed % 300; }
 
 struct IsEven {
@@ -40,19 +42,24 @@ struct IsEven {
 
 using SeededDeviceCountTest = SeededTest;
 
+void expectScanned(std::size_t most, std::uint64_t seed) {
+    const Counted numbers(numberFor(seed), most, seed);
+    GuardedArray<std::uint32_t> out(most);
+    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(most / 64));
+    auto scratch = usedScratch(bytes);
+    SinglePass::Scan{}.scanByLookBack(TwoWarps{}, sourceOf(numbers.in()), out.data(), numbers.count(), Sum{}, 0U,
+                                      ScratchArena(scratch.bytes(), bytes), nullptr);
+    std::vector<std::uint32_t> expected(numbers.actual.size());
+    std::exclusive_scan(numbers.actual.begin(), numbers.actual.end(), expected.begin(), 0U);
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
 TEST_F(SeededDeviceCountTest, Scan) {
-    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        const Counted numbers(numberFor(seed), capacity, seed);
-        GuardedArray<std::uint32_t> out(capacity);
-        const std::size_t bytes =
-            scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(capacity / 64));
-        auto scratch = usedScratch(bytes);
-        SinglePass::Scan{}.scanByLookBack(TwoWarps{}, sourceOf(numbers.in()), out.data(), numbers.count(), Sum{}, 0U,
-                                          ScratchArena(scratch.bytes(), bytes), nullptr);
-        std::vector<std::uint32_t> expected(numbers.actual.size());
-        std::exclusive_scan(numbers.actual.begin(), numbers.actual.end(), expected.begin(), 0U);
-        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
-    });
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectScanned(capacity, seed); });
+}
+
+TEST_F(SeededDeviceCountTest, ScanOfFewTiles) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectScanned(smallCapacity, seed); });
 }
 
 TEST_F(SeededDeviceCountTest, Compact) {
@@ -153,6 +160,13 @@ TEST_F(SeededDeviceCountTest, SortInPasses) {
     });
 }
 
+TEST_F(SeededDeviceCountTest, SortInPassesOfFewTiles) {
+    using Tile = Radix::SortShape<256, 2>;
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        EXPECT_TRUE(expectSorted<Radix::InPasses<Tile>>(numberFor(seed) * 3 / 5, smallCapacity, seed));
+    });
+}
+
 /// Expects the first k keys, or all if there are fewer. Some inputs have many equal keys, and in some all are equal.
 template <int threads>
 void expectFirst(std::size_t n, std::size_t most, std::size_t k, const Radix::RankOfBound& rank, std::uint64_t seed) {
@@ -196,7 +210,8 @@ TEST_F(SeededDeviceCountTest, TopKBehindAFilter) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const std::size_t k = 60;
         const Radix::RankOfBound rank{.k = seed % 5 == 0 ? 1 : k, .mostUnfiltered = Radix::sampleSize};
-        expectFirst<128>(seed % 4 == 0 ? 50 * seed : Radix::sampleSize + 150 * (seed % 20), capacity, k, rank, seed);
+        expectFirst<128>(seed % 4 == 0 ? 50 * seed : Radix::sampleSize + 150 * (seed % 20), smallCapacity, k, rank,
+                         seed);
     });
 }
 
