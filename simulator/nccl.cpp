@@ -248,9 +248,7 @@ ncclResult_t makeWindow(const Group::Registration& registration) {
     if (result == ncclSuccess && !clique->processes) {
         result = checkSizes(*memory, rank);
     }
-    if (result == ncclSuccess && memory->size() == 1) {
-        *to = nullptr;  // NCCL makes no window for one rank
-    } else if (result == ncclSuccess) {
+    if (result == ncclSuccess) {
         *to = inDeviceMemory(clique->isLinked ? ncclWindow_vidmem{*memory, rank}
                                               : ncclWindow_vidmem{{(*memory)[rank]}, 0});
         windows().insert(*to);
