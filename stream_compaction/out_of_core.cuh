@@ -111,8 +111,9 @@ class Compact {
 ///
 /// Keys, values, order and bits are those of Radix::Sort. `out` has as many elements as `in` and may be `in`.
 ///
-///   fits on the card     each element crosses the bus once in each direction. Chunks are sorted as they arrive, and
-///                        parts of the sorted array go down as they are done. With one device only;
+///   fits on the cards    each element crosses the bus once in each direction. Chunks are sorted as they arrive, and
+///                        parts of the sorted array go down as they are done. Several devices need links, over which
+///                        they bring the pieces of a part together; the call enables peer access among them;
 ///   larger               it crosses the bus twice in each direction, and both directions are busy: the sorted chunks
 ///                        go to host memory, and parts of equal size come from there (out_of_core/sort.cuh).
 ///
@@ -197,14 +198,14 @@ class Sort {
             run(single, plan);
             return;
         }
-        if (pipeline_.cards() == 1) {
-            SortOnCard<Sorter> onCard(sorter, in, out, n);
-            // The card sorts parts of all chunks, so many chunks would make many small copies.
-            auto both = pipeline_.planIfItFits(onCard, n, elementBytes);
-            if (both && both->count <= 2 * Pipeline::mostChunks) {
+        if (pipeline_.areConnected()) {
+            SortOnCards<Sorter> onCards(sorter, in, out, n, pipeline_.cards());
+            // The cards sort parts of all chunks, so many chunks would make many small copies.
+            auto both = pipeline_.planIfItFits(onCards, n, elementBytes);
+            if (both && both->count <= RunStarts::mostRuns) {
                 both->trips = 2;
-                onCard.setRuns(*both);
-                run(onCard, *both);
+                onCards.setRuns(*both);
+                run(onCards, *both);
                 return;
             }
         }

@@ -30,6 +30,12 @@ class Codes {
         memcpy(&key, elements_ + i * elementBytes_, sizeof(K));
         return static_cast<Bits>(coding_.encode(key) >> beginBit_) & most_;
     }
+    /// The codes of the keys of another array.
+    [[nodiscard]] __host__ __device__ Codes of(const std::byte* elements) const {
+        Codes codes = *this;
+        codes.elements_ = elements;
+        return codes;
+    }
     /// The highest code of any key.
     [[nodiscard]] __host__ __device__ std::uint64_t most() const { return most_; }
 

@@ -13,6 +13,7 @@
 #include "stream_compaction/device_buffer.h"
 #include "stream_compaction/runtime/arguments.h"
 #include "stream_compaction/runtime/device_scope.h"
+#include "stream_compaction/runtime/peer_access.h"
 
 namespace StreamCompaction::OutOfCore {
 
@@ -150,6 +151,14 @@ Pipeline::Pipeline(Options options) : options_(std::move(options)) {
 
 Pipeline::~Pipeline() = default;
 
+bool Pipeline::areConnected() const {
+    std::vector<int> devices;
+    for (const auto& card : cards_) {
+        devices.push_back(card->device());
+    }
+    return connectDevices(devices);
+}
+
 /// Enough for all chunks of a plan, whose sizes differ by at most one. A smaller chunk may take more scratch, because
 /// it is processed in another way.
 [[nodiscard]] static Footprint footprintOf(const Job& job, const Plan& plan) {
@@ -248,19 +257,27 @@ void Pipeline::run(Job& job, const Plan& plan, Tally& tally) {
     };
     const WaitAtTheEnd waitAtTheEnd{cards_};
 
-    const std::size_t ahead = cards_.size();  // chunks that are on the cards when the work on one is waited for
-    for (std::size_t i = 0; i < plan.steps() + ahead; ++i) {
-        if (i < plan.steps()) {
-            begin(job, plan.chunk(i), slots);
-        }
-        if (i >= ahead) {
-            const Chunk chunk = plan.chunk(i - ahead);
-            finish(job, chunk, slots);
-            tally.add(chunk.size);
-        }
+    for (std::size_t trip = 0; trip < plan.trips; ++trip) {
+        runTrip(job, plan, trip, slots, tally);
     }
     for (const auto& card : cards_) {
         card->wait();
+    }
+}
+
+void Pipeline::runTrip(Job& job, const Plan& plan, std::size_t trip, const std::vector<Slot>& slots, Tally& tally) {
+    const std::size_t ahead = cards_.size();  // chunks that are on the cards when the work on one is waited for
+    const std::size_t first = trip * plan.count;
+    const std::size_t end = first + plan.count;
+    for (std::size_t step = first; step < end + ahead; ++step) {
+        if (step < end) {
+            begin(job, plan.chunk(step), slots);
+        }
+        if (step >= first + ahead) {
+            const Chunk chunk = plan.chunk(step - ahead);
+            finish(job, chunk, slots);
+            tally.add(chunk.size);
+        }
     }
 }
 

@@ -86,8 +86,8 @@ class Job {
 ///
 /// A chunk is copied up, worked on and copied down. These overlap with those of its neighbours: a card holds three
 /// chunks and has a stream for each of the three steps, and events order the steps of a chunk. Chunks go to the cards
-/// in turn. The calling thread copies up and waits for the work; another one copies down, because pageable memory keeps
-/// both busy.
+/// in turn. A trip begins when the work of the one before is done. The calling thread copies up and waits for the work;
+/// another one copies down, because pageable memory keeps both busy.
 class Pipeline {
   public:
     /// One that is copied up, one that is worked on and one that is copied down.
@@ -111,6 +111,8 @@ class Pipeline {
     [[nodiscard]] std::optional<Plan> planIfItFits(const Job& job, std::size_t n, std::size_t elementBytes) const;
 
     [[nodiscard]] std::size_t cards() const { return cards_.size(); }
+    /// Whether each card reaches the memory of the others. Where there are links, this call enables them.
+    [[nodiscard]] bool areConnected() const;
     /// The most chunks that are in device memory at a time.
     [[nodiscard]] std::size_t slots() const { return cards() * mostChunksPerCard; }
     [[nodiscard]] const Progress& progress() const { return options_.progress; }
@@ -124,6 +126,7 @@ class Pipeline {
     struct Slot;
 
     [[nodiscard]] std::vector<Slot> slotsFor(const Job& job, const Plan& plan);
+    void runTrip(Job& job, const Plan& plan, std::size_t trip, const std::vector<Slot>& slots, Tally& tally);
     static void begin(Job& job, const Chunk& chunk, const std::vector<Slot>& slots);
     static void finish(Job& job, const Chunk& chunk, const std::vector<Slot>& slots);
 

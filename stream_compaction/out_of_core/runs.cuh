@@ -76,15 +76,21 @@ template <typename K>
     return cuts;
 }
 
+/// The first elements of runs in device memory, on one card or several.
+struct RunStarts {
+    static constexpr std::size_t mostRuns = 2 * Pipeline::mostChunks;
+
+    const std::byte* starts[mostRuns];
+};
+
 /// The same for runs in device memory: block b cuts them behind the elements of b runs, so that each part is as large
-/// as a run. Cut r of block b goes to cuts[b * runs + r]. A warp per block, a lane per run.
+/// as a run. What it takes of run r goes to taken[b * runs + r]. A warp per block, a lane per run.
 ///
 /// Work O(parts runs bits log n), steps O(runs / 32 bits log n). The latency of the loads is the limit.
 template <typename K>
-__global__ void kernCutRuns(Plan runs, Codes<K> codes, std::size_t* cuts) {
+__global__ void kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t* taken) {
     const auto countUpTo = [&](std::uint64_t code, std::size_t run) {
-        const Chunk elements = runs.chunk(run);
-        return behind(code, elements.begin, elements.end(), codes) - elements.begin;
+        return behind(code, 0, runs.chunk(run).size, codes.of(at.starts[run]));
     };
     const auto countInAll = [&](std::uint64_t code) {
         std::size_t count = 0;
@@ -116,8 +122,8 @@ __global__ void kernCutRuns(Plan runs, Codes<K> codes, std::size_t* cuts) {
         const std::size_t upToHere = Warp::inclusiveScan(equal, Sum{});
         const std::size_t before = upToHere - equal;
         if (isRun) {
-            const std::size_t taken = missing > before ? std::min(equal, missing - before) : 0;
-            cuts[blockIdx.x * runs.count + run] = runs.chunk(run).begin + below + taken;
+            const std::size_t equalTaken = missing > before ? std::min(equal, missing - before) : 0;
+            taken[blockIdx.x * runs.count + run] = below + equalTaken;
         }
         missing -= std::min(missing, Warp::broadcast(upToHere, Warp::lanes - 1));
     }

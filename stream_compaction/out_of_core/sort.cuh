@@ -198,26 +198,31 @@ class SortParts final : public SortTrip<Sorter> {
     std::future<std::vector<std::size_t>> nextCuts_;
 };
 
-/// Both trips of an array that fits on the card: the runs stay there, so each element crosses the bus once in each
-/// direction. The copies down begin when the last chunk has arrived and the first part is sorted.
+/// Both trips of an array that fits on the cards: the runs stay there, so each element crosses the bus once in each
+/// direction. A card gathers the pieces of a part from its own memory and from that of the others. The copies down
+/// begin when the last chunk has arrived and the first part is sorted.
 template <typename Sorter>
-class SortOnCard final : public SortJob<Sorter> {
+class SortOnCards final : public SortJob<Sorter> {
     using Base = SortJob<Sorter>;
     using Base::columns;
     using Key = typename Sorter::Key;
 
   public:
-    SortOnCard(const Sorter& sorter, const ConstColumns<columns>& from, const Columns<columns>& to, std::size_t n)
-        : Base(sorter), from_(from), to_(to), n_(n) {}
+    /// Chunks go to the cards in turn.
+    SortOnCards(const Sorter& sorter, const ConstColumns<columns>& from, const Columns<columns>& to, std::size_t n,
+                std::size_t cards)
+        : Base(sorter), from_(from), to_(to), n_(n), cards_(cards) {}
 
     /// Call before the job is run.
     void setRuns(const Plan& runs) {
         runs_ = runs;
-        cuts_ = std::make_unique<PinnedArray<std::size_t>>((runs.count + 1) * runs.count);
+        places_.resize(runs.count);
+        taken_ = std::make_unique<PinnedArray<std::size_t>>((runs.count + 1) * runs.count);
     }
 
     [[nodiscard]] Footprint footprint(std::size_t elements) const override {
-        return {2 * this->columnBytes(elements), this->sorter().scratchBytes(elements), this->columnBytes(n_)};
+        return {2 * this->columnBytes(elements), this->sorter().scratchBytes(elements),
+                this->columnBytes(elementsPerCard(elements))};
     }
 
     [[nodiscard]] std::vector<Copy> up(const Chunk& chunk, const Place& place) override {
@@ -227,15 +232,14 @@ class SortOnCard final : public SortJob<Sorter> {
 
     void work(const Chunk& chunk, const Place& place, Scratch scratch, cudaStream_t stream) override {
         const auto on = this->columnsOf(chunk, place);
-        const Columns<columns> resident = residentColumns(place);
         if (isFirstTrip(chunk)) {
-            this->sorter()(on.in, this->at(chunk.begin, resident), chunk.size, scratch, stream);
+            this->sorter()(on.in, takePlace(chunk, place), chunk.size, scratch, stream);
             return;
         }
         if (chunk.begin == 0) {
-            cutAll(resident, stream);
+            cutAll(stream);
         }
-        gatherPart(chunk.step - runs_.count, resident, on.in, stream);
+        gatherPart(chunk.step - runs_.count, on.in, stream);
         this->sorter()(on.in, on.out, chunk.size, scratch, stream);
     }
 
@@ -244,39 +248,62 @@ class SortOnCard final : public SortJob<Sorter> {
     }
 
   private:
+    /// A run in the memory of its card, whose runs lie side by side.
+    struct RunPlace {
+        Columns<columns> begin;
+        std::size_t endOnCard;  ///< the elements of the card's runs up to this one
+    };
+
     [[nodiscard]] bool isFirstTrip(const Chunk& chunk) const { return chunk.step < runs_.count; }
 
-    [[nodiscard]] Columns<columns> residentColumns(const Place& place) const {
+    /// The most elements of the runs of a card, if runs have at most `elements`. The first card has one run more than
+    /// its share at most.
+    [[nodiscard]] std::size_t elementsPerCard(std::size_t elements) const {
+        return std::min(n_, Common::divideRoundUp(n_, cards_) + elements);
+    }
+
+    /// The place of the run that a chunk becomes.
+    [[nodiscard]] Columns<columns> takePlace(const Chunk& chunk, const Place& place) {
         ScratchArena arena(place.resident, 0);
-        return this->takeColumns(arena, n_);
+        const Columns<columns> onCard = this->takeColumns(arena, elementsPerCard(runs_.chunk(0).size));
+        const std::size_t before = chunk.step < cards_ ? 0 : places_[chunk.step - cards_].endOnCard;
+        places_[chunk.step] = {this->at(before, onCard), before + chunk.size};
+        return places_[chunk.step].begin;
     }
 
     /// Cuts the runs at all borders of parts, and waits for the cuts.
-    void cutAll(const Columns<columns>& resident, cudaStream_t stream) {
-        const Codes<Key> codes(this->sorter().sort, resident[0], this->elementBytes(0));
+    void cutAll(cudaStream_t stream) {
+        RunStarts runs{};
+        std::ranges::transform(places_, runs.starts, [](const RunPlace& place) { return place.begin[0]; });
+        const Codes<Key> codes(this->sorter().sort, runs.starts[0], this->elementBytes(0));
         const auto blocks = static_cast<unsigned>(runs_.count + 1);
-        kernCutRuns<<<blocks, Warp::lanes, 0, stream>>>(runs_, codes, cuts_->elements().data());
+        kernCutRuns<<<blocks, Warp::lanes, 0, stream>>>(runs_, runs, codes, taken_->elements().data());
         Common::checkCUDAError("kernCutRuns");
         Common::checkCUDAError(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     }
 
-    void gatherPart(std::size_t part, const Columns<columns>& resident, const Columns<columns>& to,
-                    cudaStream_t stream) const {
-        const auto cuts = cuts_->elements().subspan(part * runs_.count, 2 * runs_.count);
-        ConstColumns<columns> from;
-        std::ranges::copy(resident, from.begin());
-        for (const Copy& copy :
-             this->gather(piecesBetween(cuts.first(runs_.count), cuts.last(runs_.count)), from, to)) {
-            Common::checkCUDAError(cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDeviceToDevice, stream),
-                                   "cudaMemcpyAsync on the device");
+    void gatherPart(std::size_t part, const Columns<columns>& to, cudaStream_t stream) const {
+        const auto taken = taken_->elements().subspan(part * runs_.count, 2 * runs_.count);
+        std::size_t done = 0;
+        for (std::size_t run = 0; run < runs_.count; ++run) {
+            const Piece piece{taken[run], taken[runs_.count + run] - taken[run]};
+            ConstColumns<columns> from;
+            std::ranges::copy(places_[run].begin, from.begin());
+            for (const Copy& copy : this->gather({piece}, from, this->at(done, to))) {
+                Common::checkCUDAError(cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, stream),
+                                       "cudaMemcpyAsync between cards");
+            }
+            done += piece.size;
         }
     }
 
     ConstColumns<columns> from_;
     Columns<columns> to_;
     std::size_t n_;
+    std::size_t cards_;
     Plan runs_;
-    std::unique_ptr<PinnedArray<std::size_t>> cuts_;  ///< of part p: those from element p * runs on
+    std::vector<RunPlace> places_;                     ///< of each run
+    std::unique_ptr<PinnedArray<std::size_t>> taken_;  ///< before part p of run r: element p * runs + r
 };
 
 }  // namespace StreamCompaction::OutOfCore

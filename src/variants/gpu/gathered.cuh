@@ -1,11 +1,13 @@
 #pragma once
 
 #include <stream_compaction/device_buffer.h>
-#include <stream_compaction/runtime/device_scope.h>
+#include <stream_compaction/runtime/peer_access.h>
 
 #include <cstddef>
 #include <memory>
+#include <numeric>
 #include <span>
+#include <vector>
 
 #include "variants/gpu/memory.cuh"
 #include "variants/gpu/spread.cuh"
@@ -13,27 +15,6 @@
 
 /// What a program does that has arrays on several GPUs and a library for one of them.
 namespace Bench {
-
-/// Lets GPU 0 and the others copy over their link rather than through host memory, where there is a link.
-inline void connect(int gpus) {
-    using StreamCompaction::Common::checkCUDAError;
-    const auto enable = [](int from, int to) {
-        int isPossible = 0;
-        checkCUDAError(cudaDeviceCanAccessPeer(&isPossible, from, to), "cudaDeviceCanAccessPeer");
-        if (isPossible == 0) {
-            return;
-        }
-        const StreamCompaction::DeviceScope here(from);
-        if (const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0); status != cudaErrorPeerAccessAlreadyEnabled) {
-            checkCUDAError(status, "cudaDeviceEnablePeerAccess");
-        }
-        cudaGetLastError();  // clears what is no failure
-    };
-    for (int gpu = 1; gpu < gpus; ++gpu) {
-        enable(0, gpu);
-        enable(gpu, 0);
-    }
-}
 
 /// Copies all parts to GPU 0, runs an operation of the device layer there, and copies the result back.
 template <typename Op, typename T, typename ProblemOfOp>
@@ -49,7 +30,10 @@ class Gathered {
           wholeInput_(input.size()),
           wholeOutput_(input.size()),
           scratch_(scratchBytes(input.size())) {
-        connect(gpus);
+        // The copies go over the link where there is one, and through host memory elsewhere.
+        std::vector<int> devices(gpus);
+        std::iota(devices.begin(), devices.end(), 0);
+        (void)StreamCompaction::connectDevices(devices);
     }
 
     /// On GPU 0.

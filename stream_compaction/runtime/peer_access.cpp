@@ -1,0 +1,39 @@
+#include "stream_compaction/runtime/peer_access.h"
+
+#include <cuda_runtime_api.h>
+
+#include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/device_scope.h"
+
+namespace StreamCompaction {
+
+namespace {
+
+/// Lets the device `from` reach the memory of `to`. Returns whether it does.
+[[nodiscard]] bool connect(int from, int to) {
+    int isPossible = 0;
+    Common::checkCUDAError(cudaDeviceCanAccessPeer(&isPossible, from, to), "cudaDeviceCanAccessPeer");
+    if (isPossible == 0) {
+        return false;
+    }
+    const DeviceScope here(from);
+    if (const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0); status != cudaErrorPeerAccessAlreadyEnabled) {
+        Common::checkCUDAError(status, "cudaDeviceEnablePeerAccess");
+    }
+    cudaGetLastError();  // clears what is no failure
+    return true;
+}
+
+}  // namespace
+
+bool connectDevices(std::span<const int> devices) {
+    bool areConnected = true;
+    for (const int from : devices) {
+        for (const int to : devices) {
+            areConnected = (from == to || connect(from, to)) && areConnected;
+        }
+    }
+    return areConnected;
+}
+
+}  // namespace StreamCompaction
