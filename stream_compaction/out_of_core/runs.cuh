@@ -10,6 +10,7 @@
 
 #include "stream_compaction/out_of_core/codes.cuh"
 #include "stream_compaction/out_of_core/pipeline.h"
+#include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/warp.cuh"
 
@@ -83,49 +84,48 @@ struct RunStarts {
     const std::byte* starts[mostRuns];
 };
 
-/// The same for runs in device memory: block b cuts them behind the elements of b runs, so that each part is as large
-/// as a run. What it takes of run r goes to taken[b * runs + r]. A warp per block, a lane per run.
-///
-/// Work O(parts runs bits log n), steps O(runs / 32 bits log n). The latency of the loads is the limit.
-template <typename K>
-__global__ void kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t* taken) {
-    const auto countUpTo = [&](std::uint64_t code, std::size_t run) {
-        return behind(code, 0, runs.chunk(run).size, codes.of(at.starts[run]));
-    };
-    const auto countInAll = [&](std::uint64_t code) {
-        std::size_t count = 0;
-        for (std::size_t run = threadIdx.x; run < runs.count; run += Warp::lanes) {
-            count += countUpTo(code, run);
-        }
-        return Warp::reduce(count, Sum{});
-    };
+/// A thread per run.
+inline constexpr int cutThreads = 256;
+static_assert(cutThreads >= RunStarts::mostRuns);
 
+/// The same for runs in device memory: block b cuts them behind the elements of b runs, so that each part is as large
+/// as a run. What it takes of run r goes to taken[b * runs + r].
+///
+/// Work O(parts runs bits log n), steps O(bits log n). The latency of the loads is the limit.
+template <typename K>
+__global__ void __launch_bounds__(cutThreads) kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t* taken) {
+    constexpr int warps = cutThreads / Warp::lanes;
+    __shared__ std::size_t slots[2][warps];  // in turn, so that one barrier per reduction is enough
+
+    const std::size_t run = threadIdx.x;
+    const bool isRun = run < runs.count;
+    const auto keys = codes.of(at.starts[isRun ? run : 0]);
     const std::size_t rank = blockIdx.x < runs.count ? runs.chunk(blockIdx.x).begin : runs.n;
+
+    // In the run the elements before `first` have codes below `low`, and those from `last` on have codes above `high`.
     std::uint64_t low = 0;
     std::uint64_t high = codes.most();
-    while (low < high) {
+    std::size_t first = 0;
+    std::size_t last = isRun ? runs.chunk(run).size : 0;
+    unsigned turn = 0;
+    for (; low < high; ++turn) {
         const std::uint64_t middle = low + (high - low) / 2;
-        if (countInAll(middle) >= rank) {
+        const std::size_t cut = behind(middle, first, last, keys);
+        if (Block::reduce<warps>(cut, slots[turn % 2], Sum{}) >= rank) {
             high = middle;
+            last = cut;
         } else {
             low = middle + 1;
+            first = cut;
         }
     }
 
-    // Elements with this code are taken from earlier runs first.
-    std::size_t missing = rank - (low == 0 ? 0 : countInAll(low - 1));
-    for (std::size_t base = 0; base < runs.count; base += Warp::lanes) {
-        const std::size_t run = base + threadIdx.x;
-        const bool isRun = run < runs.count;
-        const std::size_t below = isRun && low > 0 ? countUpTo(low - 1, run) : 0;
-        const std::size_t equal = isRun ? countUpTo(low, run) - below : 0;
-        const std::size_t upToHere = Warp::inclusiveScan(equal, Sum{});
-        const std::size_t before = upToHere - equal;
-        if (isRun) {
-            const std::size_t equalTaken = missing > before ? std::min(equal, missing - before) : 0;
-            taken[blockIdx.x * runs.count + run] = below + equalTaken;
-        }
-        missing -= std::min(missing, Warp::broadcast(upToHere, Warp::lanes - 1));
+    // The elements between have the code of the last element before the cuts. They are taken from earlier runs first.
+    const std::size_t missing = rank - Block::reduce<warps>(first, slots[turn % 2], Sum{});
+    const std::size_t before = Block::exclusiveScan<warps>(last - first, slots[(turn + 1) % 2], Sum{});
+    if (isRun) {
+        taken[blockIdx.x * runs.count + run] =
+            first + (missing > before ? std::min(missing - before, last - first) : 0);
     }
 }
 
