@@ -138,13 +138,15 @@ constexpr Result withResidentShape(std::size_t vectors, const ResidentLimits& mo
     return vectors <= most.ofLarge ? visit(LargeBlock{}) : otherwise;
 }
 
-/// The most resident blocks that any card uses for an array of `vectors` vectors. Each needs an element of scratch.
+/// The most resident blocks that any card uses for an array of up to `vectors` vectors. Each needs an element of
+/// scratch.
 [[nodiscard]] constexpr std::size_t mostResidentBlocks(std::size_t vectors, ResidentLimits Card::*limits) {
     std::size_t most = 0;
     for (const Card& card : cards) {
-        most = std::max(most, withResidentShape(vectors, card.*limits, std::size_t{0}, [=](auto shape) {
-                            return Common::divideRoundUp(vectors, decltype(shape)::vectors);
-                        }));
+        const ResidentLimits& limit = card.*limits;
+        most = std::max({most, Common::divideRoundUp(std::min(vectors, limit.ofTiny), TinyBlock::vectors),
+                         Common::divideRoundUp(std::min(vectors, limit.ofSmall), SmallBlock::vectors),
+                         Common::divideRoundUp(std::min(vectors, limit.ofLarge), LargeBlock::vectors)});
     }
     return most;
 }
