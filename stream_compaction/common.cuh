@@ -18,8 +18,9 @@
 /// What the device layers of all variants share.
 ///
 /// An operation is a small value. Its tuning options are public members. `scratchBytes` returns the bytes of scratch
-/// that a call needs. The call operator enqueues the work on a stream. A call neither allocates nor synchronises, so a
-/// CUDA graph can capture it. The exceptions are Thrust's operations (thrust.cuh), which do both.
+/// that a call needs. Except for CUB's operations, they are enough for fewer elements, too, if all else is the same.
+/// The call operator enqueues the work on a stream. A call neither allocates nor synchronises, so a CUDA graph can
+/// capture it. The exceptions are Thrust's operations (thrust.cuh), which do both.
 ///
 /// The arguments of all operations come in one order: inputs, outputs, n, sizes (bins, parts, k, columns), functions
 /// (operator, predicate, initial value), scratch, stream. Where values go with the keys of a sort or a selection, each

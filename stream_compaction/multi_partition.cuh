@@ -1,6 +1,5 @@
 #pragma once
 
-#include <limits>
 #include <stdexcept>
 #include <string>
 
@@ -17,24 +16,22 @@ using CarriedKey = std::conditional_t<sizeof(K) == 8 && alignof(K) == 8, std::ui
 
 /// Partitions by a histogram of the parts and one launch of the pass, on cards whose multiprocessors hold at least
 /// `blocksPerMultiprocessor` blocks each. A way of a WayTable.
-template <typename Shape, int blocksPerMultiprocessor = 1,
-          std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
+template <typename Shape, int blocksPerMultiprocessor = 1, std::size_t most = anyNumber>
 struct InOnePass {
+    static constexpr std::size_t mostElements = most;  ///< that it holds
+
     /// Counters, what the pass needs to know, and the statuses of its tiles.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        return n > mostElements
-                   ? 0
-                   : scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
-                         scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
+        return scratchBytesFor<Counters>(1) + scratchBytesFor<Plan>(1) +
+               scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
     }
 
-    /// Whether the way serves this many elements on this card.
+    /// Whether this card can launch the way.
     template <typename Bits, typename Value, typename DigitOf, typename Count>
-    [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
-        return capacityOf(call.n) <= mostElements &&
-               onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>)
-                       .blocksPerMultiprocessor >= blocksPerMultiprocessor;
+    [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& /*call*/) {
+        return onCurrentDevice<kernel<Bits, Value, DigitOf, Count>>(Shape::threads, sharedBytes<Bits, Value>)
+                   .blocksPerMultiprocessor >= blocksPerMultiprocessor;
     }
 
     /// Enqueues the partition.

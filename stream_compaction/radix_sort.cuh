@@ -56,13 +56,15 @@ using PassShape = SortShape<512, std::min<int>(44, (kibibytes << 10) / (512 * pa
 /// take several tiles each, which takes less time with small ones.
 template <typename Value, typename Count = std::size_t>
 inline constexpr std::size_t mostSmallTileBytes = !hasValues<Value>   ? std::size_t{16} << 20
-                                                  : isOnDevice<Count> ? std::numeric_limits<std::size_t>::max()
+                                                  : isOnDevice<Count> ? anyNumber
                                                                       : std::size_t{32} << 20;
 
 /// Sorts by counting, from `leastElements` elements on. For keys of at most 16 bits without values, all bits of which
 /// count. A way of a WayTable.
 template <std::size_t leastElements>
 struct ByCounting {
+    static constexpr std::size_t mostElements = anyNumber;  ///< that it holds
+
     /// The places where runs begin.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
@@ -157,7 +159,8 @@ void launchSort(const SortCall<Bits, Value, Count>& call) {
 /// Neither allocates nor synchronises. A range of bits that the key does not have throws std::invalid_argument. So do
 /// more elements than 2^23 tiles hold, which are tens of billions (passTiles). A card with too little shared memory
 /// throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of
-/// keys and one of values (two of each up to 2^21 elements), and for the counts of the blocks.
+/// keys and one of values, for two of each up to 2^20 elements (2^21 keys of 4 bytes without values), and for the
+/// counts of the blocks. What n elements take is enough for fewer, so larger arrays take no less than at that border.
 struct Sort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -182,8 +185,8 @@ struct Sort {
         sortKeys(in, {}, out, countOf(n), ScratchArena(scratch, scratchBytes(in, out, n)), stream);
     }
 
-    /// The same, and the sort may write to its input. Beyond 2^21 elements this takes no scratch for a copy of the
-    /// array. If the number of passes turns out even, it costs a copy of the input.
+    /// The same, and the sort may write to its input. Beyond 2^21 elements the scratch for arrays then grows no more.
+    /// If the number of passes turns out even, it costs a copy of the input.
     template <typename K, ElementCount N>
     [[nodiscard]] std::size_t scratchBytes(Consumed<K> /*in*/, K* /*out*/, N n) const {
         return scratchOf<K, NoValue>(n, true);

@@ -93,17 +93,18 @@ __global__ void __launch_bounds__(Shape::threads)
 /// Cluster or Grid. A way of a WayTable.
 template <typename Blocks, typename Shape, std::size_t mostBlocks>
 struct InOneLaunch {
+    static constexpr std::size_t mostElements = mostBlocks * Shape::elements;
+
     /// 16-bit counts: one per block and part.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        return n > mostBlocks * Shape::elements ? 0 : scratchBytesFor<std::uint16_t>(blocksOf(n) * digitValues);
+        return scratchBytesFor<std::uint16_t>(blocksOf(n) * digitValues);
     }
 
     template <typename Bits, typename Value, typename DigitOf, typename Count>
     [[nodiscard]] static bool fits(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
-        const std::size_t blocks = blocksOf(capacityOf(call.n));
-        return blocks <= mostBlocks && fitTogether<Blocks, kernel<Bits, Value, DigitOf, Count>>(
-                                           blocks, Shape::threads, sharedBytes<Bits, Value>);
+        return fitTogether<Blocks, kernel<Bits, Value, DigitOf, Count>>(blocksOf(capacityOf(call.n)), Shape::threads,
+                                                                        sharedBytes<Bits, Value>);
     }
 
     template <typename Bits, typename Value, typename DigitOf, typename Count>

@@ -15,9 +15,11 @@
 /// The ways to launch a radix sort: by a block, by a cluster, by a grid, with a launch per pass. Each way is a type
 /// with the shape of its tiles as a parameter, and has
 ///
-///   scratchBytes<Bits, Value>(n, consumesInput)   the scratch that it takes, on any card;
-///   fits(sort)                                    whether it holds the array and the current card can launch it;
-///   launch(sort)                                  enqueues the kernels; requires that it fits.
+///   mostElements                                  how many elements it can hold;
+///   scratchBytes<Bits, Value>(n, consumesInput)   the scratch that it takes for them, on any card, which never
+///                                                 decreases with n;
+///   fits(sort)                                    whether it suits the sort and the current card can launch it;
+///   launch(sort)                                  enqueues the kernels; requires that it holds the array and fits.
 namespace StreamCompaction::Radix {
 
 /// A sort of n elements, with room for at least one. `Count` is that of runtime/element_count.cuh.
@@ -38,6 +40,9 @@ struct SortCall {
     [[nodiscard]] bool sortsByAllBits() const { return range.begin == 0 && range.end == 8 * sizeof(Bits); }
 };
 
+/// The `mostElements` of a way that holds any array.
+inline constexpr std::size_t anyNumber = std::numeric_limits<std::size_t>::max();
+
 /// Scratch for a second array of keys, or of keys and values.
 template <typename Bits, typename Value>
 [[nodiscard]] std::size_t elementBytes(std::size_t n) {
@@ -56,6 +61,8 @@ template <typename Bits, typename Value>
 /// Sorts by one block, by a network. For keys alone, all bits of which count.
 template <typename Shape>
 struct ByNetwork {
+    static constexpr std::size_t mostElements = Shape::elements;
+
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t /*n*/, bool /*consumesInput*/) {
         return 0;
@@ -64,7 +71,7 @@ struct ByNetwork {
     template <typename Bits, typename Value, typename Count>
     [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
         if constexpr (suitsNetwork<Bits, Value>) {
-            return sort.sortsByAllBits() && sort.capacity() <= Shape::elements &&
+            return sort.sortsByAllBits() &&
                    onCurrentDevice<kernel<Bits, Count>>(Shape::threads, sharedBytes<Bits>).residentBlocks > 0;
         } else {
             return false;
@@ -89,16 +96,17 @@ struct ByNetwork {
 /// Sorts by one block, in its registers and shared memory.
 template <typename Shape>
 struct ByBlock {
+    static constexpr std::size_t mostElements = Shape::elements;
+
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t /*n*/, bool /*consumesInput*/) {
         return 0;
     }
 
     template <typename Bits, typename Value, typename Count>
-    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& /*sort*/) {
         constexpr auto kernel = kernSortBlock<Shape, Bits, Value, Count>;
-        return sort.capacity() <= Shape::elements &&
-               onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
+        return onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
     }
 
     template <typename Bits, typename Value, typename Count>
@@ -147,17 +155,17 @@ template <typename Blocks, auto kernel>
 /// Sorts by at most `mostBlocks` blocks that are resident together, one tile per block.
 template <typename Blocks, typename Shape, std::size_t mostBlocks>
 struct ByResidentBlocks {
+    static constexpr std::size_t mostElements = mostBlocks * Shape::elements;
+
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
-        const std::size_t blocks = blocksOf(n);
-        return blocks > mostBlocks ? 0 : residentBytes<Bits, Value>(n, residentCounts(sizeof(Bits), blocks));
+        return residentBytes<Bits, Value>(n, residentCounts(sizeof(Bits), blocksOf(n)));
     }
 
     template <typename Bits, typename Value, typename Count>
     [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
-        const std::size_t blocks = blocksOf(sort.capacity());
-        return blocks <= mostBlocks && fitTogether<Blocks, kernSortResident<Blocks, Shape, Bits, Value, Count>>(
-                                           blocks, Shape::threads, sharedBytes<Bits, Value>);
+        return fitTogether<Blocks, kernSortResident<Blocks, Shape, Bits, Value, Count>>(
+            blocksOf(sort.capacity()), Shape::threads, sharedBytes<Bits, Value>);
     }
 
     template <typename Bits, typename Value, typename Count>
@@ -183,11 +191,12 @@ template <typename Blocks, typename Shape, template <typename> typename BucketOf
 struct ByBuckets {
     using Bucket = BucketOf<Shape>;
     static_assert(mostBlocks <= digitValues && std::has_single_bit(mostBlocks));
+    static constexpr std::size_t mostElements = mostBlocks * Shape::elements;
 
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool /*consumesInput*/) {
         const std::size_t blocks = blocksOf(n);
-        return !serves<Bits, Value> || blocks > mostBlocks
+        return !serves<Bits, Value>
                    ? 0
                    : residentBytes<Bits, Value>(n, counts(sizeof(Bits), blocks)) + scratchBytesFor<int>(blocks);
     }
@@ -199,7 +208,6 @@ struct ByBuckets {
         } else {
             const std::size_t blocks = blocksOf(sort.capacity());
             return sort.coding.onlyInverts() && (sort.sortsByAllBits() || !Bucket::needsAllBits) && blocks > 1 &&
-                   blocks <= mostBlocks &&
                    fitTogether<Blocks, kernel<Bits, Value, Count>>(blocks, Shape::threads, sharedBytes<Bits, Value>);
         }
     }
@@ -255,26 +263,23 @@ template <typename Shape>
 }
 
 /// Sorts with one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
-template <typename Shape, int blocksPerMultiprocessor = 1,
-          std::size_t mostElements = std::numeric_limits<std::size_t>::max()>
+template <typename Shape, int blocksPerMultiprocessor = 1, std::size_t most = anyNumber>
 struct InPasses {
+    static constexpr std::size_t mostElements = most;
+
     /// A spare array as large as the input, unless the input serves as one. Then counters, statuses and the plan.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
-        if (n > mostElements) {
-            return 0;
-        }
         return (consumesInput ? 0 : elementBytes<Bits, Value>(n)) + scratchBytesFor<Plan>(1) +
                scratchBytesFor<Counters>(1) +
                scratchBytesFor<std::uint64_t>(2 * DigitStatuses::wordsPerSet(passTiles<Shape>(n)));
     }
 
     template <typename Bits, typename Value, typename Count>
-    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& /*sort*/) {
         constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count>;
-        return sort.capacity() <= mostElements &&
-               onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).blocksPerMultiprocessor >=
-                   blocksPerMultiprocessor;
+        return onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).blocksPerMultiprocessor >=
+               blocksPerMultiprocessor;
     }
 
     template <typename Bits, typename Value, typename Count>
@@ -336,16 +341,17 @@ struct InPasses {
 /// A table of ways, in the order in which they are tried.
 template <typename... Ways>
 struct WayTable {
-    /// Enough for each of the ways.
+    /// Enough for each of the ways, for n elements and for fewer.
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
-        return std::max({Ways::template scratchBytes<Bits, Value>(n, consumesInput)...});
+        return std::max({Ways::template scratchBytes<Bits, Value>(std::min(n, Ways::mostElements), consumesInput)...});
     }
 
-    /// Launches the first way that fits. Returns false if none does.
+    /// Launches the first way that holds the array and fits. Returns false if none does.
     template <typename Call>
     [[nodiscard]] static bool launch(const Call& call) {
-        return ((Ways::fits(call) && (Ways::launch(call), true)) || ...);
+        const std::size_t most = capacityOf(call.n);
+        return ((most <= Ways::mostElements && Ways::fits(call) && (Ways::launch(call), true)) || ...);
     }
 };
 

@@ -345,17 +345,14 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
         EXPECT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
     };
     using namespace Radix;
-    const auto by = []<typename Way>(WayTable<Way> ways) {
-        return [ways](const auto& sort) { return ways.launch(sort); };
-    };
+    const auto by = [](auto ways) { return [ways](const auto& sort) { return ways.launch(sort); }; };
     expectSortedBy(8191, by(WayTable<ByBlock<SortShape<512, 16>>>{}));
     expectSortedBy(5000, by(WayTable<ByGrid<SortShape<256, 8>, 128>>{}));
     expectSortedBy(5000, by(WayTable<BucketsByGrid<SortShape<256, 4>, 64>>{}));
     expectSortedBy(50000, by(WayTable<InPasses<SortShape<512, 22>>>{}));
-    expectSortedBy(sized(50000, 15000), [](const auto& sort) {
-        return !ByBlock<SortShape<512, 16>>::fits(sort) && !ByCluster<SortShape<256, 2>>::fits(sort) &&
-               WayTable<ByGrid<SortShape<512, 8>, 128>>::launch(sort);
-    });
+    expectSortedBy(
+        sized(50000, 15000),
+        by(WayTable<ByBlock<SortShape<512, 16>>, ByCluster<SortShape<256, 2>>, ByGrid<SortShape<512, 8>, 128>>{}));
 }
 
 /// Expects a sort by counting of n keys, to a place that is not aligned. The device knows how many keys there are.
