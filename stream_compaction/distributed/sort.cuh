@@ -133,9 +133,8 @@ struct Sort {
     /// window is needed.
     std::size_t mostPerRank = 0;
 
-    /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. Fewer
-    /// elements may need more scratch, so that one may not be the rank with the most elements. For calls with different
-    /// numbers of elements, take the maximum over all of them.
+    /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
+    /// same `mostPerRank`, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, std::size_t n, std::size_t nOut,
                                            const Rank& rank) const {

@@ -99,12 +99,9 @@ class DistributedTest : public RanksTest {
         const Spread<K> keysOut(team(), countsOut);
         const Spread<std::uint32_t> valuesIn(team(), counts, index);
         const Spread<std::uint32_t> valuesOut(team(), countsOut);
-        std::size_t bytes = 0;
-        for (int i = 0; i < size(); ++i) {
-            bytes = std::max(bytes, sort.scratchBytes(keysIn.data(i), keysOut.data(i), valuesIn.data(i),
-                                                      valuesOut.data(i), counts[i], countsOut[i], rank(i)));
-        }
-        const auto scratch = SharedBuffer::allocate(team().ranks(), bytes);
+        const auto scratch = SharedBuffer::allocate(
+            team().ranks(), sort.scratchBytes(noArray<K>, noArray<K>, noArray<std::uint32_t>, noArray<std::uint32_t>,
+                                              std::ranges::max(counts), std::ranges::max(countsOut), rank(0)));
         using Part = Distributed::SortPart<K, std::uint32_t>;
         std::vector<Part> parts;
         for (int i = 0; i < size(); ++i) {

@@ -468,17 +468,14 @@ class DistributedSort : public SortOf<K, V> {
     }
 
   private:
-    /// Enough for the largest share and for those with one element less, which may need more.
+    /// Enough for all ranks.
     [[nodiscard]] static std::size_t scratchBytes(std::size_t largest, const Team& team) {
         const Distributed::Sort sort{.mostPerRank = largest};
-        const auto bytesOf = [&](std::size_t share) {
-            if constexpr (hasValues<V>) {
-                return sort.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, share, share, team.rank(0));
-            } else {
-                return sort.scratchBytes(noArray<K>, noArray<K>, share, share, team.rank(0));
-            }
-        };
-        return std::max(bytesOf(largest), bytesOf(largest - std::min<std::size_t>(largest, 1)));
+        if constexpr (hasValues<V>) {
+            return sort.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, largest, largest, team.rank(0));
+        } else {
+            return sort.scratchBytes(noArray<K>, noArray<K>, largest, largest, team.rank(0));
+        }
     }
 
     Team& team_;
