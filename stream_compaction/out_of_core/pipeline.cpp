@@ -47,8 +47,7 @@ namespace {
     return least;
 }
 
-/// The largest value in [0, most] for which `holds` is true, if it is true for all values below; otherwise one of those
-/// for which it is true.
+/// The largest value in [0, most] for which `holds` is true. It must be true for all values below.
 template <typename Holds>
 [[nodiscard]] std::size_t largest(std::size_t most, const Holds& holds) {
     std::size_t low = 0;
@@ -159,15 +158,6 @@ bool Pipeline::areConnected() const {
     return connectDevices(devices);
 }
 
-/// Enough for all chunks of a plan, whose sizes differ by at most one. A smaller chunk may take more scratch, because
-/// it is processed in another way.
-[[nodiscard]] static Footprint footprintOf(const Job& job, const Plan& plan) {
-    const Footprint first = job.footprint(plan.chunk(0).size);
-    const Footprint last = job.footprint(plan.chunk(plan.count - 1).size);
-    return {std::max(first.chunkBytes, last.chunkBytes), std::max(first.scratchBytes, last.scratchBytes),
-            std::max(first.residentBytes, last.residentBytes)};
-}
-
 std::optional<Plan> Pipeline::planIfItFits(const Job& job, std::size_t n, std::size_t elementBytes) const {
     if (n == 0) {
         return Plan{};
@@ -180,13 +170,8 @@ std::optional<Plan> Pipeline::planIfItFits(const Job& job, std::size_t n, std::s
     if (elements == 0) {
         return std::nullopt;
     }
-    for (std::size_t count = Common::divideRoundUp(n, elements); count <= n; ++count) {
-        const Plan plan{n, count, std::min(mostChunksPerCard, Common::divideRoundUp(count, cards()))};
-        if (footprintOf(job, plan).total(plan.chunksPerCard) <= deviceBytes_) {
-            return plan;
-        }
-    }
-    return std::nullopt;
+    const std::size_t count = Common::divideRoundUp(n, elements);
+    return Plan{n, count, std::min(mostChunksPerCard, Common::divideRoundUp(count, cards()))};
 }
 
 Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) const {
@@ -199,7 +184,7 @@ Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) con
 }
 
 std::vector<Pipeline::Slot> Pipeline::slotsFor(const Job& job, const Plan& plan) {
-    const Footprint footprint = footprintOf(job, plan);
+    const Footprint footprint = job.footprint(plan.chunk(0).size);  // the first chunk is one of the largest
     const std::size_t bytes = footprint.total(plan.chunksPerCard);
     const std::size_t chunkBytes = scratchBytesFor<std::byte>(footprint.chunkBytes);
     std::vector<Slot> slots;
