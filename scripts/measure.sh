@@ -98,7 +98,7 @@ segments() {
 
 runs() {
     local operations=unique,run-length,reduce-by-key
-    measure runs.csv --sweep 2^8,2^16,2^20,2^24,2^28,npot --op "$operations" --variant single-pass,"$cub"
+    measure runs.csv --sweep 2^8:2^28:x4,npot --op "$operations" --variant single-pass,"$cub"
     measure runs.csv --size 2^28 --op "$operations" --variant single-pass,"$cub" \
         --input runs:1,runs:2,runs:4,runs:100,runs:10000,zeros
     measure runs.csv --size 2^27 --op "$operations" --variant single-pass,"$cub" --type int64
@@ -106,7 +106,7 @@ runs() {
 
 # Records of 16 bytes that are kept by a flag of one byte each. The smallest n / 1024 keys, and many equal ones.
 selection() {
-    measure flagged.csv --sweep 2^12,2^16,2^20,2^24,2^26,npot --op compact-flagged --variant single-pass,"$cub"
+    measure flagged.csv --sweep 2^10:2^26:x4,npot --op compact-flagged --variant single-pass,"$cub"
     measure flagged.csv --size 2^26 --op compact-flagged --variant single-pass,"$cub" \
         --input kept:0.001,kept:0.01,kept:0.1,kept:0.25,kept:0.5,kept:1
     measure top_k.csv --sweep 2^10:2^28,npot --op top-k --variant radix,"$cub"
@@ -142,11 +142,12 @@ block_sizes() {
 
 # Few bins and many: elements in all bins equally often, in one bin, half of them in one bin.
 histograms() {
-    measure histograms.csv --sweep 2^20,2^24,2^28,npot --op histogram,histogram-wide --type int8,int32 --variant shared,"$cub"
+    measure histograms.csv --sweep 2^10:2^28:x4,npot --op histogram,histogram-wide --type int8,int32 \
+        --variant shared,"$cub"
     measure histograms.csv --size 2^28 --op histogram,histogram-wide --type int8,int32 --variant shared,"$cub" \
         --input zeros,kept:0.5
     measure histograms.csv --size 2^28 --op histogram-wide --variant shared,"$cub" --input mod:256,mod:4096
-    measure multi_partitions.csv --sweep 2^20,2^24,2^28,npot --op multi-partition --variant radix,"$cub"
+    measure multi_partitions.csv --sweep 2^10:2^28:x4,npot --op multi-partition --variant radix,"$cub"
     measure multi_partitions.csv --size 2^28 --op multi-partition --variant radix,"$cub" --input zeros,and:3
 }
 
