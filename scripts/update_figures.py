@@ -392,21 +392,22 @@ def device_counts():
     """Operations with their number of elements in device memory beside the same calls with the number on the host."""
     columns = {"n on the host": ("host", ""), "on the device, capacity n": ("chosen", ""),
                "capacity 100 n": ("device", "100 x")}
-    titles = ["card", "operation", "n"]
+    titles = ["card", "operation", "type", "n"]
     for title in columns:
         titles += [title] if title == "n on the host" else [title, "ratio"]
     lines = []
     for folder in (DATA.parent / card for card in CARDS):
         measured = {(row["operation"], int(row["n"]), row["kernel"], row["order"]): row
                     for row in read("device_counts.csv", folder=folder)}
-        for operation, n in dict.fromkeys((operation, n) for operation, n, *_ in measured):
+        for operation, n in dict.fromkeys(key[:2] for key in measured):
             host = measured[operation, n, *columns["n on the host"]]
             cells = [format_time(host)]
             for of in list(columns.values())[1:]:
                 row = measured.get((operation, n, *of))
                 cells += [format_time(row), times(row, host)] if row else ["", ""]
-            lines.append([host["gpu"], operation, power(n), *cells])
-    return "\n".join([*table(titles, lines, 2), "", f"int32. A ratio is to the time with n on the host. From {links('device_counts.csv')}."])
+            lines.append([host["gpu"], operation, host["type"], power(n), *cells])
+    return "\n".join([*table(titles, lines, 3), "",
+                      f"A ratio is to the time with n on the host. From {links('device_counts.csv')}."])
 
 
 def frames():
