@@ -43,6 +43,7 @@ void tuneCounts(Tuner& tuner) {
     CountTuner counts(tuner);
     tuneCountsOfPasses(counts);
     tuneCountsOfSorts(counts);
+    tuneCountsOfText(counts);
 }
 
 }  // namespace Bench::Tune

@@ -85,5 +85,6 @@ class CountTuner {
 
 void tuneCountsOfPasses(CountTuner& tuner);
 void tuneCountsOfSorts(CountTuner& tuner);
+void tuneCountsOfText(CountTuner& tuner);
 
 }  // namespace Bench::Tune
