@@ -1,12 +1,11 @@
 #include <stream_compaction/map_scan_scatter.cuh>
-#include <stream_compaction/single_pass/compact.cuh>
 #include <stream_compaction/single_pass/compact_flagged.cuh>
 
+#include "variants/gpu/compact_kernels.cuh"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
-// Compactions and partitions that distributed.cu also uses. Only this file compiles their kernels.
 namespace StreamCompaction::SinglePass {
 
 template void CompactLauncher<Rejects::Dropped>::operator()(const ArraySource<std::int32_t>&, std::int32_t*,

@@ -6,25 +6,19 @@
 #include <stream_compaction/distributed.cuh>
 #include <vector>
 
+#include "variants/gpu/compact_kernels.cuh"
 #include "variants/gpu/memory.cuh"
 #include "variants/gpu/sort_kernels.cuh"
 #include "variants/gpu/spread.cuh"
 #include "variants/implementation.h"
 
-// The kernels of other files.
-namespace StreamCompaction {
+namespace StreamCompaction::Utf8 {
 
-extern template void SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>::operator()(
-    const ArraySource<std::int32_t>&, std::int32_t*, std::int32_t*, std::size_t*, std::size_t, IsNonzero, Scratch,
-    cudaStream_t) const;
-extern template void SinglePass::CompactLauncher<SinglePass::Rejects::Apart>::operator()(
-    const ArraySource<std::int32_t>&, std::int32_t*, std::int32_t*, std::size_t*, std::size_t, IsNonzero, Scratch,
-    cudaStream_t) const;
-extern template void Utf8::EncodeWith<Bench::Replaced>::encode(const Utf8::TextInMemory&, const char32_t*,
-                                                               std::uint8_t*, Utf8::Result*, std::size_t, Scratch,
-                                                               cudaStream_t) const;
+// conversions.cu compiles its kernels.
+extern template void EncodeWith<Bench::Replaced>::encode(const TextInMemory&, const char32_t*, std::uint8_t*, Result*,
+                                                         std::size_t, Scratch, cudaStream_t) const;
 
-}  // namespace StreamCompaction
+}  // namespace StreamCompaction::Utf8
 
 namespace Bench {
 namespace {

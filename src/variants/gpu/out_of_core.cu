@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "variants/gpu/bus_copy.h"
+#include "variants/gpu/compact_kernels.cuh"
 #include "variants/gpu/host_array.h"
 #include "variants/gpu/memory.cuh"
 #include "variants/gpu/sort_kernels.cuh"
