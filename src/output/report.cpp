@@ -24,7 +24,6 @@ using Status = Outcome::Status;
 /// What the fastest variant is compared with: the faster variant of each line.
 constexpr std::array<std::array<std::string_view, 2>, 3> peersInVerdicts{
     {{"cpu", "cpu"}, {"thrust", "thrust-latest"}, {"cub", "cub-latest"}}};
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
@@ -350,6 +349,7 @@ void Report::notes(std::span<const Outcome> outcomes, const RunContext& context)
                          noisy, outcomes.size()));
     }
     constexpr double wellBelow = 0.9;
+    static constexpr double infinity = std::numeric_limits<double>::infinity();
     const auto clockOf = [](const Outcome& outcome) {
         return std::min(outcome.clockBeforeMHz.value_or(infinity), outcome.clockAfterMHz.value_or(infinity));
     };

@@ -88,7 +88,7 @@ void writeToStandardError(std::string_view text) {
 #ifdef _WIN32
     [[maybe_unused]] const auto written = _write(_fileno(stderr), text.data(), static_cast<unsigned>(text.size()));
 #else
-    [[maybe_unused]] const auto written = write(STDERR_FILENO, text.data(), text.size());
+    [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 #endif
 }
 
