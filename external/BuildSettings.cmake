@@ -49,15 +49,26 @@ function(stream_compaction_target_settings target)
     endif()
 endfunction()
 
-# Makes each of the target's folders that follow one file for the compiler. Most of the time goes into headers that the
-# files of a folder share.
-function(stream_compaction_unite_folders target)
-    set_target_properties(${target} PROPERTIES
-        UNITY_BUILD ${STREAM_COMPACTION_UNITE_FOLDERS} UNITY_BUILD_MODE GROUP)
+# Makes the target's sources that match `regex` one file for the compiler. Most of their time goes into headers that they
+# share. The file is the same in all clones, as ccache wants it.
+function(stream_compaction_unite target name regex)
+    if(NOT STREAM_COMPACTION_UNITE_FOLDERS)
+        return()
+    endif()
     get_target_property(sources ${target} SOURCES)
-    foreach(folder IN LISTS ARGN)
-        set(inFolder ${sources})
-        list(FILTER inFolder INCLUDE REGEX "^${folder}/[^/]*\\.cpp$")
-        set_source_files_properties(${inFolder} PROPERTIES UNITY_GROUP ${folder})
+    set(parts ${sources})
+    list(FILTER parts INCLUDE REGEX "${regex}")
+    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    set(text "")
+    foreach(part IN LISTS parts)
+        string(APPEND text "#include \"${folder}/${part}\"\n")
     endforeach()
+    set(united ${CMAKE_CURRENT_BINARY_DIR}/united/${name})
+    file(CONFIGURE OUTPUT ${united} CONTENT "${text}" @ONLY)
+    # It takes the place of the first one.
+    list(GET parts 0 first)
+    list(FIND sources ${first} place)
+    list(INSERT sources ${place} ${united})
+    list(REMOVE_ITEM sources ${parts})
+    set_target_properties(${target} PROPERTIES SOURCES "${sources}")
 endfunction()

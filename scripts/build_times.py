@@ -25,8 +25,8 @@ ARCHITECTURE = "90"
 OPTIONS = ["-DSTREAM_COMPACTION_TESTS=OFF", "-DSTREAM_COMPACTION_EXAMPLES=OFF", "-DSTREAM_COMPACTION_CUDA=ON",
            f"-DCMAKE_CUDA_ARCHITECTURES={ARCHITECTURE}"]
 COLUMNS = ["what", "name", "cpu_s", "bytes", "kernels"]
-# The one file that CMake makes of the files of a folder.
-UNITED = re.compile(r".*/(\w+)/CMakeFiles/\w+\.dir/Unity/unity_(\w+)_cxx\.cxx")
+# A file that CMake makes of several.
+UNITED = re.compile(r".*/(\w+/united/\w+\.\w+)")
 
 
 def cpu_seconds(command, folder):
@@ -61,7 +61,7 @@ def build_rows(tree, folder, target):
         path = folder / output[1]
         source = re.search(r"(?: -c| -x cu -c) (\S+)", command)
         if source is not None:
-            name = UNITED.sub(r"\1/\2/*.cpp", os.path.relpath(folder / source[1], tree))
+            name = UNITED.sub(r"\1", os.path.relpath(folder / source[1], tree))
             yield ["object", name, seconds, path.stat().st_size, kernels_in(path) if name.endswith(".cu") else 0]
         else:
             yield ["program", path.name, seconds, path.stat().st_size, ""]
