@@ -52,7 +52,7 @@ endfunction()
 # Makes the target's sources that match `regex` one file for the compiler. Most of their time goes into headers that they
 # share. The file is the same in all clones, as ccache wants it.
 function(stream_compaction_unite target name regex)
-    if(NOT STREAM_COMPACTION_UNITE_FOLDERS)
+    if(NOT STREAM_COMPACTION_UNITE_FILES)
         return()
     endif()
     get_target_property(sources ${target} SOURCES)
