@@ -205,7 +205,8 @@ gpu_counts() {
     done
 }
 
-# Arrays in host memory, larger than what the card may use of its own, and one that fits.
+# Arrays in host memory, larger than what the card may use of its own, and one that fits. Machines with several GPUs have
+# the memory for larger ones.
 out_of_core() {
     local gpus
     for gpus in $(gpu_counts); do
@@ -214,6 +215,12 @@ out_of_core() {
         measure out_of_core.csv --gpus "$gpus" --size 2^28,2^30 --op scan,compact,sort --variant out-of-core \
             --trials 7 --time-budget 3s
     done
+    [ "$(gpu_counts | tail -n 1)" -gt 1 ] || return 0
+    for gpus in 1 2; do
+        measure out_of_core.csv --gpus "$gpus" --size 2^32 --op sort --variant out-of-core --trials 3 --time-budget 10s
+    done
+    measure out_of_core.csv --size 2^33 --op scan,compact --variant out-of-core --trials 3 --time-budget 10s
+    measure out_of_core.csv --gpu-memory 2^34 --size 2^33 --op sort --variant out-of-core --trials 3 --time-budget 10s
 }
 
 # Strong scaling, of up to 2^30 elements, and weak scaling, of 2^28 per GPU; small arrays; keys that are hard to divide;

@@ -84,18 +84,25 @@ struct RunStarts {
     const std::byte* starts[mostRuns];
 };
 
-/// A thread per run.
-inline constexpr int cutThreads = 256;
-static_assert(cutThreads >= RunStarts::mostRuns);
+/// Threads of a block that cuts runs: one per run, in whole warps.
+[[nodiscard]] constexpr unsigned cutThreads(std::size_t runs) {
+    return static_cast<unsigned>(Common::divideRoundUp(runs, Warp::lanes) * Warp::lanes);
+}
 
 /// The same for runs in device memory: block b cuts them behind the elements of b runs, so that each part is as large
 /// as a run. What it takes of run r goes to taken[b * runs + r].
 ///
 /// Work O(parts runs bits log n), steps O(bits log n). The latency of the loads is the limit.
 template <typename K>
-__global__ void __launch_bounds__(cutThreads) kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t* taken) {
-    constexpr int warps = cutThreads / Warp::lanes;
-    __shared__ std::size_t slots[2][warps];  // in turn, so that one barrier per reduction is enough
+__global__ void kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t* taken) {
+    // In turn, so that one barrier per reduction is enough. Warps that the block does not have count nothing.
+    constexpr int warps = cutThreads(RunStarts::mostRuns) / Warp::lanes;
+    __shared__ std::size_t slots[2][warps];
+    static_assert(2 * warps <= Warp::lanes);
+    if (threadIdx.x < 2 * warps) {
+        slots[threadIdx.x / warps][threadIdx.x % warps] = 0;
+    }
+    __syncthreads();
 
     const std::size_t run = threadIdx.x;
     const bool isRun = run < runs.count;

@@ -277,7 +277,7 @@ class SortOnCards final : public SortJob<Sorter> {
         std::ranges::transform(places_, runs.starts, [](const RunPlace& place) { return place.begin[0]; });
         const Codes<Key> codes(this->sorter().sort, runs.starts[0], this->elementBytes(0));
         const auto blocks = static_cast<unsigned>(runs_.count + 1);
-        kernCutRuns<<<blocks, cutThreads, 0, stream>>>(runs_, runs, codes, taken_->elements().data());
+        kernCutRuns<<<blocks, cutThreads(runs_.count), 0, stream>>>(runs_, runs, codes, taken_->elements().data());
         Common::checkCUDAError("kernCutRuns");
         Common::checkCUDAError(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     }
