@@ -30,7 +30,9 @@ struct alignas(16) Pair {
     double first;
     double second;
 
-    friend __host__ __device__ Pair operator+(Pair a, Pair b) { return {a.first + b.first, a.second + b.second}; }
+    [[maybe_unused]] friend __host__ __device__ Pair operator+(Pair a, Pair b) {
+        return {a.first + b.first, a.second + b.second};
+    }
 };
 
 /// The sizes around powers of two and those halfway between them, in ascending order.
