@@ -90,16 +90,10 @@ concept Absent = requires {
     Op::reasonForAbsence;
 };
 
-/// An operation that takes a limited number of elements of type T.
-template <typename Op, typename T>
-concept Limited = requires {
-    Op::template mostElements<T>;
-};
-
 /// Returns why the operation cannot run on a problem, if so.
 template <typename Op, typename T>
 [[nodiscard]] std::optional<std::string> tooManyFor(const Problem& problem) {
-    if constexpr (Limited<Op, T>) {
+    if constexpr (requires { Op::template mostElements<T>; }) {
         if (problem.size() > Op::template mostElements<T>) {
             return "takes at most " + std::to_string(Op::template mostElements<T>) + " elements of this type";
         }
