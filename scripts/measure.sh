@@ -215,7 +215,8 @@ out_of_core() {
         measure out_of_core.csv --gpus "$gpus" --size 2^28,2^30 --op scan,compact,sort --variant out-of-core \
             --trials 7 --time-budget 3s
     done
-    [ "$(gpu_counts | tail -n 1)" -gt 1 ] || return 0
+    gpus=$(gpu_counts | tail -n 1)
+    [ "${gpus:-0}" -gt 1 ] || return 0
     for gpus in 1 2; do
         measure out_of_core.csv --gpus "$gpus" --size 2^32 --op sort --variant out-of-core --trials 3 --time-budget 10s
     done

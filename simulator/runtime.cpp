@@ -22,6 +22,7 @@
 #include <optional>
 #include <random>
 #include <ranges>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
@@ -683,7 +684,7 @@ cudaError_t cudaSetDevice(int device) {
     currentDevice = device;
     return cudaSuccess;
 }
-// Devices that are linked always reach each other, so there is nothing to enable.
+// Devices that are linked always reach each other. Enabling is only remembered.
 cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
     *canAccess = device != peer && Simulator::settings().links == Simulator::Links::Peer ? 1 : 0;
     return cudaSuccess;
@@ -691,7 +692,12 @@ cudaError_t cudaDeviceCanAccessPeer(int* canAccess, int device, int peer) {
 cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
     int canAccess = 0;
     cudaDeviceCanAccessPeer(&canAccess, currentDevice, peer);
-    return canAccess == 0 ? failed(cudaErrorInvalidDevice) : cudaSuccess;
+    if (canAccess == 0) {
+        return failed(cudaErrorInvalidDevice);
+    }
+    static std::set<std::pair<int, int>> enabled;
+    const Guard guard;
+    return enabled.emplace(currentDevice, peer).second ? cudaSuccess : failed(cudaErrorPeerAccessAlreadyEnabled);
 }
 
 cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {

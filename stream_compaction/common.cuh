@@ -18,7 +18,7 @@
 /// What the device layers of all variants share.
 ///
 /// An operation is a small value. Its tuning options are public members. `scratchBytes` returns the bytes of scratch
-/// that a call needs. Except for CUB's operations, they are enough for fewer elements, too, if all else is the same.
+/// that a call needs. Except for CUB's operations, they are enough for a smaller n, too, if all else is the same.
 /// The call operator enqueues the work on a stream. A call neither allocates nor synchronises, so a CUDA graph can
 /// capture it. The exceptions are Thrust's operations (thrust.cuh), which do both.
 ///

@@ -114,7 +114,7 @@ class Compact {
 ///   fits on the cards    each element crosses the bus once in each direction. Chunks are sorted as they arrive, and
 ///                        parts of the sorted array go down as they are done. Several devices need links, over which
 ///                        they bring the pieces of a part together; the call enables peer access among them;
-///   larger               it crosses the bus twice in each direction, and both directions are busy: the sorted chunks
+///   otherwise            it crosses the bus twice in each direction, and both directions are busy: the sorted chunks
 ///                        go to host memory, and parts of equal size come from there (out_of_core/sort.cuh).
 ///
 /// The second case needs host memory for another copy of the array, `spare`. It may be the input, which then is
@@ -198,7 +198,7 @@ class Sort {
             run(single, plan);
             return;
         }
-        if (pipeline_.areConnected()) {
+        if (pipeline_.connectCards()) {
             SortOnCards<Sorter> onCards(sorter, in, out, n, pipeline_.cards());
             // The cards sort parts of all chunks, so many chunks would make many small copies.
             auto both = pipeline_.planIfItFits(onCards, n, elementBytes);

@@ -10,7 +10,6 @@
 #include <cstdlib>
 
 #ifdef _WIN32
-#define NOMINMAX  // windows.h would define macros min and max
 #include <io.h>
 #include <windows.h>
 #else

@@ -150,7 +150,7 @@ Pipeline::Pipeline(Options options) : options_(std::move(options)) {
 
 Pipeline::~Pipeline() = default;
 
-bool Pipeline::areConnected() const {
+bool Pipeline::connectCards() {
     std::vector<int> devices;
     for (const auto& card : cards_) {
         devices.push_back(card->device());

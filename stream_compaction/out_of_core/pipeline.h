@@ -68,7 +68,7 @@ class Job {
     /// The copies that bring a chunk to its place.
     [[nodiscard]] virtual std::vector<Copy> up(const Chunk& chunk, const Place& place) = 0;
 
-    /// Enqueues the work on a chunk on a stream of the current device.
+    /// Enqueues the work on a chunk on a stream of the current device. May wait for the stream.
     virtual void work(const Chunk& chunk, const Place& place, Scratch scratch, cudaStream_t stream) = 0;
 
     /// The copies that take the results of a chunk to host memory. Called when its work is done.
@@ -111,8 +111,8 @@ class Pipeline {
     [[nodiscard]] std::optional<Plan> planIfItFits(const Job& job, std::size_t n, std::size_t elementBytes) const;
 
     [[nodiscard]] std::size_t cards() const { return cards_.size(); }
-    /// Whether each card reaches the memory of the others. Where there are links, this call enables them.
-    [[nodiscard]] bool areConnected() const;
+    /// Lets the cards reach each other's memory where there are links. Returns whether each reaches that of all others.
+    [[nodiscard]] bool connectCards();
     /// The most chunks that are in device memory at a time.
     [[nodiscard]] std::size_t slots() const { return cards() * mostChunksPerCard; }
     [[nodiscard]] const Progress& progress() const { return options_.progress; }

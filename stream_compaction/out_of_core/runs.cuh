@@ -95,7 +95,8 @@ struct RunStarts {
 /// Work O(parts runs bits log n), steps O(bits log n). The latency of the loads is the limit.
 template <typename K>
 __global__ void kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t* taken) {
-    // In turn, so that one barrier per reduction is enough. Warps that the block does not have count nothing.
+    // The two are used in turn, so one barrier per reduction is enough. Warps that the block does not have count
+    // nothing.
     constexpr int warps = cutThreads(RunStarts::mostRuns) / Warp::lanes;
     __shared__ std::size_t slots[2][warps];
     static_assert(2 * warps <= Warp::lanes);

@@ -9,10 +9,10 @@
 #include "stream_compaction/out_of_core/sorters.cuh"
 #include "stream_compaction/pinned_array.h"
 
-/// Sorting by two trips over the bus.
+/// Sorting by two trips over the chunks. Where the cards hold the array, it crosses the bus once.
 ///
 /// The first trip sorts the chunks of the array: each becomes a run. The second trip goes through the parts of the
-/// sorted array. Each consists of a piece of each run. The pieces are brought together on the card, sorted and copied
+/// sorted array. Each consists of a piece of each run. The pieces are brought together on a card, sorted and copied
 /// to their place. As the runs are sorted, they can be cut exactly where a part ends, so all parts have one size,
 /// whatever the keys. A merge would do less work than a second sort. But it would not be faster, because sorting takes
 /// less time than the bus.
@@ -256,8 +256,8 @@ class SortOnCards final : public SortJob<Sorter> {
 
     [[nodiscard]] bool isFirstTrip(const Chunk& chunk) const { return chunk.step < runs_.count; }
 
-    /// The most elements of the runs of a card, if runs have at most `elements`. The first card has one run more than
-    /// its share at most.
+    /// The most elements of the runs of a card, if runs have at most `elements`. The first card has at most one run
+    /// more than its share.
     [[nodiscard]] std::size_t elementsPerCard(std::size_t elements) const {
         return std::min(n_, Common::divideRoundUp(n_, cards_) + elements);
     }
@@ -287,6 +287,9 @@ class SortOnCards final : public SortJob<Sorter> {
         std::size_t done = 0;
         for (std::size_t run = 0; run < runs_.count; ++run) {
             const Piece piece{taken[run], taken[runs_.count + run] - taken[run]};
+            if (piece.size == 0) {
+                continue;
+            }
             ConstColumns<columns> from;
             std::ranges::copy(places_[run].begin, from.begin());
             for (const Copy& copy : this->gather({piece}, from, this->at(done, to))) {
@@ -303,7 +306,7 @@ class SortOnCards final : public SortJob<Sorter> {
     std::size_t cards_;
     Plan runs_;
     std::vector<RunPlace> places_;                     ///< of each run
-    std::unique_ptr<PinnedArray<std::size_t>> taken_;  ///< before part p of run r: element p * runs + r
+    std::unique_ptr<PinnedArray<std::size_t>> taken_;  ///< by the parts before p from run r: element p * runs + r
 };
 
 }  // namespace StreamCompaction::OutOfCore

@@ -9,7 +9,7 @@ namespace StreamCompaction {
 
 namespace {
 
-/// Lets the device `from` reach the memory of `to`. Returns whether it does.
+/// Lets the device `from` reach the memory of `to`. Returns whether it can.
 [[nodiscard]] bool connect(int from, int to) {
     int isPossible = 0;
     Common::checkCUDAError(cudaDeviceCanAccessPeer(&isPossible, from, to), "cudaDeviceCanAccessPeer");
@@ -17,11 +17,12 @@ namespace {
         return false;
     }
     const DeviceScope here(from);
-    if (const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0); status != cudaErrorPeerAccessAlreadyEnabled) {
-        Common::checkCUDAError(status, "cudaDeviceEnablePeerAccess");
+    const cudaError_t status = cudaDeviceEnablePeerAccess(to, 0);
+    if (status == cudaSuccess) {
+        return true;
     }
-    cudaGetLastError();  // clears what is no failure
-    return true;
+    cudaGetLastError();  // clears what is no failure: there are other ways
+    return status == cudaErrorPeerAccessAlreadyEnabled;
 }
 
 }  // namespace

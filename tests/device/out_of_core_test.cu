@@ -179,12 +179,12 @@ template <typename T>
     return result;
 }
 
-/// Limits of device memory under which a sort of arrays of `bytes` bytes takes each of its ways, in some ten to thirty
-/// chunks: two trips through host memory on one device and on two, and two trips on the cards, if they are connected.
+/// Limits of device memory under which a sort of arrays of `bytes` bytes takes each of its ways, in many chunks: two
+/// trips through host memory on one device and on two, and two trips on the cards, if they are connected.
 [[nodiscard]] std::vector<Options> limitsOfEveryWay(std::size_t bytes) {
     constexpr std::size_t fixed = 45'000;  // scratch that does not grow with the chunks
     const std::vector<Options> inHostMemory = tightOptions(fixed + bytes / 5 * 2);
-    const std::vector<Options> onCards = tightOptions(fixed + bytes / 4 * 7);
+    const std::vector<Options> onCards = tightOptions(fixed + bytes / 4 * 5);
     return {inHostMemory[0], inHostMemory[1], onCards[0], onCards[1]};
 }
 
@@ -275,8 +275,53 @@ TEST_F(OutOfCoreSortTest, SortsAnySizeWithTheSameObject) {
 
 /// The sort of the smaller chunk, of 16384 bytes, goes a way that takes more scratch than that of the larger one.
 TEST_F(OutOfCoreSortTest, SortsChunksThatGoDifferentWays) {
-    OutOfCore::Sort sort({.deviceBytes = 200'000});
+    std::vector<std::size_t> reports;
+    OutOfCore::Sort sort({.deviceBytes = 200'000, .progress = [&](std::size_t done, std::size_t) {
+                              reports.push_back(done);
+                              return true;
+                          }});
     expectSorted(sort, {}, hostArray(2 * 16384 + 1, AnyBits<std::int8_t>{90}));
+    EXPECT_EQ(reports, (std::vector<std::size_t>{16385, 32769, 49154, 65538}));
+}
+
+/// Whether the first and the last device reach each other's memory.
+[[nodiscard]] bool areLinked() {
+    int devices = 0;
+    Common::checkCUDAError(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    int isPossible = 1;
+    if (devices > 1) {
+        Common::checkCUDAError(cudaDeviceCanAccessPeer(&isPossible, 0, devices - 1), "cudaDeviceCanAccessPeer");
+    }
+    return isPossible != 0;
+}
+
+/// Runs in host memory lie in the spare array. Cuts of more than 32 runs take several warps.
+TEST_F(OutOfCoreSortTest, KeepsManyRunsOnTheCards) {
+    const std::size_t n = 30011;
+    const auto keys = hostArray(n, [](std::size_t i) { return static_cast<std::uint8_t>(randomBits(91, i) % 5); });
+    const auto values = hostArray(n, [](std::size_t i) { return static_cast<std::uint32_t>(i); });
+    const auto places = sortedPlaces({}, keys);
+    for (const bool onSeveral : {false, true}) {
+        // Two devices share keys of one byte and values of four.
+        Options options = onSeveral ? tightOptions(200'000 - 5 * n / 2)[1] : tightOptions(200'000)[0];
+        std::size_t reports = 0;
+        options.progress = [&](std::size_t, std::size_t) {
+            ++reports;
+            return true;
+        };
+        OutOfCore::Sort sort(options);
+        std::vector<std::uint8_t> keysOut(n);
+        std::vector<std::uint32_t> valuesOut(n);
+        std::vector<std::uint8_t> spareKeys(n);
+        std::vector<std::uint32_t> spareValues(n);
+        sort(keys, std::span(keysOut), values, std::span(valuesOut), std::span(spareKeys), std::span(spareValues));
+        EXPECT_TRUE(sameBits(keysOut, gathered(keys, places)));
+        EXPECT_TRUE(sameBits(valuesOut, gathered(values, places)));
+        const bool stay = !onSeveral || areLinked();
+        const bool isSpareUntouched = std::ranges::count(spareValues, 0U) == static_cast<std::ptrdiff_t>(n);
+        EXPECT_EQ(isSpareUntouched, stay) << (onSeveral ? "on two cards" : "on one card");
+        EXPECT_TRUE(!stay || reports > 2 * 64) << reports;
+    }
 }
 
 /// Pieces of 4 MiB carry pageable memory, in turn.
@@ -350,7 +395,7 @@ TEST_F(OutOfCoreSortTest, ReportsProgressOfBothTripsAndCancels) {
         };
         OutOfCore::Sort sort(options);
         expectSorted(sort, {}, keys);
-        EXPECT_GT(reports.size(), 4U);
+        EXPECT_GE(reports.size(), 8U);
         EXPECT_TRUE(std::ranges::is_sorted(reports));
         EXPECT_EQ(reports.back(), 2 * keys.size());
         std::vector<int> out(keys.size());

@@ -35,12 +35,13 @@ struct alignas(16) Pair {
     }
 };
 
-/// The sizes around powers of two and those halfway between them, in ascending order.
+/// The sizes around powers of two, and many between them, in ascending order.
 [[nodiscard]] std::vector<std::size_t> sizesAroundBorders() {
     std::vector<std::size_t> sizes;
     for (std::size_t power = std::size_t{1} << 5; power <= std::size_t{1} << 28; power *= 2) {
-        for (const std::size_t n : {power, power / 2 * 3}) {
-            sizes.insert(sizes.end(), {n - 1, n, n + 1});
+        sizes.insert(sizes.end(), {power - 1, power, power + 1});
+        for (std::size_t n = power / 16 * 17; n < 2 * power - 1; n += power / 16) {
+            sizes.push_back(n);
         }
     }
     return sizes;
