@@ -21,7 +21,7 @@ namespace {
     if (status == cudaSuccess) {
         return true;
     }
-    cudaGetLastError();  // clears what is no failure: there are other ways
+    cudaGetLastError();  // clears the error, because arrays can take another way
     return status == cudaErrorPeerAccessAlreadyEnabled;
 }
 

@@ -184,8 +184,8 @@ template <typename T>
 [[nodiscard]] std::vector<Options> limitsOfEveryWay(std::size_t bytes) {
     constexpr std::size_t fixed = 45'000;  // scratch that does not grow with the chunks
     const std::vector<Options> inHostMemory = tightOptions(fixed + bytes / 5 * 2);
-    const std::vector<Options> onCards = tightOptions(fixed + bytes / 4 * 5);
-    return {inHostMemory[0], inHostMemory[1], onCards[0], onCards[1]};
+    return {inHostMemory[0], inHostMemory[1], tightOptions(fixed + bytes / 4 * 5)[0],
+            tightOptions(fixed + bytes / 4 * 3)[1]};
 }
 
 class OutOfCoreSortTest : public DeviceTest {
@@ -395,7 +395,7 @@ TEST_F(OutOfCoreSortTest, ReportsProgressOfBothTripsAndCancels) {
         };
         OutOfCore::Sort sort(options);
         expectSorted(sort, {}, keys);
-        EXPECT_GE(reports.size(), 8U);
+        EXPECT_GT(reports.size(), 8U);
         EXPECT_TRUE(std::ranges::is_sorted(reports));
         EXPECT_EQ(reports.back(), 2 * keys.size());
         std::vector<int> out(keys.size());
