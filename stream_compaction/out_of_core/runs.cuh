@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "stream_compaction/common.cuh"
 #include "stream_compaction/out_of_core/codes.cuh"
 #include "stream_compaction/out_of_core/pipeline.h"
 #include "stream_compaction/primitives/block.cuh"
@@ -134,6 +135,27 @@ __global__ void kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t
     if (isRun) {
         taken[blockIdx.x * runs.count + run] =
             first + (missing > before ? std::min(missing - before, last - first) : 0);
+    }
+}
+
+/// Pieces of arrays in device memory, on one card or several, that are to be put side by side.
+template <typename Word>
+struct Pieces {
+    const Word* from[RunStarts::mostRuns];
+    std::size_t begin[RunStarts::mostRuns + 1];  ///< in the result
+};
+
+/// Puts pieces side by side, piece y by the blocks (x, y).
+///
+/// Work O(n), steps O(n / threads). Reads and writes each element once. The link between the cards is the limit.
+template <typename Word>
+__global__ void kernGatherPieces(Pieces<Word> pieces, Word* to) {
+    const std::size_t begin = pieces.begin[blockIdx.y];
+    const std::size_t size = pieces.begin[blockIdx.y + 1] - begin;
+    const Word* const from = pieces.from[blockIdx.y];
+#pragma unroll 8
+    for (std::size_t i = Common::globalThreadIndex(); i < size; i += std::size_t{gridDim.x} * blockDim.x) {
+        to[begin + i] = from[i];
     }
 }
 

@@ -283,21 +283,30 @@ class SortOnCards final : public SortJob<Sorter> {
     }
 
     void gatherPart(std::size_t part, const Columns<columns>& to, cudaStream_t stream) const {
-        const auto taken = taken_->elements().subspan(part * runs_.count, 2 * runs_.count);
-        std::size_t done = 0;
-        for (std::size_t run = 0; run < runs_.count; ++run) {
-            const Piece piece{taken[run], taken[runs_.count + run] - taken[run]};
-            if (piece.size == 0) {
-                continue;
+        for (std::size_t c = 0; c < columns; ++c) {
+            if (this->elementBytes(c) % sizeof(std::uint32_t) == 0) {
+                gatherColumn<std::uint32_t>(part, c, to[c], stream);
+            } else {
+                gatherColumn<std::uint8_t>(part, c, to[c], stream);
             }
-            ConstColumns<columns> from;
-            std::ranges::copy(places_[run].begin, from.begin());
-            for (const Copy& copy : this->gather({piece}, from, this->at(done, to))) {
-                Common::checkCUDAError(cudaMemcpyAsync(copy.to, copy.from, copy.bytes, cudaMemcpyDefault, stream),
-                                       "cudaMemcpyAsync between cards");
-            }
-            done += piece.size;
         }
+    }
+
+    /// By a kernel: copies by the cards' copy engines would slow down the copies to the host.
+    template <typename Word>
+    void gatherColumn(std::size_t part, std::size_t column, std::byte* to, cudaStream_t stream) const {
+        const std::size_t words = this->elementBytes(column) / sizeof(Word);
+        const auto taken = taken_->elements().subspan(part * runs_.count, 2 * runs_.count);
+        Pieces<Word> pieces{};
+        for (std::size_t run = 0; run < runs_.count; ++run) {
+            pieces.from[run] = reinterpret_cast<const Word*>(places_[run].begin[column]) + taken[run] * words;
+            pieces.begin[run + 1] = pieces.begin[run] + (taken[runs_.count + run] - taken[run]) * words;
+        }
+        constexpr unsigned threads = 256;
+        constexpr unsigned blocksPerPiece = 64;
+        kernGatherPieces<<<dim3(blocksPerPiece, static_cast<unsigned>(runs_.count)), threads, 0, stream>>>(
+            pieces, reinterpret_cast<Word*>(to));
+        Common::checkCUDAError("kernGatherPieces");
     }
 
     ConstColumns<columns> from_;
