@@ -583,6 +583,19 @@ def radix_designs():
                       "From `data/h200/designs/sort_*.csv`."])
 
 
+def warp_specialised_designs():
+    """A pass with warps that have different work. Some were profiled."""
+    name = "designs/warp_specialised.csv"
+    rows = read(name)
+    library = next(row for row in rows if row["design"].startswith("as it is"))
+    units = ("shared", "l2", "dram", "integer", "issue")
+    lines = table(("design", "time", "of the present", "shared memory", "L2", "DRAM", "integer", "issue"),
+                  [(row["design"], format_time(row), f"{float(row['median_us']) / float(library['median_us']):.2f}",
+                    *(f"{row[f'{unit}_percent']} %" if row[f"{unit}_percent"] else "" for unit in units))
+                   for row in rows])
+    return "\n".join([*lines, "", f"One pass over 2^28 uniform ints, {library['gpu']}. From {link(name)}."])
+
+
 # The tiles of the designs below, threads and rows.
 DESIGN_TILES = {("512", "44"), ("384", "30"), ("384", "36"), ("1024", "44")}
 
@@ -1198,6 +1211,7 @@ BLOCKS = {
                                       "middle-sizes": middle_sizes},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
                                      "radix-small": radix_small, "radix-shapes": radix_shapes, "radix-designs": radix_designs,
+                                     "warp-specialised": warp_specialised_designs,
                                      "radix-pairs": radix_pairs,
                                      "radix-accesses": radix_accesses, "radix-bytes": radix_bytes,
                                      "radix-argsort": radix_argsort},
