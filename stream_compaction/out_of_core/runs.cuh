@@ -145,16 +145,20 @@ struct Pieces {
     std::size_t begin[RunStarts::mostRuns + 1];  ///< in the result
 };
 
-/// Puts pieces side by side, piece y by the blocks (x, y).
+inline constexpr unsigned blocksPerPiece = 64;
+
+/// Puts pieces side by side. Each piece has `blocksPerPiece` neighbouring blocks.
 ///
 /// Work O(n), steps O(n / threads). Reads and writes each element once. The link between the cards is the limit.
 template <typename Word>
 __global__ void kernGatherPieces(Pieces<Word> pieces, Word* to) {
-    const std::size_t begin = pieces.begin[blockIdx.y];
-    const std::size_t size = pieces.begin[blockIdx.y + 1] - begin;
-    const Word* const from = pieces.from[blockIdx.y];
+    const unsigned piece = blockIdx.x / blocksPerPiece;
+    const Word* const from = pieces.from[piece];
+    const std::size_t begin = pieces.begin[piece];
+    const std::size_t size = pieces.begin[piece + 1] - begin;
 #pragma unroll 8
-    for (std::size_t i = Common::globalThreadIndex(); i < size; i += std::size_t{gridDim.x} * blockDim.x) {
+    for (std::size_t i = blockIdx.x % blocksPerPiece * blockDim.x + threadIdx.x; i < size;
+         i += std::size_t{blocksPerPiece} * blockDim.x) {
         to[begin + i] = from[i];
     }
 }

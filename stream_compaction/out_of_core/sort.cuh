@@ -303,9 +303,8 @@ class SortOnCards final : public SortJob<Sorter> {
             pieces.begin[run + 1] = pieces.begin[run] + (taken[runs_.count + run] - taken[run]) * words;
         }
         constexpr unsigned threads = 256;
-        constexpr unsigned blocksPerPiece = 64;
-        kernGatherPieces<<<dim3(blocksPerPiece, static_cast<unsigned>(runs_.count)), threads, 0, stream>>>(
-            pieces, reinterpret_cast<Word*>(to));
+        const auto blocks = static_cast<unsigned>(runs_.count) * blocksPerPiece;
+        kernGatherPieces<<<blocks, threads, 0, stream>>>(pieces, reinterpret_cast<Word*>(to));
         Common::checkCUDAError("kernGatherPieces");
     }
 
