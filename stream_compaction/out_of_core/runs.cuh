@@ -145,20 +145,22 @@ struct Pieces {
     std::size_t begin[RunStarts::mostRuns + 1];  ///< in the result
 };
 
-inline constexpr unsigned blocksPerPiece = 64;
+inline constexpr unsigned gatherThreads = 256;
+inline constexpr unsigned gatheredAtOnce = 8;  ///< words per thread that are under way together
 
 /// Puts pieces side by side. Each piece has `blocksPerPiece` neighbouring blocks.
 ///
 /// Work O(n), steps O(n / threads). Reads and writes each element once. The link between the cards is the limit.
 template <typename Word>
-__global__ void kernGatherPieces(Pieces<Word> pieces, Word* to) {
+__global__ void __launch_bounds__(gatherThreads)
+    kernGatherPieces(Pieces<Word> pieces, unsigned blocksPerPiece, Word* to) {
     const unsigned piece = blockIdx.x / blocksPerPiece;
     const Word* const from = pieces.from[piece];
     const std::size_t begin = pieces.begin[piece];
     const std::size_t size = pieces.begin[piece + 1] - begin;
-#pragma unroll 8
-    for (std::size_t i = blockIdx.x % blocksPerPiece * blockDim.x + threadIdx.x; i < size;
-         i += std::size_t{blocksPerPiece} * blockDim.x) {
+#pragma unroll gatheredAtOnce
+    for (std::size_t i = blockIdx.x % blocksPerPiece * gatherThreads + threadIdx.x; i < size;
+         i += std::size_t{blocksPerPiece} * gatherThreads) {
         to[begin + i] = from[i];
     }
 }

@@ -298,13 +298,18 @@ class SortOnCards final : public SortJob<Sorter> {
         const std::size_t words = this->elementBytes(column) / sizeof(Word);
         const auto taken = taken_->elements().subspan(part * runs_.count, 2 * runs_.count);
         Pieces<Word> pieces{};
+        std::size_t largest = 0;
         for (std::size_t run = 0; run < runs_.count; ++run) {
+            const std::size_t size = (taken[runs_.count + run] - taken[run]) * words;
             pieces.from[run] = reinterpret_cast<const Word*>(places_[run].begin[column]) + taken[run] * words;
-            pieces.begin[run + 1] = pieces.begin[run] + (taken[runs_.count + run] - taken[run]) * words;
+            pieces.begin[run + 1] = pieces.begin[run] + size;
+            largest = std::max(largest, size);
         }
-        constexpr unsigned threads = 256;
-        const auto blocks = static_cast<unsigned>(runs_.count) * blocksPerPiece;
-        kernGatherPieces<<<blocks, threads, 0, stream>>>(pieces, reinterpret_cast<Word*>(to));
+        constexpr std::size_t mostBlocks = 64;  // enough to fill the link
+        const auto blocksPerPiece = static_cast<unsigned>(std::clamp(
+            Common::divideRoundUp(largest, std::size_t{gatherThreads * gatheredAtOnce}), std::size_t{1}, mostBlocks));
+        kernGatherPieces<<<static_cast<unsigned>(runs_.count) * blocksPerPiece, gatherThreads, 0, stream>>>(
+            pieces, blocksPerPiece, reinterpret_cast<Word*>(to));
         Common::checkCUDAError("kernGatherPieces");
     }
 
