@@ -305,7 +305,7 @@ class SortOnCards final : public SortJob<Sorter> {
             pieces.begin[run + 1] = pieces.begin[run] + size;
             largest = std::max(largest, size);
         }
-        constexpr std::size_t mostBlocks = 64;  // enough to fill the link
+        constexpr std::size_t mostBlocks = 256;  // enough to fill the link
         const auto blocksPerPiece = static_cast<unsigned>(std::clamp(
             Common::divideRoundUp(largest, std::size_t{gatherThreads * gatheredAtOnce}), std::size_t{1}, mostBlocks));
         kernGatherPieces<<<static_cast<unsigned>(runs_.count) * blocksPerPiece, gatherThreads, 0, stream>>>(
