@@ -145,7 +145,7 @@ struct Pieces {
     std::size_t begin[RunStarts::mostRuns + 1];  ///< in the result
 };
 
-inline constexpr unsigned gatherThreads = 64;
+inline constexpr unsigned gatherThreads = 256;
 inline constexpr unsigned gatheredAtOnce = 8;  ///< words per thread that are under way together
 
 /// Puts pieces side by side. Each piece has `blocksPerPiece` neighbouring blocks.

@@ -284,11 +284,7 @@ class SortOnCards final : public SortJob<Sorter> {
 
     void gatherPart(std::size_t part, const Columns<columns>& to, cudaStream_t stream) const {
         for (std::size_t c = 0; c < columns; ++c) {
-            if (this->elementBytes(c) % sizeof(std::uint32_t) == 0) {
-                gatherColumn<std::uint32_t>(part, c, to[c], stream);
-            } else {
-                gatherColumn<std::uint8_t>(part, c, to[c], stream);
-            }
+            withWordOf(this->elementBytes(c), [&](auto word) { gatherColumn<decltype(word)>(part, c, to[c], stream); });
         }
     }
 
@@ -305,7 +301,7 @@ class SortOnCards final : public SortJob<Sorter> {
             pieces.begin[run + 1] = pieces.begin[run] + size;
             largest = std::max(largest, size);
         }
-        constexpr std::size_t mostBlocks = 256;  // enough to fill the link
+        constexpr std::size_t mostBlocks = 64;  // enough to fill the link
         const auto blocksPerPiece = static_cast<unsigned>(std::clamp(
             Common::divideRoundUp(largest, std::size_t{gatherThreads * gatheredAtOnce}), std::size_t{1}, mostBlocks));
         kernGatherPieces<<<static_cast<unsigned>(runs_.count) * blocksPerPiece, gatherThreads, 0, stream>>>(

@@ -60,6 +60,16 @@ struct PairSorter {
     }
 };
 
+/// Calls `work` with a word of a type that divides elements of that many bytes.
+template <typename Work>
+void withWordOf(std::size_t elementBytes, const Work& work) {
+    if (elementBytes % sizeof(std::uint32_t) == 0) {
+        work(std::uint32_t{});
+    } else {
+        work(std::uint8_t{});
+    }
+}
+
 /// keys[i] is the key at the beginning of record i. Work O(n), steps O(1). Reads sectors with keys and writes the keys.
 template <typename K>
 __global__ void kernTakeKeys(std::size_t n, const std::byte* records, std::size_t recordBytes, K* keys) {
@@ -112,11 +122,7 @@ struct RecordSorter {
                                                                             recordBytes, keys);
         Common::checkCUDAError("kernTakeKeys");
         argSort()(keys, sortedKeys, indices, n, arena.rest(), stream);
-        if (recordBytes % sizeof(std::uint32_t) == 0) {
-            gather<std::uint32_t>(in[0], out[0], indices, n, stream);
-        } else {
-            gather<std::uint8_t>(in[0], out[0], indices, n, stream);
-        }
+        withWordOf(recordBytes, [&](auto word) { gather<decltype(word)>(in[0], out[0], indices, n, stream); });
     }
 
   private:
