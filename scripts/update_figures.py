@@ -1007,6 +1007,16 @@ def distributed_results():
     return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
 
 
+def process_per_gpu():
+    """One process with both GPUs against a process for each, on one host."""
+    rows, ranks = (read(name, folder=TWO_CARDS) for name in ("distributed_one_process.csv", "distributed_ranks.csv"))
+    together = {(row["operation"], row["n"]): row for row in rows}
+    lines = [[row["operation"], power(int(row["n"])), format_time(together[row["operation"], row["n"]]), format_time(row),
+              times(together[row["operation"], row["n"]], row)] for row in ranks]
+    titles = ["operation", "n", "one process", "a process for each GPU", "times as fast"]
+    return "\n".join([*table(titles, lines), "", source(rows + ranks, TWO_CARDS)])
+
+
 def weak_scaling():
     """As many elements per GPU on any number of GPUs: what was measured, and what the model says of more."""
     rows = read("distributed.csv", folder=FOUR_CARDS)
@@ -1226,7 +1236,7 @@ BLOCKS = {
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames, "operation-profile": operation_profile},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
-                                      "sort-parts": sort_parts,
+                                      "sort-parts": sort_parts, "process-per-gpu": process_per_gpu,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small,
                                "utf8-profile": utf8_profile},
