@@ -1011,8 +1011,10 @@ def process_per_gpu():
     """One process with both GPUs against a process for each, on one host."""
     rows, ranks = (read(name, folder=TWO_CARDS) for name in ("distributed_one_process.csv", "distributed_ranks.csv"))
     together = {(row["operation"], row["n"]): row for row in rows}
-    lines = [[row["operation"], power(int(row["n"])), format_time(together[row["operation"], row["n"]]), format_time(row),
-              times(together[row["operation"], row["n"]], row)] for row in ranks]
+    lines = []
+    for row in ranks:
+        one = together[row["operation"], row["n"]]
+        lines.append([row["operation"], power(int(row["n"])), format_time(one), format_time(row), times(one, row)])
     titles = ["operation", "n", "one process", "a process for each GPU", "times as fast"]
     return "\n".join([*table(titles, lines), "", source(rows + ranks, TWO_CARDS)])
 
