@@ -53,7 +53,8 @@ struct InOnePass {
             {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, call.stream, call.n, arrays,
             statuses, plan, orderFor(call.order, blocks, tiles), 0, call.digit, NoCoding{},
             prefetchDistance<kernel<Bits, Value, DigitOf, Count>>(blocks, tiles, Shape::threads,
-                                                                  sharedBytes<Bits, Value>));
+                                                                  sharedBytes<Bits, Value>),
+            WholeArray{});
     }
 
   private:

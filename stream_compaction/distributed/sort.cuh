@@ -1,7 +1,7 @@
 #pragma once
 
 #include "stream_compaction/distributed/gathered_sort.cuh"
-#include "stream_compaction/distributed/partition.cuh"
+#include "stream_compaction/distributed/pieces.cuh"
 #include "stream_compaction/radix_sort.cuh"
 
 namespace StreamCompaction::Distributed {
@@ -36,46 +36,97 @@ template <typename K, typename V>
     }
 }
 
-/// The arrays of a rank in its scratch. What it receives comes first, where other ranks write it.
+/// Calls `work(shape)` with the tiles of a pass that suit the card, as Radix::Sort has them for large arrays.
+template <typename Bits, typename Value, typename Work>
+void withPassShape(const Work& work) {
+    using Large = Radix::PassShape<Bits, Value, 96>;
+    using Small = Radix::PassShape<Bits, Value, 44>;
+    constexpr std::size_t sharedBytes = sizeof(Radix::PassStorage<Large, Bits, Value>);
+    constexpr auto kernel = Radix::kernSortByDigit<Large, Bits, Value, std::size_t>;
+    if (onCurrentDevice<kernel>(Large::threads, sharedBytes).blocksPerMultiprocessor >= 2) {
+        work(Large{});
+    } else {
+        work(Small{});
+    }
+}
+
+/// The arrays of a rank in its scratch. Other ranks read the first two.
 template <typename K, typename V>
 struct SortMemory {
     using Bits = BitsOf<K>;
     using Value = Radix::Carried<V>;
-    /// Of the partition: at most 20 KiB per tile.
-    using Shape =
-        Radix::SortShape<256,
-                         std::min<int>(20, (20 << 10) / (256 * static_cast<int>(Radix::elementSize<Bits, Value>)))>;
+    using Elements = Radix::Elements<Bits, Value>;
+    using Tile = Radix::SegmentTile<Bits, Value>;
 
-    Radix::Elements<Bits, Value> received;
-    std::uint64_t* statuses;
-    std::size_t statusWords;
-    SendBuffers<Bits, Value> send{};  ///< null if kernels reach all ranks
+    std::uint64_t* pieceCounts;  ///< of the digits in the pieces of the order
+    Elements order;              ///< the rank's elements, by bucket and class
+    Elements spare;              ///< behind them: the elements put aside, and then a second array for the passes
+    Buckets* buckets;
+    std::uint64_t* bucketCounts;
+    Elements* targets;  ///< per bucket, and per class
+    Segmentation* segmentation;
+    Piece* pieces;
+    Tile* tiles;
+    std::uint64_t* starts;
+    Radix::DigitStatuses statuses;
+    Elements received;  ///< if the rank sorts by itself
     Scratch rest;
 
-    SortMemory(Scratch scratch, std::size_t n, std::size_t nOut, const Rank& rank) : statusWords(wordsFor(n, rank)) {
+    SortMemory(Scratch scratch, std::size_t n, std::size_t nOut, std::size_t mostReceived, const Rank& rank) {
         ScratchArena arena(scratch, 0);
-        received = Radix::takeElements<Bits, Value>(arena, nOut);
-        statuses = arena.take<std::uint64_t>(statusWords);
-        if (!rank.reachesAllRanks()) {
-            send = Radix::takeElements<Bits, Value>(arena, n);
+        pieceCounts = arena.take<std::uint64_t>(pieceCountsFor(rank));
+        order = Radix::takeElements<Bits, Value>(arena, orderedFor(n, nOut, rank));
+        spare = {order.keys + n, nullptr};
+        if constexpr (Radix::hasValues<Value>) {
+            spare.values = order.values + n;
         }
+        buckets = arena.take<Buckets>(1);
+        bucketCounts = arena.take<std::uint64_t>(rank.count() * digitValues);
+        targets = arena.take<Elements>(2 * digitValues);
+        segmentation = arena.take<Segmentation>(1);
+        pieces = arena.take<Piece>(piecesFor(rank));
+        tiles = arena.take<Tile>(tilesFor(n, nOut, rank));
+        starts = arena.take<std::uint64_t>(sizeof(K) * digitValues * digitValues);
+        statuses = {arena.take<std::uint64_t>(2 * statusWordsFor(n, nOut, rank)), tilesFor(n, nOut, rank)};
+        received = Radix::takeElements<Bits, Value>(arena, mostReceived);
         rest = arena.rest();
     }
 
-    [[nodiscard]] static std::size_t bytes(std::size_t n, std::size_t nOut, const Rank& rank) {
+    [[nodiscard]] static std::size_t bytes(std::size_t n, std::size_t nOut, std::size_t mostReceived,
+                                           const Rank& rank) {
         Arguments::requireSize<K, V>(n);
         Arguments::requireSize<K, V>(nOut);
-        Arguments::requireAtMost("n", n, Common::mostBlocks / mostClasses * Shape::elements);  // an int counts statuses
-        return Radix::elementBytes<Bits, Value>(nOut) +
-               (rank.reachesAllRanks() ? 0 : Radix::elementBytes<Bits, Value>(n)) +
-               scratchBytesFor<std::uint64_t>(wordsFor(n, rank)) + localSortBytes<K, V>(nOut);
+        return scratchBytesFor<std::uint64_t>(pieceCountsFor(rank)) +
+               Radix::elementBytes<Bits, Value>(orderedFor(n, nOut, rank)) + scratchBytesFor<Buckets>(1) +
+               scratchBytesFor<std::uint64_t>(rank.count() * digitValues) + scratchBytesFor<Elements>(2 * digitValues) +
+               scratchBytesFor<Segmentation>(1) + scratchBytesFor<Piece>(piecesFor(rank)) +
+               scratchBytesFor<Tile>(tilesFor(n, nOut, rank)) +
+               scratchBytesFor<std::uint64_t>(sizeof(K) * digitValues * digitValues) +
+               scratchBytesFor<std::uint64_t>(2 * statusWordsFor(n, nOut, rank)) +
+               Radix::elementBytes<Bits, Value>(mostReceived) + localSortBytes<K, V>(mostReceived);
     }
 
-    [[nodiscard]] static std::size_t tilesOf(std::size_t n) { return Common::blocksFor(n, Shape::elements); }
+    [[nodiscard]] static std::size_t pieceCountsFor(const Rank& rank) {
+        return (digitValues + rank.count() - 1) * sizeof(K) * digitValues;
+    }
+    [[nodiscard]] static std::size_t piecesFor(const Rank& rank) {
+        return static_cast<std::size_t>(piecesPerRank) * rank.count() * digitValues;
+    }
+
+    /// The most tiles of a pass. Each piece may begin and end within one. The buckets in which a rank's share begins
+    /// and ends may have several pieces per rank. The smaller tiles are the default.
+    template <typename Shape = Radix::PassShape<Bits, Value, 44>>
+    [[nodiscard]] static std::size_t tilesFor(std::size_t n, std::size_t nOut, const Rank& rank) {
+        constexpr std::size_t piecesOfRank = digitValues + 2 * (piecesPerRank - 1);
+        return Radix::passTiles<Shape>(std::max(n, nOut)) + 2 * piecesOfRank * rank.count();
+    }
 
   private:
-    [[nodiscard]] static std::size_t wordsFor(std::size_t n, const Rank& rank) {
-        return LookBack::Statuses<LookBack::Count>::wordsFor(tilesOf(n) * (2 * rank.count() - 1));
+    [[nodiscard]] static std::size_t orderedFor(std::size_t n, std::size_t nOut, const Rank& rank) {
+        return rank.reachesAllRanks() ? n + roomBehindOrder(n, nOut) : n;
+    }
+    [[nodiscard]] static std::size_t statusWordsFor(std::size_t n, std::size_t nOut, const Rank& rank) {
+        return Radix::DigitStatuses::wordsPerSet(tilesFor(n, nOut, rank));
     }
 };
 
@@ -111,13 +162,16 @@ struct GatheredMemory {
 /// for Radix::Sort. No array may overlap another.
 ///
 /// The ranks find the keys that divide the sorted order (splitters.cuh), 11 bits at a time or fewer with many ranks,
-/// with one exchange for each. A partition then writes each element straight into the memory of its rank, over NVLink
-/// or PCIe (partition.cuh), and each rank sorts what it has received. If a rank cannot reach the memory of another, the
-/// partition goes to a buffer, and NCCL sends it in one group. So there is no phase of merging, and each element
-/// crosses a link at most once.
+/// with one exchange for each. Once the first of these digits is known, each rank puts its elements in buckets by their
+/// highest bits, and then those that may lie on either side of a splitter in order (buckets.cuh). Passes by the other
+/// bits follow (pieces.cuh). The passes also carry the elements over NVLink or PCIe: those that put them in order send
+/// about half of them to the memory of their ranks, and the first of the others reads the rest. If a rank cannot reach
+/// the memory of another, all keys are put in order by rank, NCCL sends them in one group, and each rank sorts what it
+/// has received. So there is no phase of merging, and each element crosses a link at most once.
 ///
-/// Bytes moved per 4-byte key, besides those of Radix::Sort: 4 per splitter digit, 8 in the partition, and (ranks - 1)
-/// / ranks of 4 over the link.
+/// Bytes moved per 4-byte key, besides those of Radix::Sort: 4 to count the first digit, and (ranks - 1) / ranks of 4
+/// over the link. There are as many passes as in Radix::Sort. If all keys begin alike, all are read again for each
+/// other splitter digit.
 ///
 /// Scratch is a SharedBuffer. How a call enqueues and fails is as for Distributed::Scan. Where ranks cannot reach each
 /// other's memory, the call waits for the stream once, because NCCL's host interface needs the numbers of elements to
@@ -132,6 +186,11 @@ struct Sort {
     /// ranks together can have few, up to 5 MiB, each of them sorts all elements, after a single exchange. Then no
     /// window is needed.
     std::size_t mostPerRank = 0;
+
+    /// The fewest elements of all ranks per bucket, on average, with which the ranks put their elements in 256 buckets,
+    /// the same number on all ranks. A rank that gets fewer than 128 times as many elements fetches them before it
+    /// sorts them.
+    std::size_t leastPerBucket = std::size_t{1} << 17;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
     /// same `mostPerRank`, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
@@ -194,7 +253,21 @@ struct Sort {
     template <typename K, typename V>
     [[nodiscard]] std::size_t bytesFor(std::size_t n, std::size_t nOut, const Rank& rank) const {
         return gathers<K, V>(rank) ? GatheredMemory<K, V>::bytes(rank.count() * mostPerRank)
-                                   : SortMemory<K, V>::bytes(n, nOut, rank);
+                                   : SortMemory<K, V>::bytes(n, nOut, mostReceived(nOut, rank), rank);
+    }
+
+    /// The elements that a rank gets so that it sorts by segments (pieces.cuh), at least.
+    [[nodiscard]] std::size_t leastBySegments() const { return 128 * leastPerBucket; }
+    [[nodiscard]] bool sortsBySegments(std::size_t nOut, const Rank& rank) const {
+        return rank.reachesAllRanks() && nOut >= leastBySegments();
+    }
+    /// The elements that a rank may sort by itself, if it gets at most nOut.
+    [[nodiscard]] std::size_t mostReceived(std::size_t nOut, const Rank& rank) const {
+        return rank.reachesAllRanks() ? std::min(nOut, leastBySegments()) : nOut;
+    }
+    template <typename K, typename V>
+    [[nodiscard]] SortMemory<K, V> memoryOf(const SortPart<K, V>& part) const {
+        return {part.scratch.memory, part.n, part.nOut, mostReceived(part.nOut, *part.rank), *part.rank};
     }
 
     template <typename K, typename V>
@@ -238,7 +311,7 @@ struct Sort {
         const auto compared = comparedBits<K>();
         const SplitterDigits digits{compared.count(), ranks};
 
-        // Find the splitters.
+        // Find the splitters. Once the first digit is known, put the elements in buckets.
         call.forEach([&](const Part& part) { clear(&part.rank->template state<SortState>()->splitters, part.stream); });
         for (int i = 0; i < digits.count(); ++i) {
             const SplitterDigit digit = digits.digit(i);
@@ -246,34 +319,39 @@ struct Sort {
             call.forEach([&](const Part& part) { countDigit(part, compared, digit, i == 0, bytes); });
             call.exchange(bytes);
             call.forEach([&](const Part& part) {
-                const Rank& rank = *part.rank;
                 launch<kernFindSplitterDigit>({1, splitterThreads}, part.stream,
-                                              &rank.template state<SortState>()->splitters, allCounts(rank, bytes),
-                                              rank.index(), candidates(part).capacity, digit, i == 0);
+                                              &part.rank->template state<SortState>()->splitters,
+                                              allCounts(*part.rank, bytes), digit, i == 0);
             });
-            if (i + 1 == digits.count()) {
-                call.forEachValid([&](const Part& part) { plan(part, allCounts(*part.rank, bytes)); });
-            }
-        }
-
-        // Exchange the elements.
-        call.forEachValid([&](const Part& part) { partition(part, compared); });
-        completeExchange(
-            call, [](const Part& part) { return &part.rank->template state<SortState>()->plan.cuts; },
-            [](const Part& part, const Cuts& cuts) {
-                const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
-                sendAndReceive(*part.rank, cuts, memory.send.keys, memory.received.keys, part.stream);
-                if constexpr (Radix::hasValues<V>) {
-                    sendAndReceive(*part.rank, cuts, memory.send.values, memory.received.values, part.stream);
+            call.forEachValid([&](const Part& part) {
+                if (i == 0) {
+                    putInBuckets(part, allCounts(*part.rank, bytes), compared, digits);
+                }
+                if (i + 1 == digits.count()) {
+                    planExchange(part, allCounts(*part.rank, bytes), compared);
                 }
             });
+        }
 
-        // Sort what has been received.
-        call.forEachValid([&](const Part& part) {
-            const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
-            sortLocally<K, V>(memory.received, {Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)}, part.nOut,
-                              memory.rest, part.stream);
-        });
+        // Sort what all ranks have, or send it first.
+        if (call.reachesAllRanks()) {
+            const DigitRange range{compared.begin, compared.end};
+            call.forEachValid([&](const Part& part) { countOrder(part, range, compared.coding); });
+            call.exchange(sizeof(Header));
+            call.forEachValid([&](const Part& part) { sortPieces(part, range, compared.coding); });
+            call.exchange(sizeof(Header));
+            return;
+        }
+        completeExchange(
+            call, [](const Part& part) { return &part.rank->template state<SortState>()->plan.cuts; },
+            [this](const Part& part, const Cuts& cuts) {
+                const SortMemory<K, V> memory = memoryOf(part);
+                sendAndReceive(*part.rank, cuts, memory.order.keys, memory.received.keys, part.stream);
+                if constexpr (Radix::hasValues<V>) {
+                    sendAndReceive(*part.rank, cuts, memory.order.values, memory.received.values, part.stream);
+                }
+            });
+        call.forEachValid([&](const Part& part) { sortReceived(part, memoryOf(part)); });
     }
 
     template <typename K>
@@ -319,21 +397,9 @@ struct Sort {
         return {rank.all<std::byte>(), bytes, rank.count()};
     }
 
-    /// The rank's room for candidates: a part of the scratch that its own sort uses later. Collecting more than one key
-    /// in 512 would take longer than reading all keys again.
     template <typename K, typename V>
-    [[nodiscard]] static Candidates<BitsOf<K>> candidates(const SortPart<K, V>& part) {
-        const std::size_t most = part.n / 512;
-        if (most == 0) {
-            return {nullptr, 0};
-        }
-        const SortMemory<K, V> memory(part.scratch.memory, part.n, part.nOut, *part.rank);
-        return {reinterpret_cast<BitsOf<K>*>(memory.rest.data()), std::min(most, memory.rest.size() / sizeof(K))};
-    }
-
-    template <typename K, typename V>
-    static void countDigit(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared, SplitterDigit digit,
-                           bool isFirst, std::size_t bytes) {
+    void countDigit(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared, SplitterDigit digit,
+                    bool isFirst, std::size_t bytes) const {
         using Tile = TileShape<512, 4, vectorLength<BitsOf<K>>>;
         constexpr auto kernel = kernCountSplitterDigit<Tile, BitsOf<K>>;
         const Rank& rank = *part.rank;
@@ -341,43 +407,188 @@ struct Sort {
         clear(&mine->n, part.stream, bytes - offsetof(DigitCounts, n));
         const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(part.n, Tile::elements), 1,
                                                            onCurrentDevice<kernel>(Tile::threads).residentBlocks);
+        const BorderKeys* border = nullptr;
+        if (part.n > 0) {
+            border = &memoryOf(part).buckets->border;
+        }
         launch<kernel>({blocks, Tile::threads}, part.stream, part.n, part.nOut, mine,
-                       &rank.state<SortState>()->splitters, candidates(part).keys, Radix::bitsOf(part.keysIn), compared,
-                       digit, isFirst);
+                       &rank.state<SortState>()->splitters, Radix::bitsOf(part.keysIn), border, compared, digit,
+                       isFirst || part.n == 0);
     }
 
     template <typename K, typename V>
-    static void plan(const SortPart<K, V>& part, const AllCounts& all) {
-        using Arrays = SortMemory<K, V>;
+    void putInBuckets(const SortPart<K, V>& part, const AllCounts& all, const ComparedBits<BitsOf<K>>& compared,
+                      const SplitterDigits& digits) const {
+        using Memory = SortMemory<K, V>;
+        using Bits = typename Memory::Bits;
+        using Value = typename Memory::Value;
         const Rank& rank = *part.rank;
-        SortState* const state = rank.state<SortState>();
-        launch<kernPlanExchange<typename Arrays::Bits, typename Arrays::Value>>(
-            {1, mostRanks}, part.stream, &state->plan, &state->splitters, all, rank.index(), rank.reachesAllRanks(),
-            part.scratch.window, Arrays(part.scratch.memory, part.n, part.nOut, rank).send, rank.failure());
+        const Memory memory = memoryOf(part);
+        const SplitterDigit bucket = bucketDigit(digits);
+        // What is sent may need one more pass. This is the last one, because all keys of a bucket share its digit.
+        const DigitRange range{compared.begin, compared.end};
+        const std::uint32_t mask = (1u << bucket.bits) - 1;
+        const bool mayBeSent = rank.reachesAllRanks() && range.digit(range.count() - 1).mask <= mask;
+        launch<kernPlanBuckets<Bits, Value>>(
+            {1, digitValues}, part.stream, memory.buckets, memory.bucketCounts, memory.targets,
+            &rank.state<SortState>()->splitters, all, ordersOf(part), rank.index(), digits.digit(0), bucket,
+            rank.reachesAllRanks() ? leastPerBucket : SIZE_MAX, mayBeSent, Radix::bitsOf(part.keysIn), memory.order);
+        if (part.n > 0) {
+            const Digit digit{compared.begin + bucket.shift, mask};
+            const ScatteredArray<Bits, Value> array{{}, memory.targets};
+            withPassShape<Bits, Value>([&](auto shape) {
+                using Shape = decltype(shape);
+                clearFirstStatuses(memory, Radix::passTiles<Shape>(part.n), part.stream);
+                if (rank.reachesAllRanks()) {
+                    runPass<Shape>(part, memory, part.n, Buckets::bucketPass, digit, compared.coding, array);
+                }
+            });
+        }
     }
 
     template <typename K, typename V>
-    static void partition(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared) {
-        using Arrays = SortMemory<K, V>;
-        using Bits = typename Arrays::Bits;
-        using Value = typename Arrays::Value;
-        using Tile = typename Arrays::Shape;
-        constexpr auto kernel = kernPartition<Tile, Bits, Value>;
-        constexpr std::size_t sharedBytes = sizeof(PartitionStorage<Tile, Bits, Value>);
-        if (part.n == 0) {
+    void planExchange(const SortPart<K, V>& part, const AllCounts& all, const ComparedBits<BitsOf<K>>& compared) const {
+        using Memory = SortMemory<K, V>;
+        using Bits = typename Memory::Bits;
+        using Value = typename Memory::Value;
+        const Rank& rank = *part.rank;
+        auto* const state = rank.state<SortState>();
+        const Memory memory = memoryOf(part);
+        launch<kernPlanExchange<Bits, Value>>({1, digitValues}, part.stream, &state->plan, memory.buckets,
+                                              memory.targets + digitValues, memory.bucketCounts, &state->splitters, all,
+                                              ordersOf(part), rank.index(), leastBySegments(), memory.order,
+                                              rank.failure());
+        if (part.n > 0) {
+            const CountInDeviceMemory onBorder{&memory.buckets->border.count, part.n};
+            const ScatteredArray<Bits, Value> array{{}, memory.targets + digitValues};
+            const auto run = [&](const auto& digit) {
+                withPassShape<Bits, Value>([&](auto shape) {
+                    runPass<decltype(shape)>(part, memory, onBorder, Buckets::borderPass, digit, compared.coding,
+                                             array);
+                });
+            };
+            if (rank.count() <= 2) {
+                run(ClassByBorders<Bits, true>{&memory.buckets->classes, compared});
+            } else {
+                run(ClassByBorders<Bits, false>{&memory.buckets->classes, compared});
+            }
+        }
+        if (rank.reachesAllRanks()) {
+            int tileElements = 0;
+            withPassShape<Bits, Value>([&](auto shape) { tileElements = decltype(shape)::elements; });
+            launch<kernListPieces>({1, digitValues}, part.stream, memory.segmentation, memory.pieces, memory.buckets,
+                                   memory.bucketCounts, &state->splitters, &state->plan, all, rank.index(),
+                                   static_cast<int>(sizeof(K)), tileElements);
+            launch<kernListTiles<Bits, Value>>({Memory::piecesFor(rank), 256}, part.stream, memory.tiles, memory.pieces,
+                                               all, ordersOf(part), tileElements);
+        }
+    }
+
+    template <typename K, typename V>
+    static void clearFirstStatuses(const SortMemory<K, V>& memory, std::size_t tiles, cudaStream_t stream) {
+        clear(memory.statuses.words, stream, sizeof(std::uint64_t) * Radix::DigitStatuses::wordsPerSet(tiles));
+    }
+
+    template <typename K, typename V>
+    [[nodiscard]] static OrdersOfRanks<BitsOf<K>, Radix::Carried<V>> ordersOf(const SortPart<K, V>& part) {
+        return {part.scratch.window, scratchBytesFor<std::uint64_t>(SortMemory<K, V>::pieceCountsFor(*part.rank))};
+    }
+
+    /// Enqueues a pass that puts elements of the rank in order. There is a block for each tile, also if only the device
+    /// knows how many there are, because in some inputs all keys lie on the border.
+    template <typename Shape, typename K, typename V, typename Count, typename DigitOf, typename Array>
+    static void runPass(const SortPart<K, V>& part, const SortMemory<K, V>& memory, const Count& n, int pass,
+                        const DigitOf& digit, const KeyCoding<BitsOf<K>>& coding, const Array& array) {
+        using Bits = typename SortMemory<K, V>::Bits;
+        using Value = typename SortMemory<K, V>::Value;
+        constexpr auto kernel = Radix::kernSortByDigit<Shape, Bits, Value, Count, DigitOf, KeyCoding<Bits>, Array>;
+        constexpr std::size_t sharedBytes = sizeof(Radix::PassStorage<Shape, Bits, Value>);
+        const Radix::SortArrays<Bits, Value> arrays{
+            {Radix::bitsOf(part.keysIn), Radix::carried(part.valuesIn)}, memory.order, memory.spare};
+        const std::size_t tiles = Radix::passTiles<Shape>(capacityOf(n));
+        launch<kernel>({tiles, Shape::threads, sharedBytes, Begin::Programmatic}, part.stream, n, arrays,
+                       memory.statuses, &memory.buckets->plan, TileOrder::BlockIndex, pass, digit, coding,
+                       Radix::prefetchDistance<kernel>(tiles, tiles, Shape::threads, sharedBytes), array);
+    }
+
+    /// Counts the digits in pieces.
+    template <typename K, typename V>
+    static void countDigits(const SortPart<K, V>& part, const SortMemory<K, V>& memory, const CountedPiece* pieces,
+                            int pieceCount, int firstNumber, int piecesPerNumber, DigitRange range,
+                            const KeyCoding<BitsOf<K>>& coding) {
+        using Bits = BitsOf<K>;
+        Radix::withDigitCounters<Bits>([&](auto shape, auto replicas, std::size_t sharedBytes) {
+            using Shape = decltype(shape);
+            constexpr auto kernel = kernCountDigitsOfPieces<Shape, replicas(), Bits>;
+            const unsigned resident = onCurrentDevice<kernel>(Shape::threads, sharedBytes).residentBlocks;
+            if (resident == 0) {
+                return false;
+            }
+            const auto blocks = std::min<std::size_t>(
+                resident, Common::divideRoundUp(std::max(part.n, part.nOut), std::size_t{Shape::elements}));
+            launch<kernel>({blocks, Shape::threads, sharedBytes}, part.stream, memory.pieceCounts, pieces, pieceCount,
+                           firstNumber, piecesPerNumber, memory.order.keys, range, coding);
+            return true;
+        });
+    }
+
+    /// Counts the digits in what remains of the rank's order, for all ranks.
+    template <typename K, typename V>
+    void countOrder(const SortPart<K, V>& part, DigitRange range, const KeyCoding<BitsOf<K>>& coding) const {
+        using Memory = SortMemory<K, V>;
+        if (part.n > 0 || part.nOut > 0) {
+            const Memory memory = memoryOf(part);
+            clear(memory.pieceCounts, part.stream, Memory::pieceCountsFor(*part.rank) * sizeof(std::uint64_t));
+            countDigits(part, memory, memory.segmentation->counted, mostCounted, 0, countedPerNumber, range, coding);
+        }
+    }
+
+    /// Sorts what the rank gets. The first pass fetches it.
+    template <typename K, typename V>
+    void sortPieces(const SortPart<K, V>& part, DigitRange range, const KeyCoding<BitsOf<K>>& coding) const {
+        using Memory = SortMemory<K, V>;
+        using Bits = typename Memory::Bits;
+        using Value = typename Memory::Value;
+        using Parts = Radix::Segments<Bits, Value>;
+        if (part.nOut == 0) {
             return;
         }
         const Rank& rank = *part.rank;
-        const SortState* const state = rank.state<SortState>();
-        const Arrays memory(part.scratch.memory, part.n, part.nOut, rank);
-        clear(memory.statuses, part.stream, memory.statusWords * sizeof(std::uint64_t));
-        if (onCurrentDevice<kernel>(Tile::threads, sharedBytes).residentBlocks == 0) {
-            throw CudaError("distributed sort: the device has too little shared memory");
+        const Memory memory = memoryOf(part);
+        if (!sortsBySegments(part.nOut, rank)) {
+            constexpr int threads = 1024;
+            launch<kernFetchTiles<Bits, Value>>({Memory::tilesFor(0, part.nOut, rank), threads}, part.stream,
+                                                memory.received, memory.tiles, &memory.segmentation->tiles);
+            sortReceived(part, memory);
+            return;
         }
-        launch<kernel>(
-            {Arrays::tilesOf(part.n), Tile::threads, sharedBytes}, part.stream, part.n,
-            Radix::Elements<const Bits, const Value>{Radix::bitsOf(part.keysIn), Radix::carried(part.valuesIn)},
-            memory.statuses, &state->splitters, &state->plan, rank.index(), rank.count(), compared);
+        countDigits(part, memory, memory.segmentation->got, digitValues, rank.index(), 1, range, coding);
+        launch<kernPlanSegments>({static_cast<std::size_t>(digitValues) * range.count(), digitValues}, part.stream,
+                                 memory.segmentation, memory.starts, &rank.state<SortState>()->plan,
+                                 part.scratch.window, rank.index(), rank.count(), range.count());
+        withPassShape<Bits, Value>([&](auto shape) {
+            using Shape = decltype(shape);
+            constexpr auto kernel =
+                Radix::kernSortByDigit<Shape, Bits, Value, std::size_t, Digit, KeyCoding<Bits>, Parts>;
+            constexpr std::size_t sharedBytes = sizeof(Radix::PassStorage<Shape, Bits, Value>);
+            const std::size_t tiles = Memory::template tilesFor<Shape>(0, part.nOut, rank);
+            clearFirstStatuses(memory, tiles, part.stream);
+            const Radix::SortArrays<Bits, Value> arrays{
+                {}, {Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)}, memory.spare};
+            const int distance = Radix::prefetchDistance<kernel>(tiles, tiles, Shape::threads, sharedBytes);
+            for (int i = 0; i < range.count(); ++i) {
+                launch<kernel>({tiles, Shape::threads, sharedBytes, Begin::Programmatic}, part.stream, part.nOut,
+                               arrays, memory.statuses, &memory.segmentation->plan, TileOrder::BlockIndex, i,
+                               range.digit(i), coding, distance,
+                               Parts{memory.tiles, &memory.segmentation->tiles, memory.starts, digitValues});
+            }
+        });
+    }
+
+    template <typename K, typename V>
+    void sortReceived(const SortPart<K, V>& part, const SortMemory<K, V>& memory) const {
+        sortLocally<K, V>(memory.received, {Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)}, part.nOut,
+                          memory.rest, part.stream);
     }
 
     template <typename K, typename V>

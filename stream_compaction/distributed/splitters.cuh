@@ -14,8 +14,8 @@
 /// All splitters are found at once, digit by digit from the highest: each rank counts the next digit of the keys that
 /// begin like a splitter, the ranks exchange the counts, and each of them finds the next digit of each splitter. Equal
 /// keys are cut by rank and index, so that the sort is stable and any input is divided evenly, also if all keys are
-/// equal. Once few keys begin like a splitter, a rank collects them, and reads no others any more. (Radix select; for
-/// sorts by splitters see Blelloch et al., "A Comparison of Sorting Algorithms for the Connection Machine CM-2", 1991.)
+/// equal. (Radix select; for sorts by splitters see Blelloch et al., "A Comparison of Sorting Algorithms for the
+/// Connection Machine CM-2", 1991.)
 namespace StreamCompaction::Distributed {
 
 inline constexpr int mostSplitters = mostRanks - 1;
@@ -91,43 +91,34 @@ struct DigitCounts {
 /// The counts of all ranks.
 using AllCounts = ToldBy<DigitCounts>;
 
-/// Where a rank reads the keys of the next splitter digit.
-enum class Source {
-    Keys,            ///< all its keys
-    KeysCollecting,  ///< the same, and those that begin like a splitter are collected
-    Candidates       ///< those that have been collected
+/// The keys of a rank that may be splitters once the first digit is known (buckets.cuh).
+struct BorderKeys {
+    const void* keys;
+    std::size_t count;
 };
 
-/// Keys that begin like a splitter. There is room for `capacity` of them.
-template <typename Bits>
-struct Candidates {
-    Bits* keys;
-    std::size_t capacity;
-};
-
-/// What a rank knows of the splitters. All ranks find the same, but for the source. Zero at the beginning.
+/// What a rank knows of the splitters. All ranks find the same. Zero at the beginning.
 struct Splitters {
     std::uint64_t keys[mostSplitters];       ///< the digits so far; ascending
     std::uint64_t rests[mostSplitters];      ///< the splitter's position among the keys with these digits
     int tables[mostSplitters];               ///< the table that counts for the splitter
     std::uint64_t tableKeys[mostSplitters];  ///< the digits so far of each table's splitters
     int tableCount;
-    Source source;                 ///< of this rank's keys
-    std::uint64_t candidateCount;  ///< the keys that this rank has collected
 
     /// Per rank and splitter, the number of keys before the splitter, and of those equal to it, in the digits so far.
     std::uint64_t below[mostRanks][mostSplitters];
     std::uint64_t equal[mostRanks][mostSplitters];
 };
 
-/// Counts the next digit of the keys that begin like a splitter. If these are few, it also collects them, and the later
-/// digits are counted among them alone.
+/// Counts the next digit of the keys that begin like a splitter. The first digit is counted among the rank's n keys,
+/// the others among those on the border.
 ///
 /// Work O(n tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit.
 template <typename Shape, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
-    kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, Splitters* splitters, Bits* candidates,
-                           const Bits* keys, ComparedBits<Bits> compared, SplitterDigit digit, bool isFirst) {
+    kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, const Splitters* splitters,
+                           const Bits* keys, const BorderKeys* border, ComparedBits<Bits> compared, SplitterDigit digit,
+                           bool isFirst) {
     __shared__ std::uint32_t counts[mostCounters];
     __shared__ Bits tableKeys[mostSplitters];
     const int tables = isFirst ? 1 : splitters->tableCount;
@@ -143,9 +134,9 @@ __global__ void __launch_bounds__(Shape::threads)
     __syncthreads();
 
     // Count. Most keys are compared with the first table alone.
-    const Source source = splitters->source;
     const Bits firstTableKey = tableKeys[0];
-    const auto count = [&](Bits key) {
+    const auto* const from = isFirst ? keys : static_cast<const Bits*>(border->keys);
+    forEachElement<Shape>(from, isFirst ? n : border->count, [&](Bits key) {
         const Bits bits = compared.of(key);
         const Bits before = digit.before(bits);
         int table = 0;
@@ -158,15 +149,7 @@ __global__ void __launch_bounds__(Shape::threads)
             }
         }
         atomicAdd(&counts[table << digit.bits | digit.of(bits)], 1u);
-        if (source == Source::KeysCollecting) {
-            candidates[atomicAdd(reinterpret_cast<unsigned long long*>(&splitters->candidateCount), 1ull)] = key;
-        }
-    };
-    if (source == Source::Candidates) {
-        forEachElement<Shape>(candidates, splitters->candidateCount, count);
-    } else {
-        forEachElement<Shape>(keys, n, count);
-    }
+    });
     __syncthreads();
 
     // Add to the counts of all blocks.
@@ -183,11 +166,9 @@ __global__ void __launch_bounds__(Shape::threads)
 
 inline constexpr int splitterThreads = 1024;
 
-/// Finds the next digit of each splitter from the counts of all ranks. Rank `me` collects candidates if there is room.
-/// One block. Work O(ranks^2 counters).
+/// Finds the next digit of each splitter from the counts of all ranks. One block. Work O(ranks^2 counters).
 static __global__ void __launch_bounds__(splitterThreads)
-    kernFindSplitterDigit(Splitters* splitters, AllCounts all, int me, std::size_t candidateCapacity,
-                          SplitterDigit digit, bool isFirst) {
+    kernFindSplitterDigit(Splitters* splitters, AllCounts all, SplitterDigit digit, bool isFirst) {
     constexpr int warps = splitterThreads / Warp::lanes;
     __shared__ std::uint64_t warpSums[warps];
     __shared__ int found;
@@ -253,19 +234,14 @@ static __global__ void __launch_bounds__(splitterThreads)
     // Splitters that agree so far share a table.
     if (thread == 0) {
         int tables = 0;
-        std::uint64_t candidates = 0;
         for (int s = 0; s < all.ranks - 1; ++s) {
             const std::uint64_t key = splitters->keys[s];
             if (s == 0 || key != splitters->keys[s - 1]) {
                 splitters->tableKeys[tables++] = key;
-                candidates += splitters->equal[me][s];
             }
             splitters->tables[s] = tables - 1;
         }
         splitters->tableCount = tables;
-        splitters->source = splitters->source != Source::Keys ? Source::Candidates
-                            : candidates <= candidateCapacity ? Source::KeysCollecting
-                                                              : Source::Keys;
     }
 }
 

@@ -106,6 +106,36 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
     }
 }
 
+/// Counts all digits of the keys that are one team's part of n (forEachElement). Digits past the range are counted as
+/// zeros, in tables that are never read.
+template <typename Shape, typename Bits>
+__device__ void countDigits(const ReplicatedCounters<Shape::threads>& counts, const Bits* keys, std::size_t n,
+                            DigitRange range, const KeyCoding<Bits>& coding, unsigned team, unsigned teams) {
+    constexpr int mostDigitsHere = sizeof(Bits) * 8 / digitBits;
+    Digit places[mostDigitsHere];
+#pragma unroll
+    for (int d = 0; d < mostDigitsHere; ++d) {
+        places[d] = d < range.count() ? range.digit(d) : Digit{0, 0};
+    }
+    const auto countCodes = [&](auto encode) {
+        forEachElement<Shape>(
+            keys, n,
+            [&](Bits key) {
+                const Bits code = encode(key);
+#pragma unroll
+                for (int d = 0; d < mostDigitsHere; ++d) {
+                    counts.increment(d * digitValues + places[d].of(code));
+                }
+            },
+            team, teams);
+    };
+    if (coding.onlyInverts()) {
+        countCodes([&](Bits key) { return static_cast<Bits>(key ^ coding.inverted); });
+    } else {
+        countCodes([&](Bits key) { return coding.encode(key); });
+    }
+}
+
 /// Histograms of all digits in one read of the keys. The last block to finish plans the passes.
 ///
 /// Each counter has `replicas` copies in shared memory, so that lanes rarely meet in a bank. With 32 replicas they
@@ -117,33 +147,13 @@ template <typename Shape, int replicas, typename Bits, typename Count>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountDigits(Count number, Plan* plan, Counters* counters, const Bits* keys, DigitRange range,
                     KeyCoding<Bits> coding, bool spareIsInput) {
-    constexpr int mostDigitsHere = sizeof(Bits) * 8 / digitBits;
     const ReplicatedCounters<Shape::threads> counts(&dynamicShared<std::uint32_t>(), replicas);
     const std::size_t n = numberOf(number);
     const int digits = range.count();
     counts.clear(digits * digitValues);
     __syncthreads();
 
-    // Count. Digits past the range are counted as zeros, in tables that are never read.
-    Digit places[mostDigitsHere];
-#pragma unroll
-    for (int d = 0; d < mostDigitsHere; ++d) {
-        places[d] = d < digits ? range.digit(d) : Digit{0, 0};
-    }
-    const auto countCodes = [&](auto encode) {
-        forEachElement<Shape>(keys, n, [&](Bits key) {
-            const Bits code = encode(key);
-#pragma unroll
-            for (int d = 0; d < mostDigitsHere; ++d) {
-                counts.increment(d * digitValues + places[d].of(code));
-            }
-        });
-    };
-    if (coding.onlyInverts()) {
-        countCodes([&](Bits key) { return static_cast<Bits>(key ^ coding.inverted); });
-    } else {
-        countCodes([&](Bits key) { return coding.encode(key); });
-    }
+    countDigits<Shape>(counts, keys, n, range, coding, blockIdx.x, gridDim.x);
     __syncthreads();
 
     // Add the sums to the counts of all blocks.
@@ -259,6 +269,13 @@ template <auto kernel>
     return prefetches ? static_cast<int>(onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks) : 0;
 }
 
+/// What a pass computes digits with. A digit that lies in device memory has its own overload, which loads it once per
+/// block.
+template <typename DigitOf>
+[[nodiscard]] __device__ const DigitOf& loaded(const DigitOf& digit) {
+    return digit;
+}
+
 /// The same digit, but the compiler cannot know that. Otherwise it keeps the digit of each key and the address of its
 /// counter from counting to ranking. That takes two registers per key and costs more than computing them again.
 [[nodiscard]] __device__ inline Digit withoutMemory(Digit digit) {
@@ -284,8 +301,112 @@ template <typename DigitOf>
     return {digit, ~__ballot_sync(Warp::allLanes, true)};
 }
 
+/// The tile of a pass: `size` elements of `from`, from element `begin` on.
+template <typename Bits, typename Value>
+struct PassTile {
+    Elements<const Bits, const Value> from;
+    std::size_t begin;
+    int size;
+    int segment;
+    bool beginsSegment;
+};
+
+/// An array that is sorted as a whole. Its tiles follow one another.
+struct WholeArray {
+    [[nodiscard]] __device__ bool hasTile(unsigned /*tile*/) const { return true; }
+
+    /// Prefetches the keys of a tile, if there is one.
+    template <typename Shape, typename Bits>
+    __device__ void prefetch(int tile, std::size_t n, const Pass& /*pass*/, const Bits* keys) const {
+        const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
+        if (begin < n) {
+            prefetchToL2(keys + begin, static_cast<int>(min(n - begin, std::size_t{Shape::elements})));
+        }
+    }
+
+    /// Only the last tile has places past its end, and none looks back at it.
+    template <typename Keys, typename DigitOf>
+    [[nodiscard]] __device__ std::uint32_t countedPastTheEnd(const Keys& /*keys*/, const DigitOf& /*digit*/,
+                                                             int /*value*/) const {
+        return 0;
+    }
+
+    template <typename Shape, typename Bits, typename Value>
+    [[nodiscard]] __device__ PassTile<Bits, Value> tile(int tile, std::size_t n, const Pass& pass,
+                                                        const SortArrays<Bits, Value>& arrays) const {
+        const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
+        return {arrays.source(pass.from), begin, static_cast<int>(min(n - begin, std::size_t{Shape::elements})), 0,
+                false};
+    }
+
+    /// Per digit, where the elements of a segment begin.
+    [[nodiscard]] __device__ const std::uint64_t* starts(const Plan& plan, int index, int /*segment*/) const {
+        return plan.starts[index];
+    }
+
+    /// The array to which the elements with a digit go.
+    template <typename Bits, typename Value>
+    [[nodiscard]] __device__ Elements<Bits, Value> target(const Pass& pass, const SortArrays<Bits, Value>& arrays,
+                                                          int /*digit*/) const {
+        return arrays.target(pass.to);
+    }
+};
+
+/// A tile of a segment. It lies at `from` before the first pass, and at element `begin` of the array afterwards.
+template <typename Bits, typename Value>
+struct alignas(16) SegmentTile {
+    Elements<const Bits, const Value> from;
+    std::size_t begin;
+    std::uint16_t size;
+    std::uint16_t segment;
+    std::uint32_t beginsSegment;  ///< 1 if it does, else 0
+};
+
+/// An array each segment of which is sorted for itself. The elements of segment s with digit d begin at
+/// startsOfSegments[(pass * segments + s) * digitValues + d].
+template <typename Bits, typename Value>
+struct Segments {
+    const SegmentTile<Bits, Value>* tiles;  ///< those of a segment follow one another
+    const unsigned* tileCount;              ///< in device memory
+    const std::uint64_t* startsOfSegments;
+    int segments;
+
+    [[nodiscard]] __device__ bool hasTile(unsigned tile) const { return tile < *tileCount; }
+
+    /// The first pass may read the memory of other cards, which the cache does not hold.
+    template <typename Shape>
+    __device__ void prefetch(int tile, std::size_t /*n*/, const Pass& pass, const Bits* keys) const {
+        if (!pass.isFirst && hasTile(tile)) {
+            prefetchToL2(keys + tiles[tile].begin, tiles[tile].size);
+        }
+    }
+
+    template <typename Keys, typename DigitOf>
+    [[nodiscard]] __device__ std::uint32_t countedPastTheEnd(const Keys& keys, const DigitOf& digit, int value) const {
+        return keys.countedPastTheEnd(digit, value);
+    }
+
+    template <typename Shape>
+    [[nodiscard]] __device__ PassTile<Bits, Value> tile(int tile, std::size_t /*n*/, const Pass& pass,
+                                                        const SortArrays<Bits, Value>& arrays) const {
+        static_assert(Shape::elements <= 0xffff);
+        const SegmentTile<Bits, Value> part = tiles[tile];
+        return {pass.isFirst ? part.from : arrays.source(pass.from), pass.isFirst ? 0 : part.begin, part.size,
+                part.segment, part.beginsSegment != 0};
+    }
+
+    [[nodiscard]] __device__ const std::uint64_t* starts(const Plan& /*plan*/, int index, int segment) const {
+        return startsOfSegments + (static_cast<std::size_t>(index) * segments + segment) * digitValues;
+    }
+
+    [[nodiscard]] __device__ Elements<Bits, Value> target(const Pass& pass, const SortArrays<Bits, Value>& arrays,
+                                                          int /*digit*/) const {
+        return arrays.target(pass.to);
+    }
+};
+
 /// One pass: sorts by a digit, stably, reading and writing each element once. The digit is that of a radix sort, or any
-/// function of a key (multi_partition.cuh).
+/// function of a key (multi_partition.cuh). `parts` is a WholeArray, or Segments that are sorted each for itself.
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the keys in shared memory in the order of
 /// the digits. One thread per digit looks back for the number of keys with that digit in earlier tiles. Then the block
@@ -297,10 +418,10 @@ template <typename DigitOf>
 /// the accesses to shared memory are busy for three quarters of the time, the integer pipe for two thirds, and DRAM for
 /// half.
 template <typename Shape, typename Bits, typename Value, typename Number, typename DigitOf = Digit,
-          typename Coding = KeyCoding<Bits>>
+          typename Coding = KeyCoding<Bits>, typename Parts = WholeArray>
 __global__ void __launch_bounds__(Shape::threads, 2)
     kernSortByDigit(Number number, SortArrays<Bits, Value> arrays, DigitStatuses statuses, Plan* plan, TileOrder order,
-                    int index, DigitOf digit, Coding coding, int prefetchDistance) {
+                    int index, DigitOf digitOf, Coding coding, int prefetchDistance, Parts parts) {
     using LookBack::Count;
     using LookBack::State;
     const LookBack::ColumnPlatform platform;
@@ -310,22 +431,22 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         return;
     }
     auto& storage = dynamicShared<PassStorage<Shape, Bits, Value>>();
-    const auto from = arrays.source(pass.from);
-    const auto to = arrays.target(pass.to);
     const auto set = statuses.set(pass.order);
     const int column = static_cast<int>(threadIdx.x);
     const std::size_t n = numberOf(number);
+    if (!parts.hasTile(blockIdx.x)) {
+        return;
+    }
 
+    const auto& digit = loaded(digitOf);
     const auto take = [&](int round) { return tileOfBlock(order, &plan->tickets[index], storage.tile, round); };
     forEachTile<Number>(static_cast<int>((n + Shape::elements - 1) / Shape::elements), take, [&](int tile) {
-        const auto sizeFrom = [&](std::size_t first) {
-            return static_cast<int>(min(n - first, std::size_t{Shape::elements}));
-        };
-        const std::size_t begin = static_cast<std::size_t>(tile) * Shape::elements;
-        const int size = sizeFrom(begin);
+        const PassTile<Bits, Value> part = parts.template tile<Shape>(tile, n, pass, arrays);
+        const std::size_t begin = part.begin;
+        const int size = part.size;
 
         // Count, and publish the counts.
-        const Bits* const input = inGlobalMemory(from.keys + begin);
+        const Bits* const input = inGlobalMemory(part.from.keys + begin);
         TileKeys<Shape, Bits> keys;
         typename PassStorage<Shape, Bits, Value>::Ranks ranks(storage.ranks, storage.counts);
         if (!Coding::isIdentity && pass.isFirst) {
@@ -334,9 +455,10 @@ __global__ void __launch_bounds__(Shape::threads, 2)
             keys.loadAndCount(input, size, NoCoding{}, ranks, digit);
         }
         const std::uint32_t total = ranks.total();
+        const std::uint32_t count = total - parts.countedPastTheEnd(keys, digit, column);
         if (column < digitValues) {
             const int status = DigitStatuses::indexOf(tile, column);
-            set.publish(platform, status, State::Aggregate, Count{total});
+            set.publish(platform, status, part.beginsSegment ? State::Prefix : State::Aggregate, Count{count});
             statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
         }
 
@@ -348,27 +470,29 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         std::int64_t start = 0;
         if (column < digitValues) {
             constexpr int window = hasValues<Value> ? 1 : 4;
-            const Count before =
-                LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues, LookBack::AddCounts{});
-            set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + total});
-            start = static_cast<std::int64_t>(plan->starts[index][column] + before.value) - firstRank;
-            storage.keyRuns[column] = to.keys + start;
+            const Count before = part.beginsSegment
+                                     ? Count{0}
+                                     : LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues,
+                                                                          LookBack::AddCounts{});
+            set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + count});
+            start =
+                static_cast<std::int64_t>(parts.starts(*plan, index, part.segment)[column] + before.value) - firstRank;
+            storage.keyRuns[column] = parts.target(pass, arrays, column).keys + start;
         }
         __syncthreads();
 
         // Store the keys, then the values.
-        const std::size_t ahead = begin + static_cast<std::size_t>(prefetchDistance) * Shape::elements;
-        if (!hasValues<Value> && begin < ahead && ahead < n) {
-            prefetchToL2(from.keys + ahead, sizeFrom(ahead));
+        if (!hasValues<Value> && prefetchDistance > 0) {
+            parts.template prefetch<Shape>(tile + prefetchDistance, n, pass, part.from.keys);
         }
         const StoredDigits<Shape> digits = storeCoded(
             coding, pass.isLast, [&](auto decode) { return storeKeys<Shape>(storage, size, digit, decode); });
         if constexpr (hasValues<Value>) {
             __syncthreads();
             if (column < digitValues) {
-                storage.valueRuns[column] = to.values + start;
+                storage.valueRuns[column] = parts.target(pass, arrays, column).values + start;
             }
-            keys.loadAndPackValues(from.values, begin, pass.isFirst, storage);
+            keys.loadAndPackValues(part.from.values, begin, pass.isFirst, storage);
             __syncthreads();
             storeValues<Shape>(storage, size, digits);
         }

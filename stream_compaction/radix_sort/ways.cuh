@@ -262,6 +262,21 @@ template <typename Shape>
     return Common::divideRoundUp(n, Shape::elements);
 }
 
+/// Calls `launch(shape, replicas, sharedBytes)` with counters for all digits of a key in up to 128 KiB of shared memory
+/// per block. If it returns false, because the card has less, calls it with 32 KiB, which every card has.
+template <typename Bits, typename Launch>
+void withDigitCounters(const Launch& launch) {
+    constexpr std::size_t bytesPerReplica = sizeof(Bits) * digitValues * sizeof(std::uint32_t);
+    const auto launchWithin = [&](auto kibibytes) {
+        constexpr int replicas = static_cast<int>(std::min<std::size_t>(32, (kibibytes() << 10) / bytesPerReplica));
+        return launch(TileShape<1024, 4, vectorLength<Bits>>{}, std::integral_constant<int, replicas>{},
+                      replicas * bytesPerReplica);
+    };
+    if (!launchWithin(std::integral_constant<std::size_t, 128>{})) {
+        (void)launchWithin(std::integral_constant<std::size_t, 32>{});
+    }
+}
+
 /// Sorts with one launch per pass, on cards whose multiprocessors hold at least `blocksPerMultiprocessor` blocks each.
 template <typename Shape, int blocksPerMultiprocessor = 1, std::size_t most = anyNumber>
 struct InPasses {
@@ -293,9 +308,19 @@ struct InPasses {
             sort.in, sort.out, sort.consumesInput() ? sort.consumed : takeElements<Bits, Value>(rest, sort.capacity())};
 
         clearStatuses<Shape>(sort.n, statuses, counters, sort.stream);
-        if (!launchCount<128>(sort, plan, counters)) {
-            (void)launchCount<32>(sort, plan, counters);
-        }
+        withDigitCounters<Bits>([&](auto shape, auto replicas, std::size_t countBytes) {
+            using CountShape = decltype(shape);
+            constexpr auto count = kernCountDigits<CountShape, replicas(), Bits, Count>;
+            const unsigned resident = onCurrentDevice<count>(CountShape::threads, countBytes).residentBlocks;
+            if (resident == 0) {
+                return false;
+            }
+            const auto blocks =
+                std::min<std::size_t>(resident, Common::divideRoundUp(sort.capacity(), CountShape::elements));
+            StreamCompaction::launch<count>({blocks, CountShape::threads, countBytes}, sort.stream, sort.n, plan,
+                                            counters, sort.in.keys, sort.range, sort.coding, sort.consumesInput());
+            return true;
+        });
         if (sort.consumesInput()) {
             constexpr int threads = 256;
             constexpr auto copy = kernCopyFirst<Bits, Value, Count>;
@@ -307,35 +332,16 @@ struct InPasses {
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
         const int distance = prefetchDistance<kernel>(blocks, tiles, Shape::threads, sharedBytes<Bits, Value>);
         for (int i = 0; i < sort.range.count(); ++i) {
-            StreamCompaction::launch<kernel>(
-                {blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic}, sort.stream, sort.n, arrays,
-                statuses, plan, orderFor(sort.order, blocks, tiles), i, sort.range.digit(i), sort.coding, distance);
+            StreamCompaction::launch<kernel>({blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic},
+                                             sort.stream, sort.n, arrays, statuses, plan,
+                                             orderFor(sort.order, blocks, tiles), i, sort.range.digit(i), sort.coding,
+                                             distance, WholeArray{});
         }
     }
 
   private:
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(PassStorage<Shape, Bits, Value>);
-
-    /// Computes the histograms in at most `kibibytes` KiB of shared memory per block. Returns false if the card has
-    /// less. Every card has 32.
-    template <std::size_t kibibytes, typename Bits, typename Value, typename Count>
-    [[nodiscard]] static bool launchCount(const SortCall<Bits, Value, Count>& sort, Plan* plan, Counters* counters) {
-        using CountShape = TileShape<1024, 4, vectorLength<Bits>>;
-        constexpr std::size_t bytesPerReplica = sizeof(Bits) * digitValues * sizeof(std::uint32_t);
-        constexpr int replicas = static_cast<int>(std::min<std::size_t>(32, (kibibytes << 10) / bytesPerReplica));
-        constexpr auto kernel = kernCountDigits<CountShape, replicas, Bits, Count>;
-        constexpr std::size_t countBytes = replicas * bytesPerReplica;
-        const unsigned resident = onCurrentDevice<kernel>(CountShape::threads, countBytes).residentBlocks;
-        if (resident == 0) {
-            return false;
-        }
-        const auto blocks =
-            std::min<std::size_t>(resident, Common::divideRoundUp(sort.capacity(), CountShape::elements));
-        StreamCompaction::launch<kernel>({blocks, CountShape::threads, countBytes}, sort.stream, sort.n, plan, counters,
-                                         sort.in.keys, sort.range, sort.coding, sort.consumesInput());
-        return true;
-    }
 };
 
 /// A table of ways, in the order in which they are tried.

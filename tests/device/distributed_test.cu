@@ -268,7 +268,46 @@ TEST_P(DistributedTest, SortOfEveryKindOfInput) {
     expectSorted(counts, {.descending = true}, hostArray(n, [](std::size_t i) { return static_cast<int>(i / 3); }));
 }
 
-/// All keys begin alike, and there is no room to collect them.
+/// Random keys of which few bits decide the bucket. So there are few tiles, and the simulator takes less time.
+template <typename K>
+std::vector<K> keysInFewBuckets(std::size_t n, BitsOf<K> differing, std::uint64_t seed) {
+    return hostArray(
+        n, [&](std::size_t i) { return std::bit_cast<K>(static_cast<BitsOf<K>>(randomBits(seed, i) & differing)); });
+}
+
+/// The ranks put their keys in buckets, as they do with many keys.
+TEST_P(DistributedTest, SortInBuckets) {
+    for (const auto& counts : distributions(size())) {
+        expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<int>(totalOf(counts), 0x81FF'F0FF, 30));
+        expectSorted(counts, {.leastPerBucket = 0}, std::vector<int>(totalOf(counts), 8));
+    }
+}
+
+TEST_P(DistributedTest, SortOfEveryTypeOfKeyInBuckets) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<std::int8_t>(n, 0xC3, 31));
+    expectSorted(counts, {.descending = true, .leastPerBucket = 0}, keysInFewBuckets<std::uint16_t>(n, 0x41FF, 32));
+    expectSorted(counts, {.beginBit = 5, .endBit = 23, .leastPerBucket = 0},
+                 keysInFewBuckets<std::uint32_t>(n, 0xFFA0'FFFF, 33));
+    expectSorted(counts, {.beginBit = 3, .endBit = 8, .leastPerBucket = 0},
+                 keysInFewBuckets<std::uint32_t>(n, 0x0000'00FF, 34));
+    expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<float>(n, 0xC1FF'FFFF, 35));
+    expectSorted(counts, {.descending = true, .leastPerBucket = 0},
+                 keysInFewBuckets<double>(n, 0x8170'0000'0000'FFFF, 36));
+    expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<std::uint64_t>(n, 0xC100'0000'000F'0000, 37));
+}
+
+/// Some ranks get few elements. They fetch them, while others sort by segments.
+TEST_P(DistributedTest, SortWithFewElementsOnSomeRanks) {
+    for (const std::size_t most : {300, 150}) {  // with several buckets, and mostly with one
+        std::vector<std::size_t> counts(size(), 20);
+        counts.front() = most;
+        expectSorted(counts, {.leastPerBucket = 1}, keysInFewBuckets<int>(totalOf(counts), 0x81FF'F0FF, 38));
+    }
+}
+
+/// All keys begin alike.
 TEST_P(DistributedTest, SortOfAFewSmallKeys) {
     const std::vector<std::size_t> counts(size(), 100);
     expectSorted(counts, {}, hostArray(totalOf(counts), [](std::size_t i) {
