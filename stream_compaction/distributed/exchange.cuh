@@ -53,8 +53,13 @@ void completeExchange(const Call<Part>& call, const Planned& planned, const Send
     Cuts cuts;  // the same on all ranks
     call.forEachValid([&](const Part& part) {
         part.rank->waitFor(part.stream);
-        Common::checkCUDAError(cudaMemcpyAsync(&cuts, planned(part), sizeof(cuts), cudaMemcpyDeviceToHost, part.stream),
-                               "cudaMemcpyAsync");
+        const std::size_t ranks = part.rank->count();
+        for (std::size_t rank = 0; rank < ranks; ++rank) {  // only these have been written
+            Common::checkCUDAError(
+                cudaMemcpyAsync(cuts.of[rank], planned(part)->of[rank], (ranks + 1) * sizeof(cuts.of[rank][0]),
+                                cudaMemcpyDeviceToHost, part.stream),
+                "cudaMemcpyAsync");
+        }
         Common::checkCUDAError(cudaStreamSynchronize(part.stream), "cudaStreamSynchronize");
     });
     inGroup([&] { call.forEachValid([&](const Part& part) { send(part, cuts); }); });

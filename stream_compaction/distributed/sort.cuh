@@ -190,7 +190,7 @@ struct Sort {
     /// The fewest elements of all ranks per bucket, on average, with which the ranks put their elements in 256 buckets,
     /// the same number on all ranks. A rank that gets fewer than 128 times as many elements fetches them before it
     /// sorts them.
-    std::size_t leastPerBucket = std::size_t{1} << 17;
+    std::size_t leastPerBucket = std::size_t{1} << 15;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
     /// same `mostPerRank`, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
