@@ -11,7 +11,8 @@ from measurements import copy_speed, is_power
 ALONE = {"partition": "single-pass-apart", "sort": "radix", "sort-pairs": "radix"}  # variants of one GPU
 EXCHANGES = {"compact": 1, "partition": 1, "utf8-to-utf32": 2, "utf8-to-utf16": 2, "utf8-validate": 2,
              "utf32-to-utf8": 1, "utf16-to-utf8": 2}  # of operations on arrays that stay where they are
-SPLITTER_READS = 2  # of all keys, for uniform keys
+KEY_BYTES = 4
+CARRYING_PASSES = 2  # of a sort: one sends elements over the link while it puts them in buckets, one fetches the others
 ELEMENT_BYTES = {"sort": 4, "sort-pairs": 8}
 GATHERED_BYTES = 5 << 20  # most of an array that every rank sorts; allSlotBytes in distributed/rank.h
 SMALL = (1 << 16, 1 << 20)  # sizes at which exchanges are most of the time
@@ -34,10 +35,11 @@ def is_gathered(operation, n):
 class Model:
     """The model of the GPUs of one file: what it predicts for each operation, size and number of GPUs.
 
-    Two sorts on the fewest GPUs say how fast NCCL gathers keys, and how fast the partition stores them over the link.
+    Two sorts on the fewest GPUs say how fast NCCL gathers keys, and how fast passes carry them over the link. If sorts
+    were measured before the passes did so, `carrying` is the speed that other GPUs reach, in bytes per second.
     """
 
-    def __init__(self, rows):
+    def __init__(self, rows, carrying=None):
         self.usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
         self.rows = {(row["operation"], row["variant"], int(row["n"]), int(row["gpus"])): row
                      for row in rows if row["input"] == self.usual[row["operation"]]}
@@ -46,9 +48,9 @@ class Model:
         self.counts = sorted({gpus for _, variant, _, gpus in self.rows if variant == "distributed"})
         few = self.counts[0]
         self.gathering = self.speed_of(SMALL[-1], few)
-        self.storing = self.speed_of(max(n for operation, variant, n, gpus in self.rows
-                                         if (operation, variant, gpus) == ("sort", "distributed", few)
-                                         and self.knows(operation, n, gpus)), few)
+        self.carrying = carrying or self.speed_of(max(n for operation, variant, n, gpus in self.rows
+                                                      if (operation, variant, gpus) == ("sort", "distributed", few)
+                                                      and self.knows(operation, n, gpus)), few)
 
     def time(self, operation, variant, n, gpus):
         return float(self.rows[operation, variant, n, gpus]["median_us"]) / 1e6
@@ -82,18 +84,30 @@ class Model:
         own, sent = self.of_sort(operation, n, gpus)
         if is_gathered(operation, n):
             return own + sent / self.gathering
-        element = ELEMENT_BYTES[operation]
-        return own + max(2 * element * part / self.copy, sent / (link or self.storing))
+        return own + max(CARRYING_PASSES * self.pass_of(operation, part), sent / (link or self.carrying))
+
+    def first_digit(self, part):
+        """The read of all keys in which a rank counts the first splitter digit."""
+        return KEY_BYTES * part / self.copy
+
+    def pass_of(self, operation, part):
+        """A pass of the sort on one GPU, which reads all keys once before its passes. One byte of the key is a pass."""
+        return (self.alone(operation, part) - KEY_BYTES * part / self.copy) / KEY_BYTES
+
+    def finding(self, gpus):
+        """The kernels and exchanges that find the splitters, and the two exchanges behind."""
+        digit = (gpus + 1) * self.launch + self.exchange(gpus)  # one of two kernels finds a splitter after the other
+        return splitter_digits(gpus) * digit + 2 * self.exchange(gpus)
 
     def of_sort(self, operation, n, gpus):
-        """The time of a sort without what it sends, and the bytes that each rank sends and receives."""
-        part, exchange = n // gpus, self.exchange(gpus)
-        element = ELEMENT_BYTES[operation]
+        """The time of a sort without what sends the elements, and the bytes that each rank sends and receives. Small
+        arrays are gathered. Otherwise two passes carry the elements."""
+        part, element = n // gpus, ELEMENT_BYTES[operation]
         if is_gathered(operation, n):
-            return 2 * self.launch + exchange + self.alone(operation, n), element * (n - part)
-        digit = (gpus + 1) * self.launch + exchange  # two kernels, one of which finds a splitter after the other
-        splitters = SPLITTER_READS * 4 * part / self.copy + splitter_digits(gpus) * digit
-        return splitters + exchange + self.alone(operation, part), element * part * (gpus - 1) / gpus
+            return 2 * self.launch + self.exchange(gpus) + self.alone(operation, n), element * (n - part)
+        own = (self.first_digit(part) + self.finding(gpus) + self.alone(operation, part)
+               - CARRYING_PASSES * self.pass_of(operation, part))
+        return own, element * part * (gpus - 1) / gpus
 
     def speed_of(self, n, gpus):
         """How fast a sort of that size sends its keys, in bytes per second."""

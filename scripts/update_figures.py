@@ -15,7 +15,7 @@ import sys
 
 import card_row
 from charts import CHARTS, WEAK, measurements_of
-from distributed_model import SPLITTER_READS, Model, alone_variant, splitter_digits
+from distributed_model import CARRYING_PASSES, Model, alone_variant
 from measurements import (CARDS, DATA, ROOT, TEXT_OPERATIONS, copy_speed, fastest, format_time, of_powers, power,
                           power_shape, read)
 
@@ -988,6 +988,15 @@ def modelled(seconds):
     return format_time({"median_us": seconds * 1e6})
 
 
+def two_cards():
+    return Model(read("distributed.csv", folder=TWO_CARDS))
+
+
+def four_cards():
+    """Its sorts were measured before passes carried elements over the link."""
+    return Model(read("distributed.csv", folder=FOUR_CARDS), two_cards().carrying)
+
+
 def distributed_results():
     """Both GPUs against one of them, and against the model."""
     rows = read("distributed.csv", folder=TWO_CARDS)
@@ -1022,7 +1031,7 @@ def process_per_gpu():
 def weak_scaling():
     """As many elements per GPU on any number of GPUs: what was measured, and what the model says of more."""
     rows = read("distributed.csv", folder=FOUR_CARDS)
-    model = Model(rows)
+    model = four_cards()
     part = 1 << 28
     lines = []
     for operation in WEAK:
@@ -1045,33 +1054,27 @@ def link_speed(n=1 << 29):
 def sort_parts():
     """The parts of a sort by the model."""
     lines = []
-    two, four = (Model(read("distributed.csv", folder=folder)) for folder in (TWO_CARDS, FOUR_CARDS))
+    two, four = two_cards(), four_cards()
     cases = [("2 GPUs", two, 1 << 29, 2, None), ("2 GPUs, sent as fast as a copy", two, 1 << 29, 2, link_speed()),
              *((name, four, gpus << 28, gpus, link) for name, (gpus, link) in PREDICTED.items())]
     for name, model, n, gpus, link_bytes in cases:
-        part, exchange = n // gpus, model.exchange(gpus)
-        own, sent = model.of_sort("sort", n, gpus)
-        finding = splitter_digits(gpus) * ((gpus + 1) * model.launch + exchange) + exchange
-        reads = SPLITTER_READS * 4 * part / model.copy
+        part = n // gpus
         whole = model.predicted("sort", n, gpus, link_bytes)
+        sending = whole - model.of_sort("sort", n, gpus)[0] - CARRYING_PASSES * model.pass_of("sort", part)
         measured = model.rows.get(("sort", "distributed", n, gpus)) if link_bytes is None else None
-        lines.append([name, power(n), *map(modelled, (model.alone("sort", part), reads, finding, whole - own, whole)),
+        lines.append([name, power(n), *map(modelled, (model.alone("sort", part), model.first_digit(part),
+                                                      model.finding(gpus), sending, whole)),
                       format_time(measured) if measured else ""])
-    titles = ["GPUs", "n", "local sort", "two reads", "splitters and exchanges", "partition", "sum", "measured"]
+    titles = ["GPUs", "n", "local sort", "first digit", "splitters and exchanges", "link beyond passes", "sum", "measured"]
     return "\n".join([*table(titles, lines), "", f"By the model. From {link('distributed.csv', TWO_CARDS)} and "
                       f"{link('distributed.csv', FOUR_CARDS)}."])
 
 
-def link_saves():
-    """What a partition as fast as a copy over the link would save of a sort of 2^29 keys on two GPUs."""
-    model = Model(read("distributed.csv", folder=TWO_CARDS))
-    return model.predicted("sort", 1 << 29, 2) - model.predicted("sort", 1 << 29, 2, link_speed())
-
-
-def two_cards_sort(*less):
-    """The measured time of a sort of 2^29 keys on two GPUs without some parts."""
-    return lambda: modelled(Model(read("distributed.csv", folder=TWO_CARDS)).time("sort", "distributed", 1 << 29, 2)
-                            - sum(part() for part in less))
+def two_cards_at_full_link():
+    """The time of a sort of 2^29 keys on two GPUs, if passes carry them as fast as a copy crosses the link."""
+    model = two_cards()
+    saved = model.predicted("sort", 1 << 29, 2) - model.predicted("sort", 1 << 29, 2, link_speed())
+    return modelled(model.time("sort", "distributed", 1 << 29, 2) - saved)
 
 
 def out_of_core_results():
@@ -1155,11 +1158,8 @@ FACTS = {
     "by-key-copy-h200": of_copy("h200", "runs.csv", "reduce-by-key", "single-pass", 1 << 28, "int32,int32"),
     "by-key-copy-h100": of_copy("h100", "runs.csv", "reduce-by-key", "single-pass", 1 << 28, "int32,int32"),
     "link-speed": lambda: f"{link_speed() / 1e9:.0f} GB/s",
-    "stores-speed": lambda: f"{Model(read('distributed.csv', folder=TWO_CARDS)).storing / 1e9:.0f} GB/s",
-    "sort-full-link": two_cards_sort(link_saves),
-    "sort-pass": lambda: modelled(pass_time(1 << 28)),
-    "sort-pass-less": two_cards_sort(lambda: pass_time(1 << 28)),
-    "sort-pass-less-full-link": two_cards_sort(link_saves, lambda: pass_time(1 << 28)),
+    "carrying-speed": lambda: f"{two_cards().carrying / 1e9:.0f} GB/s",
+    "sort-full-link": two_cards_at_full_link,
 }
 
 
