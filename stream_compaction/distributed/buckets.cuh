@@ -15,7 +15,8 @@
 /// in the order of ranks and indices, to the first rank.
 ///
 /// Every second of the other buckets goes straight to the rank that sorts it, and so do classes of which one rank sorts
-/// all keys. The first pass of that rank fetches the rest (pieces.cuh). So two passes share the work of the link.
+/// all keys, unless that rank puts keys aside there. Its first pass fetches the rest (pieces.cuh). So two passes share
+/// the work of the link.
 ///
 /// If all keys of a rank lie on the border, the second pass reads its input, and the first does not run. With few keys
 /// there is only one bucket, and it lies on the border.
@@ -48,7 +49,7 @@ struct Buckets {
     SplitterDigit digit;  ///< the bucket of a key; of no bits if there is only one
     bool isBorder[digitValues];
     bool isSent[digitValues];           ///< whole, to the rank that sorts it
-    std::uint64_t sendFrom[mostRanks];  ///< what lies behind this position of the result is sent to the rank
+    std::uint64_t sendFrom[mostRanks];  ///< only what lies behind this position of the result may be sent to the rank
     BorderKeys border;
     ClassBorders classes;
 };
@@ -435,9 +436,6 @@ __global__ void __launch_bounds__(digitValues)
             targets[classes.count] = order;  // a class without keys may have had another
         }
     };
-    if (ranks == 1) {
-        add(0, 0, 0, none, 0);
-    }
     for (int first = 0, next = 0; first < ranks - 1; first = next) {
         const std::uint64_t key = splitters->keys[first];
         const int bucket = digit.of(key);

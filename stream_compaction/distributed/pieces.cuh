@@ -27,10 +27,12 @@ struct Piece {
     unsigned firstTile;
 };
 
-/// Keys of a piece before its first tile would begin, so that all other tiles begin where lines of 128 bytes do in the
-/// memory of the rank that has the piece. Links carry whole lines faster.
+inline constexpr int lineBytes = 128;
+
+/// Keys of a piece before its first tile would begin, so that all other tiles begin where lines do in the memory of the
+/// rank that has the piece. Links carry whole lines faster.
 [[nodiscard]] __device__ inline std::uint64_t leadOf(const Piece& piece, int keyBytes) {
-    return piece.begin % (128 / keyBytes);
+    return piece.begin % (lineBytes / keyBytes);
 }
 /// The tiles of a piece.
 [[nodiscard]] __device__ inline unsigned tilesOf(const Piece& piece, int keyBytes, int tileElements) {
@@ -63,7 +65,7 @@ struct Segmentation {
 
 /// Lists the pieces that this rank gets, and those in which it counts.
 ///
-/// One block, one thread per bucket. Work O(ranks buckets), steps O(ranks).
+/// One block, one thread per bucket. Work O(ranks^2 buckets), steps O(ranks^2).
 static __global__ void __launch_bounds__(digitValues)
     kernListPieces(Segmentation* segmentation, Piece* pieces, const Buckets* buckets, const std::uint64_t* counts,
                    const Splitters* splitters, const ExchangePlan* plan, AllCounts all, int me, int keyBytes,
@@ -91,6 +93,8 @@ static __global__ void __launch_bounds__(digitValues)
         return isBorder ? areClassesSent(*buckets, all, begin, owner) : buckets->isSent[bucket];
     };
 
+    const bool isSentToMe = isSentTo(me);
+
     // Cut each rank's part of the bucket.
     std::uint64_t size = 0;
     std::uint64_t got = 0;
@@ -108,7 +112,7 @@ static __global__ void __launch_bounds__(digitValues)
         const Range inner = innerOf(me);
         const Range thirds[piecesPerRank] = {{outer.begin, inner.begin}, inner, {inner.end, outer.end}};
         for (int third = 0; third < piecesPerRank; ++third) {
-            const bool isGot = third == 1 && rank != me && isSentTo(me);
+            const bool isGot = third == 1 && rank != me && isSentToMe;
             Piece& piece = mine[third * ranks + rank];
             piece.rank = isGot ? me : rank;
             piece.begin = isGot ? all.of(me).n + got : place.indexOf(thirds[third].begin);
@@ -131,7 +135,7 @@ static __global__ void __launch_bounds__(digitValues)
     const std::uint64_t segmentBegin = Block::exclusiveScan<warps>(size, slots, Sum{});
     unsigned tiles = 0;
     for (int i = 0; i < piecesPerRank * ranks; ++i) {
-        if (i / ranks == 1 && i % ranks != me && isSentTo(me)) {
+        if (i / ranks == 1 && i % ranks != me && isSentToMe) {
             mine[i].begin += segmentBegin;
         }
         tiles += tilesOf(mine[i], keyBytes, tileElements);
@@ -155,28 +159,30 @@ static __global__ void __launch_bounds__(digitValues)
     }
 }
 
-/// Lists the tiles of this rank's pieces. One block per piece.
+/// Lists the tiles of this rank's pieces. One block per bucket.
 template <typename Bits, typename Value>
 __global__ void kernListTiles(Radix::SegmentTile<Bits, Value>* tiles, const Piece* pieces, AllCounts all,
                               OrdersOfRanks<Bits, Value> orders, int tileElements) {
     const int piecesPerBucket = piecesPerRank * all.ranks;
-    const int bucket = static_cast<int>(blockIdx.x) / piecesPerBucket;
-    const Piece piece = pieces[blockIdx.x];
-    const bool beginsSegment = piece.to == pieces[bucket * piecesPerBucket].to;
-    const unsigned count = tilesOf(piece, sizeof(Bits), tileElements);
-    const std::uint64_t lead = leadOf(piece, sizeof(Bits));
-    const auto from = orders.of(piece.rank, all.of(piece.rank));
-    const auto beginOf = [&](std::uint64_t tile) {  // in the piece
-        return tile == 0 ? 0 : min(tile * tileElements - lead, piece.size);
-    };
-    for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
-        const std::uint64_t begin = beginOf(i);
-        const std::uint64_t at = piece.begin + begin;
-        tiles[piece.firstTile + i] = {{from.keys + at, Radix::hasValues<Value> ? from.values + at : nullptr},
-                                      piece.to + begin,
-                                      static_cast<std::uint16_t>(beginOf(i + 1) - begin),
-                                      static_cast<std::uint16_t>(bucket),
-                                      beginsSegment && i == 0 ? 1u : 0u};
+    const Piece* const first = pieces + static_cast<std::size_t>(blockIdx.x) * piecesPerBucket;
+    const std::uint64_t segmentBegin = first->to;
+    for (int p = 0; p < piecesPerBucket; ++p) {
+        const Piece piece = first[p];
+        const unsigned count = tilesOf(piece, sizeof(Bits), tileElements);
+        const std::uint64_t lead = leadOf(piece, sizeof(Bits));
+        const auto from = orders.of(piece.rank, all.of(piece.rank));
+        const auto beginOf = [&](std::uint64_t tile) {  // in the piece
+            return tile == 0 ? 0 : min(tile * tileElements - lead, piece.size);
+        };
+        for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
+            const std::uint64_t begin = beginOf(i);
+            const std::uint64_t at = piece.begin + begin;
+            tiles[piece.firstTile + i] = {{from.keys + at, Radix::hasValues<Value> ? from.values + at : nullptr},
+                                          piece.to + begin,
+                                          static_cast<std::uint16_t>(beginOf(i + 1) - begin),
+                                          static_cast<std::uint16_t>(blockIdx.x),
+                                          piece.to + begin == segmentBegin ? 1u : 0u};
+        }
     }
 }
 
@@ -205,6 +211,7 @@ __global__ void __launch_bounds__(Shape::threads)
     kernCountDigitsOfPieces(std::uint64_t* countsOfPieces, const CountedPiece* pieces, int pieceCount, int firstNumber,
                             int piecesPerNumber, const Bits* keys, DigitRange range, KeyCoding<Bits> coding) {
     static_assert(Shape::threads >= mostCounted);
+    static_assert(mostCounted * (sizeof(CountedPiece) + sizeof(int)) < 15 << 10);  // beside 32 KiB of counters
     constexpr int warps = Shape::threads / Warp::lanes;
     __shared__ std::uint64_t slots[warps];
     __shared__ std::uint64_t total;

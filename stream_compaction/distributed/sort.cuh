@@ -50,7 +50,7 @@ void withPassShape(const Work& work) {
     }
 }
 
-/// The arrays of a rank in its scratch. Other ranks read the first two.
+/// The arrays of a rank in its scratch. Other ranks read the first two, and write to the third.
 template <typename K, typename V>
 struct SortMemory {
     using Bits = BitsOf<K>;
@@ -113,12 +113,16 @@ struct SortMemory {
         return static_cast<std::size_t>(piecesPerRank) * rank.count() * digitValues;
     }
 
-    /// The most tiles of a pass. Each piece may begin and end within one. The buckets in which a rank's share begins
-    /// and ends may have several pieces per rank. The smaller tiles are the default.
+    /// The most tiles of a pass. Each piece may end within one, and has a lead. The buckets in which a rank's share
+    /// begins and ends may have several pieces per rank. The smaller tiles are the default.
     template <typename Shape = Radix::PassShape<Bits, Value, 44>>
     [[nodiscard]] static std::size_t tilesFor(std::size_t n, std::size_t nOut, const Rank& rank) {
-        constexpr std::size_t piecesOfRank = digitValues + 2 * (piecesPerRank - 1);
-        return Radix::passTiles<Shape>(std::max(n, nOut)) + 2 * piecesOfRank * rank.count();
+        const std::size_t elements = std::max(n, nOut);
+        const std::size_t pieces =
+            rank.reachesAllRanks()
+                ? std::min((digitValues + 2 * (piecesPerRank - 1)) * std::size_t(rank.count()), elements)
+                : 0;
+        return Radix::passTiles<Shape>(elements + pieces * lineBytes / sizeof(K)) + pieces;
     }
 
   private:
@@ -170,8 +174,9 @@ struct GatheredMemory {
 /// has received. So there is no phase of merging, and each element crosses a link at most once.
 ///
 /// Bytes moved per 4-byte key, besides those of Radix::Sort: 4 to count the first digit, and (ranks - 1) / ranks of 4
-/// over the link. There are as many passes as in Radix::Sort. If all keys begin alike, all are read again for each
-/// other splitter digit.
+/// over the link. There are as many passes as in Radix::Sort, or one or two more: for keys on the border, and if the
+/// number of the others would be even. Keys on the border are read again for each other splitter digit. All keys are if
+/// they begin alike, if they are few, or if ranks cannot reach each other.
 ///
 /// Scratch is a SharedBuffer. How a call enqueues and fails is as for Distributed::Scan. Where ranks cannot reach each
 /// other's memory, the call waits for the stream once, because NCCL's host interface needs the numbers of elements to
@@ -193,7 +198,7 @@ struct Sort {
     std::size_t leastPerBucket = std::size_t{1} << 15;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
-    /// same `mostPerRank`, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
+    /// same options, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
     template <typename K>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, std::size_t n, std::size_t nOut,
                                            const Rank& rank) const {
@@ -479,8 +484,8 @@ struct Sort {
             launch<kernListPieces>({1, digitValues}, part.stream, memory.segmentation, memory.pieces, memory.buckets,
                                    memory.bucketCounts, &state->splitters, &state->plan, all, rank.index(),
                                    static_cast<int>(sizeof(K)), tileElements);
-            launch<kernListTiles<Bits, Value>>({Memory::piecesFor(rank), 256}, part.stream, memory.tiles, memory.pieces,
-                                               all, ordersOf(part), tileElements);
+            launch<kernListTiles<Bits, Value>>({digitValues, 256}, part.stream, memory.tiles, memory.pieces, all,
+                                               ordersOf(part), tileElements);
         }
     }
 
@@ -556,7 +561,7 @@ struct Sort {
         const Rank& rank = *part.rank;
         const Memory memory = memoryOf(part);
         if (!sortsBySegments(part.nOut, rank)) {
-            constexpr int threads = 1024;
+            constexpr int threads = 256;
             launch<kernFetchTiles<Bits, Value>>({Memory::tilesFor(0, part.nOut, rank), threads}, part.stream,
                                                 memory.received, memory.tiles, &memory.segmentation->tiles);
             sortReceived(part, memory);

@@ -320,20 +320,23 @@ TEST_P(DistributedTest, SortIntoOtherShares) {
     const auto counts = raggedCounts(size());
     const std::size_t n = totalOf(counts);
     const auto keys = hostArray(n, [](std::size_t i) { return static_cast<int>(randomBits(20, i) % 1000); });
+    const auto keysOfBuckets = keysInFewBuckets<int>(n, 0x81FF'F0FF, 39);
     std::vector<std::size_t> even(size(), n / size());
     even.back() += n % size();
-    expectSorted(counts, even, {}, keys);
     std::vector<std::size_t> allOnOne(size());
     allOnOne[size() / 2] = n;
-    expectSorted(counts, allOnOne, {}, keys);
+    for (const auto& shares : {even, allOnOne}) {
+        expectSorted(counts, shares, {}, keys);
+        expectSorted(counts, shares, {.leastPerBucket = 0}, keysOfBuckets);
+    }
 }
 
 TEST_P(DistributedTest, SharesThatDoNotAddUpAreReported) {
     const std::vector<std::size_t> counts(size(), 1000);
     const Spread<int> in(team(), counts, std::vector<int>(totalOf(counts), 3));
     const Spread<int> out(team(), counts);
-    for (const std::size_t mostPerRank : {0, 1000}) {
-        const Distributed::Sort sort{.mostPerRank = mostPerRank};
+    using Distributed::Sort;
+    for (const Sort& sort : {Sort{}, Sort{.mostPerRank = 1000}, Sort{.leastPerBucket = 0}}) {
         const auto scratch = SharedBuffer::allocate(
             team().ranks(), sort.scratchBytes(in.data(0), out.data(0), counts[0], counts[0], rank(0)));
         onThreads([&](int i) {
@@ -390,16 +393,21 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
         GTEST_SKIP() << "a sort waits for its stream where kernels do not reach all ranks";
     }
     constexpr std::size_t n = sized(100'000, 5'000);
-    const auto keys = hostArray(n * size(), AnyBits<int>{16});
-    const KeysOfRanks spread(team(), n, keys);
-    onThreads([&](int i) {
-        spread.enqueue({.descending = true}, i, spread.scratch(i));  // NCCL connects the ranks
-        rank(i).synchronize(stream(i));
-        replayTwice(i, [&] { spread.enqueue({}, i, spread.scratch(i)); });
-    });
+    const auto keys = keysInFewBuckets<int>(n * size(), 0x81FF'F0FF, 16);
     std::vector<int> expected = keys;
     std::ranges::sort(expected);
-    EXPECT_TRUE(sameBits(spread.result(), expected));
+    using Distributed::Sort;
+    for (const Sort& sort : {Sort{}, Sort{.leastPerBucket = 0}}) {
+        const KeysOfRanks spread(team(), n, keys, sort);
+        onThreads([&](int i) {
+            Sort other = sort;
+            other.descending = true;
+            spread.enqueue(other, i, spread.scratch(i));  // NCCL connects the ranks
+            rank(i).synchronize(stream(i));
+            replayTwice(i, [&] { spread.enqueue(sort, i, spread.scratch(i)); });
+        });
+        EXPECT_TRUE(sameBits(spread.result(), expected));
+    }
 }
 
 TEST_P(DistributedTest, ScanAndCompactionCanBeCaptured) {
@@ -547,11 +555,11 @@ TEST_P(DistributedTest, RowSumsOfARankWithInvalidArguments) {
 /// Nobody writes to a rank whose scratch is too small, and the keys of the others are sorted.
 TEST_P(DistributedTest, SortWithTooLittleScratchOnOneRank) {
     constexpr std::size_t n = 3000;
-    const auto keys = hostArray(n * size(), AnyBits<int>{21});
+    const auto keys = keysInFewBuckets<int>(n * size(), 0x81FF'F0FF, 21);
     std::vector<int> others(keys.begin() + n, keys.end());
     std::ranges::sort(others);
-    for (const std::size_t mostPerRank : {std::size_t{0}, n}) {
-        const Distributed::Sort sort{.mostPerRank = mostPerRank};
+    using Distributed::Sort;
+    for (const Sort& sort : {Sort{}, Sort{.mostPerRank = n}, Sort{.leastPerBucket = 0}}) {
         const KeysOfRanks spread(team(), n, keys, sort);
         onThreads([&](int i) {
             Distributed::SharedScratch lent = spread.scratch(i);
