@@ -133,7 +133,6 @@ __global__ void __launch_bounds__(digitValues)
                     const Splitters* splitters, AllCounts all, OrdersOfRanks<Bits, Value> orders, int me,
                     SplitterDigit first, SplitterDigit bucket, std::size_t leastPerBucket, bool mayBeSent,
                     const Bits* keysIn, Radix::Elements<Bits, Value> order) {
-    __shared__ bool isBorder[digitValues];
     __shared__ std::uint64_t sendFrom[mostRanks];
     __shared__ std::uint64_t slots[digitValues / Warp::lanes];
     const auto thread = static_cast<int>(threadIdx.x);
@@ -143,14 +142,14 @@ __global__ void __launch_bounds__(digitValues)
     }
     const int narrower = first.bits - bucket.bits;
 
-    // The buckets with splitters.
-    isBorder[thread] = bucket.bits == 0;
-    __syncthreads();
-    if (thread < all.ranks - 1) {
-        isBorder[splitters->keys[thread] >> narrower] = true;
+    // The rank that sorts the bucket, or the first of several.
+    const auto bucketOfSplitter = [&](int splitter) { return static_cast<int>(splitters->keys[splitter] >> narrower); };
+    int owner = 0;
+    while (owner < all.ranks - 1 && bucketOfSplitter(owner) < thread) {
+        ++owner;
     }
-    __syncthreads();
-    buckets->isBorder[thread] = isBorder[thread];
+    const bool isBorder = bucket.bits == 0 || (owner < all.ranks - 1 && bucketOfSplitter(owner) == thread);
+    buckets->isBorder[thread] = isBorder;
 
     // The counts of all ranks.
     for (int rank = 0; rank < all.ranks; ++rank) {
@@ -165,17 +164,13 @@ __global__ void __launch_bounds__(digitValues)
         counts[rank * digitValues + thread] = count;
     }
 
-    // The rank that sorts the bucket, and where it lies there.
-    int owner = 0;
-    while (owner < all.ranks - 1 && splitters->keys[owner] >> narrower < static_cast<std::uint64_t>(thread)) {
-        ++owner;
-    }
+    // Where the bucket lies in the result, and what may be sent there.
     BucketPlace place{};
     std::uint64_t total = 0;
     std::uint64_t sentBefore = 0;
     mayBeSent = mayBeSent && bucket.bits > 0 && all.areConsistent();
     for (int rank = 0; rank < all.ranks; ++rank) {
-        const BucketPlace there = placeOfBucket(counts + rank * digitValues, isBorder[thread]);
+        const BucketPlace there = placeOfBucket(counts + rank * digitValues, isBorder);
         total += there.count;
         if (rank < me && rank != owner) {
             sentBefore += there.count;
