@@ -46,7 +46,8 @@ struct Buckets {
     static constexpr int borderPass = 1;  ///< of the keys on the border, by class
 
     Radix::Plan plan;
-    SplitterDigit digit;  ///< the bucket of a key; of no bits if there is only one
+    SplitterDigit digit;                ///< the bucket of a key; of no bits if there is only one
+    std::uint64_t begins[digitValues];  ///< of the buckets in the result
     bool isBorder[digitValues];
     bool isSent[digitValues];           ///< whole, to the rank that sorts it
     std::uint64_t sendFrom[mostRanks];  ///< only what lies behind this position of the result may be sent to the rank
@@ -186,6 +187,7 @@ __global__ void __launch_bounds__(digitValues)
     }
     const std::uint64_t begin = Block::exclusiveScan<digitValues / Warp::lanes>(total, slots, Sum{});
     const bool isSent = !place.isBorder && total > 0 && thread % 2 == 1 && begin >= sendFrom[owner];
+    buckets->begins[thread] = begin;
     buckets->isSent[thread] = isSent;
 
     // The passes of this rank.
@@ -289,9 +291,8 @@ template <typename Bits, bool areFew>
     return {digit.borders, digit.compared};
 }
 
-/// Where to cut the order of each rank.
+/// Where to cut the order of each rank. If not as many keys come out as go in, nothing moves.
 struct ExchangePlan {
-    bool isPossible;               ///< as many keys come out as go in; otherwise nothing moves
     bool needsSegments;            ///< at least one rank sorts by segments
     bool isBefore[mostSplitters];  ///< all keys equal to the splitter go to ranks before it
     bool isBehind[mostSplitters];  ///< all go to ranks behind it
@@ -322,10 +323,10 @@ struct Range {
     return range;
 }
 
-/// Whether these classes of a bucket that lies on the border are sent. `begin` is that of the bucket in the result.
-[[nodiscard]] __device__ inline bool areClassesSent(const Buckets& buckets, const AllCounts& all, std::uint64_t begin,
+/// Whether these classes of a bucket that lies on the border are sent.
+[[nodiscard]] __device__ inline bool areClassesSent(const Buckets& buckets, const AllCounts& all, int bucket,
                                                     int owner) {
-    return max(begin, all.shareBegin(owner)) >= buckets.sendFrom[owner];
+    return max(buckets.begins[bucket], all.shareBegin(owner)) >= buckets.sendFrom[owner];
 }
 
 /// Plans the exchange once the splitters are known, and the pass of the keys on the border. If the numbers of keys do
@@ -342,8 +343,6 @@ __global__ void __launch_bounds__(digitValues)
     __shared__ Range mine[digitValues];             // the buckets in this rank's order
     __shared__ Range there[digitValues];            // in that of another
     __shared__ std::uint64_t indices[digitValues];  // where those of this rank begin in memory
-    __shared__ std::uint64_t results[digitValues];  // where the buckets begin in the result
-    __shared__ std::uint64_t slots[digitValues / Warp::lanes];
     // What earlier ranks send of a splitter's bucket to the rank before the splitter, and to the one behind it.
     __shared__ std::uint64_t earlierBefore[mostSplitters];
     __shared__ std::uint64_t earlierBehind[mostSplitters];
@@ -353,7 +352,6 @@ __global__ void __launch_bounds__(digitValues)
     const bool isPossible = all.areConsistent();
     const bool needsSegments = __syncthreads_or(thread < ranks && all.of(thread).nOut >= leastBySegments) != 0;
     if (thread == 0) {
-        plan->isPossible = isPossible;
         plan->needsSegments = needsSegments;
         noteFailure(all, me, failure);
     }
@@ -382,10 +380,8 @@ __global__ void __launch_bounds__(digitValues)
     }
 
     // The buckets.
-    std::uint64_t total = 0;
     for (int rank = 0; rank < ranks; ++rank) {
         const BucketPlace place = placeOfBucket(counts + rank * digitValues, buckets->isBorder[thread]);
-        total += place.count;
         there[thread] = {place.before, place.before + place.count};
         if (rank == me) {
             mine[thread] = there[thread];
@@ -402,7 +398,6 @@ __global__ void __launch_bounds__(digitValues)
         }
         __syncthreads();
     }
-    results[thread] = Block::exclusiveScan<digitValues / Warp::lanes>(total, slots, Sum{});
     buckets->plan.starts[Buckets::borderPass][thread] = 0;
     targets[thread] = order;
     __syncthreads();
@@ -420,11 +415,11 @@ __global__ void __launch_bounds__(digitValues)
             classes.lastBefore[classes.count++] = key - 1;
         }
         std::uint64_t& start = buckets->plan.starts[Buckets::borderPass][classes.count];
-        if (owner != none && owner != me && areClassesSent(*buckets, all, results[bucket], owner)) {
+        if (owner != none && owner != me && areClassesSent(*buckets, all, bucket, owner)) {
             const std::uint64_t shareBegin = all.shareBegin(owner);
             const Range sent = wholeClassesOf(*plan, *splitters, ranks, me, owner).within(mine[bucket]);
-            start =
-                all.of(owner).n + (max(results[bucket], shareBegin) - shareBegin) + earlier + (position - sent.begin);
+            start = all.of(owner).n + (max(buckets->begins[bucket], shareBegin) - shareBegin) + earlier +
+                    (position - sent.begin);
             targets[classes.count] = orders.of(owner, all.of(owner));
         } else {
             start = indices[bucket] + (position - mine[bucket].begin);

@@ -84,13 +84,8 @@ static __global__ void __launch_bounds__(digitValues)
         segmentation->neededPasses = 0;
         segmentation->plannedBlocks = 0;
     }
-    std::uint64_t total = 0;
-    for (int rank = 0; rank < ranks; ++rank) {
-        total += counts[rank * digitValues + bucket];
-    }
-    const std::uint64_t begin = Block::exclusiveScan<warps>(total, slots, Sum{});
     const auto isSentTo = [&](int owner) {
-        return isBorder ? areClassesSent(*buckets, all, begin, owner) : buckets->isSent[bucket];
+        return isBorder ? areClassesSent(*buckets, all, bucket, owner) : buckets->isSent[bucket];
     };
 
     const bool isSentToMe = isSentTo(me);
