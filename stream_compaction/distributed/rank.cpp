@@ -39,9 +39,10 @@ Rank::Rank(ncclComm_t comm) : comm_(std::make_shared<std::atomic<ncclComm_t>>(co
     const DeviceScope here(device_);
     exchange_ = std::make_unique<Exchange>(
         Exchange{DeviceBuffer<std::byte>(mostBytesTold()), DeviceBuffer<std::byte>(mostBytesTold() * count_),
-                 DeviceBuffer<std::byte>(stateBytes), DeviceBuffer<std::uint32_t>(1)});
+                 DeviceBuffer<std::byte>(stateBytes), DeviceBuffer<std::uint32_t>(1), DeviceBuffer<std::uint32_t>(1)});
     Common::checkCUDAError(cudaMemset(mine<std::byte>(), 0, mostBytesTold()), "cudaMemset");
     Common::checkCUDAError(cudaMemset(failure(), 0, sizeof(*failure())), "cudaMemset");
+    Common::checkCUDAError(cudaMemset(finishedBlocks(), 0, sizeof(*finishedBlocks())), "cudaMemset");
     Common::checkCUDAError(cudaDeviceSynchronize(), "cudaDeviceSynchronize");
 }
 

@@ -83,6 +83,8 @@ class Rank {
     }
     /// The rank that was called with invalid arguments, plus 1; 0 if there was none. In device memory.
     [[nodiscard]] std::uint32_t* failure() const { return exchange_->failure.data(); }
+    /// Counts the blocks of a kernel that have finished. Zero between kernels. In device memory.
+    [[nodiscard]] std::uint32_t* finishedBlocks() const { return exchange_->finishedBlocks.data(); }
 
     /// Throws NcclError if NCCL has noticed a failure, or after `abort`.
     void requireHealthy() const;
@@ -109,6 +111,7 @@ class Rank {
         DeviceBuffer<std::byte> all;
         DeviceBuffer<std::byte> state;
         DeviceBuffer<std::uint32_t> failure;
+        DeviceBuffer<std::uint32_t> finishedBlocks;
     };
 
     friend class SharedBuffer;

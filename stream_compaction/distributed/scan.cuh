@@ -21,6 +21,7 @@ struct ScanPart {
 template <typename T, typename Op>
 __global__ void kernAddUpRanksBefore(T* sum, const Told<T>* totals, int rank, int ranks, T initial, Op op,
                                      std::uint32_t* failure) {
+    waitForEarlierKernels();
     const T identity = op.template identity<T>();
     T before = initial;
     for (int first = 0; first < rank; first += Warp::lanes) {
@@ -79,14 +80,15 @@ struct Scan {
         });
         call.forEach([&](const Part& part) {
             Total<Source, T, Op>::enqueue(sourceOf(part.in), &part.rank->template mine<Told<T>>()->value, part.n, op,
-                                          ScratchArena(part.scratch, 0), part.stream);
+                                          part.rank->finishedBlocks(), ScratchArena(part.scratch, 0), part.stream);
         });
         call.exchange(sizeof(Told<T>));
         call.forEachValid([&](const Part& part) {
             const Rank& rank = *part.rank;
             T* const before = rank.template state<T>();
-            launch<kernAddUpRanksBefore<T, Op>>({1, Warp::lanes}, part.stream, before, rank.template all<Told<T>>(),
-                                                rank.index(), rank.count(), initial, op, rank.failure());
+            launch<kernAddUpRanksBefore<T, Op>>({1, Warp::lanes, 0, Begin::Programmatic}, part.stream, before,
+                                                rank.template all<Told<T>>(), rank.index(), rank.count(), initial, op,
+                                                rank.failure());
             local()(part.in, part.out, part.n, op, InDeviceMemory<T>{before}, part.scratch, part.stream);
         });
         call.finish();

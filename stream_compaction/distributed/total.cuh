@@ -9,19 +9,12 @@
 
 namespace StreamCompaction::Distributed {
 
-/// The sums of spans of `tilesPerSpan` tiles, one block per span. The order of additions depends only on n.
-///
-/// The last span begins first, so that the second-level cache holds the beginning of the array when a scan follows.
-///
-/// Work O(n), steps O(tilesPerSpan + log(block)). Reads 4 bytes per int. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename T, typename Op>
-__global__ void __launch_bounds__(Shape::threads)
-    kernAddUpSpans(std::size_t n, T* sums, std::size_t tilesPerSpan, Source source, Op op) {
-    __shared__ SharedArray<T, Shape::warps> warpSums;
+/// The sum of the elements in the tiles [firstTile, endTile), by all threads of a block. The result is that of thread
+/// 0. `warpSums` is shared memory.
+template <typename Shape, typename T, typename Source, typename Op>
+[[nodiscard]] __device__ T addUpTiles(const Source& source, std::size_t n, std::size_t firstTile, std::size_t endTile,
+                                      T* warpSums, const Op& op) {
     const T identity = op.template identity<T>();
-    const std::size_t span = gridDim.x - 1 - blockIdx.x;
-    const std::size_t firstTile = span * tilesPerSpan;
-    const std::size_t endTile = min(firstTile + tilesPerSpan, Common::divideRoundUp(n, std::size_t{Shape::elements}));
     T sum = identity;
     for (std::size_t i = firstTile; i < endTile; ++i) {
         const int tile = static_cast<int>(i);
@@ -41,20 +34,59 @@ __global__ void __launch_bounds__(Shape::threads)
             warpSum = op(warpSum, isCommutative<Op>() ? rowSum : Warp::reduce(rowSum, op));
         }
         // Lanes, and then warps, add up once per tile if the order matters, and once per span if it does not.
-        sum = op(sum, isCommutative<Op>() ? warpSum : Block::scanWarps<Shape::warps>(warpSum, warpSums.data(), op).all);
+        sum = op(sum, isCommutative<Op>() ? warpSum : Block::scanWarps<Shape::warps>(warpSum, warpSums, op).all);
         if constexpr (!isCommutative<Op>()) {
             __syncthreads();
         }
     }
     if constexpr (isCommutative<Op>()) {
-        sum = Block::reduce<Shape::warps>(sum, warpSums.data(), op);
+        sum = Block::reduce<Shape::warps>(sum, warpSums, op);
     }
+    return sum;
+}
+
+/// The sum of an array. Each block adds up a span of `tilesPerSpan` tiles, and the last one to finish adds up the sums
+/// of the spans. The order of additions depends only on n. `finishedBlocks` is zero before and afterwards.
+///
+/// The last span begins first, so that the second-level cache holds the beginning of the array when a scan follows.
+///
+/// Work O(n), steps O(tilesPerSpan + log(block) + spans / block). Reads 4 bytes per int. DRAM bandwidth is the limit.
+template <typename Shape, typename SumsShape, typename Source, typename T, typename Op>
+__global__ void __launch_bounds__(Shape::threads) kernAddUp(std::size_t n, T* total, T* sums, unsigned* finishedBlocks,
+                                                            std::size_t tilesPerSpan, Source source, Op op) {
+    static_assert(Shape::threads == SumsShape::threads);
+    __shared__ SharedArray<T, Shape::warps> warpSums;
+    const std::size_t span = gridDim.x - 1 - blockIdx.x;
+    const std::size_t firstTile = span * tilesPerSpan;
+    const std::size_t endTile = min(firstTile + tilesPerSpan, Common::divideRoundUp(n, std::size_t{Shape::elements}));
+    const T sum = addUpTiles<Shape>(source, n, firstTile, endTile, warpSums.data(), op);
+    if (gridDim.x == 1) {
+        if (threadIdx.x == 0) {
+            *total = sum;
+        }
+        return;
+    }
+
+    bool isFinishedLast = false;
     if (threadIdx.x == 0) {
         sums[span] = sum;
+        __threadfence();
+        isFinishedLast = atomicAdd(finishedBlocks, 1) + 1 == gridDim.x;
+    }
+    if (__syncthreads_or(isFinishedLast) != 0) {
+        __threadfence();
+        const std::size_t spans = gridDim.x;
+        const T all =
+            addUpTiles<SumsShape>(ArraySource<T>{sums}, spans, 0,
+                                  Common::divideRoundUp(spans, std::size_t{SumsShape::elements}), warpSums.data(), op);
+        if (threadIdx.x == 0) {
+            *total = all;
+            *finishedBlocks = 0;
+        }
     }
 }
 
-/// The sum of an array, by two launches: of spans, and of their sums.
+/// The sum of an array, in one launch.
 template <typename Source, typename T, typename Op>
 struct Total {
     template <typename In>
@@ -68,18 +100,14 @@ struct Total {
 
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n) { return scratchBytesFor<T>(spansOf(n)); }
 
-    /// Writes the sum to `sum`, in device memory. The sum of no elements is the identity.
-    static void enqueue(const Source& in, T* sum, std::size_t n, Op op, ScratchArena arena, cudaStream_t stream) {
+    /// Writes the sum to `sum`, in device memory. The sum of no elements is the identity. `finishedBlocks` is zero
+    /// before and afterwards.
+    static void enqueue(const Source& in, T* sum, std::size_t n, Op op, unsigned* finishedBlocks, ScratchArena arena,
+                        cudaStream_t stream) {
         const std::size_t spans = spansOf(n);
         T* const sums = arena.take<T>(spans);
-        if (spans > 0) {
-            launch<kernAddUpSpans<Shape, Source, T, Op>>({spans, Shape::threads}, stream, n, sums, tilesPerSpan, in,
-                                                         op);
-        }
-        using SumsShape = ShapeFor<T>;
-        const std::size_t tiles = Common::divideRoundUp(spans, SumsShape::elements);
-        launch<kernAddUpSpans<SumsShape, ArraySource<T>, T, Op>>({1, SumsShape::threads}, stream, spans, sum, tiles,
-                                                                 ArraySource<T>{sums}, op);
+        launch<kernAddUp<Shape, ShapeFor<T>, Source, T, Op>>({std::max<std::size_t>(spans, 1), Shape::threads}, stream,
+                                                             n, sum, sums, finishedBlocks, tilesPerSpan, in, op);
     }
 };
 

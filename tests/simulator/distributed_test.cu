@@ -64,8 +64,8 @@ TEST_F(SeededDistributedTest, ScanThatKeepsTheOrderOfRanks) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         Simulator::configure("devices=3");
         const Team team(ranks);
-        const std::vector<std::size_t> counts{900, 2000, 1};
-        const auto in = hostArray(2901, RandomValue<AffineMap>{seed});
+        const std::vector<std::size_t> counts{900, 9000, 1};
+        const auto in = hostArray(9901, RandomValue<AffineMap>{seed});
         const Spread<AffineMap> array(team, counts, in);
         const Distributed::Scan scan;
         ScratchOfRanks scratch(
