@@ -26,7 +26,7 @@ LIBRARY = {
     "segments": "radix_sort.cuh single_pass.cuh primitives runtime",
     "cpu": "cpu.h utf8 runtime",
     "out_of_core": "single_pass.cuh radix_sort.cuh primitives runtime",
-    "distributed": "single_pass.cuh radix_sort.cuh row_sum.cuh utf8.cuh primitives runtime",
+    "distributed": "histogram.cuh single_pass.cuh radix_sort.cuh row_sum.cuh utf8.cuh primitives runtime",
     "api": "distributed out_of_core cpu runs segments single_pass radix_sort row_sum utf8 primitives runtime",
 }
 PROGRAM = {

@@ -24,8 +24,9 @@ def alone_variant(operation):
 
 def splitter_digits(gpus):
     """Of a 32-bit key. The counters of all splitters are mostCounters in distributed/splitters.cuh at most."""
-    width = min(11, (8192 // (gpus - 1)).bit_length() - 1)
-    return math.ceil(32 / width)
+    width = min(12, (8192 // (gpus - 1)).bit_length() - 1)
+    first = max(8, 31 % width + 1)
+    return 1 + math.ceil((32 - first) / width)
 
 
 def is_gathered(operation, n):

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/distributed/exchange.cuh"
+#include "stream_compaction/distributed/far_lines.cuh"
 #include "stream_compaction/distributed/splitters.cuh"
 #include "stream_compaction/radix_sort.cuh"
 
@@ -20,6 +21,8 @@
 ///
 /// If all keys of a rank lie on the border, the second pass reads its input, and the first does not run. With few keys
 /// there is only one bucket, and it lies on the border.
+///
+/// Where ranks reach each other, the passes leave the codes of keys, which the passes behind them sort.
 namespace StreamCompaction::Distributed {
 
 /// The borders of classes: before and behind each splitter, and before its bucket.
@@ -111,6 +114,9 @@ struct OrdersOfRanks {
 /// An array whose digits go to different arrays.
 template <typename Bits, typename Value>
 struct ScatteredArray : Radix::WholeArray {
+    template <typename Shape>
+    using Lines = FarLines<Shape>;
+
     const Radix::Elements<Bits, Value>* targets;  ///< one per digit
 
     [[nodiscard]] __device__ Radix::Elements<Bits, Value> target(const Radix::Pass& /*pass*/,
@@ -121,24 +127,26 @@ struct ScatteredArray : Radix::WholeArray {
 };
 
 /// Plans the two passes, once the first digit of the splitters is known. Writes how many keys each rank has in each
-/// bucket, and to which array the first pass moves it. There are several buckets if each has at least `leastPerBucket`
-/// keys on average. `keysIn` is the rank's input, and `order` its array. Keys on the border are put aside behind it.
+/// bucket, and to which array the first pass moves it. There are several buckets if all ranks together have at least
+/// `leastInBuckets` keys. `keysIn` is the rank's input, and `order` its array. Keys on the border are put aside behind
+/// it.
 ///
 /// Keys that a rank gets lie behind its order, where their segment (pieces.cuh) lies in its result. They are not sent
-/// if the rank puts keys aside there, and none are if not `mayBeSent`.
+/// if the rank puts keys aside there, and none are if not `mayBeSent`. If ranks do not reach each other, there is one
+/// bucket.
 ///
 /// One block, one thread per bucket. Work O(ranks 2^first.bits).
 template <typename Bits, typename Value>
 __global__ void __launch_bounds__(digitValues)
     kernPlanBuckets(Buckets* buckets, std::uint64_t* counts, Radix::Elements<Bits, Value>* targets,
                     const Splitters* splitters, AllCounts all, OrdersOfRanks<Bits, Value> orders, int me,
-                    SplitterDigit first, SplitterDigit bucket, std::size_t leastPerBucket, bool mayBeSent,
-                    const Bits* keysIn, Radix::Elements<Bits, Value> order) {
+                    SplitterDigit first, SplitterDigit bucket, std::size_t leastInBuckets, bool reachesAllRanks,
+                    bool mayBeSent, const Bits* keysIn, Radix::Elements<Bits, Value> order) {
     __shared__ std::uint64_t sendFrom[mostRanks];
     __shared__ std::uint64_t slots[digitValues / Warp::lanes];
     const auto thread = static_cast<int>(threadIdx.x);
     const std::uint64_t n = all.of(me).n;
-    if (all.n() >> bucket.bits < leastPerBucket) {
+    if (!reachesAllRanks || all.n() < leastInBuckets) {
         bucket.bits = 0;
     }
     const int narrower = first.bits - bucket.bits;
@@ -192,7 +200,7 @@ __global__ void __launch_bounds__(digitValues)
 
     // The passes of this rank.
     if (isSent && owner != me) {
-        targets[thread] = orders.of(owner, all.of(owner));
+        targets[thread] = markedFar(orders.of(owner, all.of(owner)));
         buckets->plan.starts[Buckets::bucketPass][thread] =
             all.of(owner).n + (begin - all.shareBegin(owner)) + sentBefore;
     } else {
@@ -205,17 +213,19 @@ __global__ void __launch_bounds__(digitValues)
         const std::size_t onBorder = place.before + place.count - place.inside;
         const bool hasBuckets = place.inside > 0;
         buckets->digit = bucket;
-        buckets->border = {hasBuckets ? order.keys + n : keysIn, onBorder};
+        buckets->border = {hasBuckets ? order.keys + n : keysIn, onBorder, hasBuckets};
         storeAtOnce({.isNeeded = hasBuckets,
                      .isFirst = true,
-                     .isLast = true,
+                     .isLast = false,
+                     .encodes = true,
                      .order = 0,
                      .from = Buffer::In,
                      .to = Buffer::Out},
                     buckets->plan.passes[Buckets::bucketPass]);
         storeAtOnce({.isNeeded = onBorder > 0,
                      .isFirst = true,
-                     .isLast = true,
+                     .isLast = !reachesAllRanks,
+                     .encodes = !hasBuckets,
                      .order = hasBuckets ? 1 : 0,
                      .from = hasBuckets ? Buffer::Spare : Buffer::In,
                      .to = Buffer::Out},
@@ -323,10 +333,11 @@ struct Range {
     return range;
 }
 
-/// Whether these classes of a bucket that lies on the border are sent.
-[[nodiscard]] __device__ inline bool areClassesSent(const Buckets& buckets, const AllCounts& all, int bucket,
+/// Whether these classes of a bucket that lies on the border are sent. `shareBegin` is where the owner's share of the
+/// result begins.
+[[nodiscard]] __device__ inline bool areClassesSent(const Buckets& buckets, int bucket, std::uint64_t shareBegin,
                                                     int owner) {
-    return max(buckets.begins[bucket], all.shareBegin(owner)) >= buckets.sendFrom[owner];
+    return max(buckets.begins[bucket], shareBegin) >= buckets.sendFrom[owner];
 }
 
 /// Plans the exchange once the splitters are known, and the pass of the keys on the border. If the numbers of keys do
@@ -415,12 +426,12 @@ __global__ void __launch_bounds__(digitValues)
             classes.lastBefore[classes.count++] = key - 1;
         }
         std::uint64_t& start = buckets->plan.starts[Buckets::borderPass][classes.count];
-        if (owner != none && owner != me && areClassesSent(*buckets, all, bucket, owner)) {
-            const std::uint64_t shareBegin = all.shareBegin(owner);
+        const std::uint64_t shareBegin = owner == none ? 0 : all.shareBegin(owner);
+        if (owner != none && owner != me && areClassesSent(*buckets, bucket, shareBegin, owner)) {
             const Range sent = wholeClassesOf(*plan, *splitters, ranks, me, owner).within(mine[bucket]);
             start = all.of(owner).n + (max(buckets->begins[bucket], shareBegin) - shareBegin) + earlier +
                     (position - sent.begin);
-            targets[classes.count] = orders.of(owner, all.of(owner));
+            targets[classes.count] = markedFar(orders.of(owner, all.of(owner)));
         } else {
             start = indices[bucket] + (position - mine[bucket].begin);
             targets[classes.count] = order;  // a class without keys may have had another

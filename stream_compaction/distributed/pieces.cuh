@@ -22,23 +22,26 @@ inline constexpr int mostNumbers = digitValues + mostSplitters;  ///< of pieces
 struct Piece {
     std::uint64_t begin;  ///< in the order of `rank`, or behind it
     std::uint64_t size;
-    std::uint64_t to;  ///< where it begins in the result, which the passes sort by segments
-    int rank;          ///< in whose memory it lies
-    unsigned firstTile;
+    std::uint64_t to;    ///< where it begins in the result, which the passes sort by segments
+    int rank;            ///< in whose memory it lies
+    unsigned firstTile;  ///< among those of its segment
 };
 
 inline constexpr int lineBytes = 128;
 
 /// Keys of a piece before its first tile would begin, so that all other tiles begin where lines do in the memory of the
 /// rank that has the piece. Links carry whole lines faster.
-[[nodiscard]] __device__ inline std::uint64_t leadOf(const Piece& piece, int keyBytes) {
-    return piece.begin % (lineBytes / keyBytes);
+template <typename Bits>
+[[nodiscard]] __device__ std::uint64_t leadOf(const Piece& piece) {
+    return piece.begin % (lineBytes / sizeof(Bits));
 }
 /// The tiles of a piece.
-[[nodiscard]] __device__ inline unsigned tilesOf(const Piece& piece, int keyBytes, int tileElements) {
-    return piece.size == 0 ? 0
-                           : static_cast<unsigned>(Common::divideRoundUp(leadOf(piece, keyBytes) + piece.size,
-                                                                         static_cast<std::uint64_t>(tileElements)));
+template <typename Shape, typename Bits>
+[[nodiscard]] __device__ unsigned tilesOf(const Piece& piece) {
+    constexpr std::uint64_t tileElements = Shape::elements;  // known here, because a division takes long otherwise
+    return piece.size == 0
+               ? 0
+               : static_cast<unsigned>(Common::divideRoundUp(leadOf<Bits>(piece) + piece.size, tileElements));
 }
 
 /// Keys in which a rank counts digits: in its order, or behind it.
@@ -55,6 +58,7 @@ inline constexpr int mostCounted = countedPerNumber * mostNumbers;
 struct Segmentation {
     Radix::Plan plan;
     std::uint64_t begins[digitValues + 1];  ///< of the segments
+    unsigned firstTiles[digitValues];       ///< of the segments
     unsigned tiles;
     unsigned neededPasses;  ///< one bit per pass
     unsigned plannedBlocks;
@@ -63,16 +67,26 @@ struct Segmentation {
     CountedPiece got[digitValues];  ///< of each bucket
 };
 
+/// What one rank has for another one, in the order of the first: all of it, and the whole classes that are sent.
+struct Delivery {
+    Range all;
+    Range whole;
+};
+
 /// Lists the pieces that this rank gets, and those in which it counts.
 ///
-/// One block, one thread per bucket. Work O(ranks^2 buckets), steps O(ranks^2).
-static __global__ void __launch_bounds__(digitValues)
+/// One block, one thread per bucket. Work O(ranks buckets), steps O(ranks).
+template <typename Shape, typename Bits>
+__global__ void __launch_bounds__(digitValues)
     kernListPieces(Segmentation* segmentation, Piece* pieces, const Buckets* buckets, const std::uint64_t* counts,
-                   const Splitters* splitters, const ExchangePlan* plan, AllCounts all, int me, int keyBytes,
-                   int tileElements) {
+                   const Splitters* splitters, const ExchangePlan* plan, AllCounts all, int me) {
+    static_assert(2 * mostRanks <= digitValues);
     constexpr int warps = digitValues / Warp::lanes;
     __shared__ std::uint64_t slots[warps];
     __shared__ unsigned tileSlots[warps];
+    __shared__ Delivery given[mostRanks];  // to each rank, by this one
+    __shared__ Delivery taken[mostRanks];  // by this rank, from each
+    __shared__ std::uint64_t shareBegins[mostRanks];
     const auto bucket = static_cast<int>(threadIdx.x);
     const int ranks = all.ranks;
     const bool isBorder = buckets->isBorder[bucket];
@@ -84,10 +98,20 @@ static __global__ void __launch_bounds__(digitValues)
         segmentation->neededPasses = 0;
         segmentation->plannedBlocks = 0;
     }
-    const auto isSentTo = [&](int owner) {
-        return isBorder ? areClassesSent(*buckets, all, bucket, owner) : buckets->isSent[bucket];
+    const auto deliveryOf = [&](int rank, int owner) {
+        return Delivery{{plan->cuts.of[rank][owner], plan->cuts.of[rank][owner + 1]},
+                        wholeClassesOf(*plan, *splitters, ranks, rank, owner)};
     };
-
+    if (bucket < ranks) {
+        given[bucket] = deliveryOf(me, bucket);
+        shareBegins[bucket] = all.shareBegin(bucket);
+    } else if (bucket < 2 * ranks) {
+        taken[bucket - ranks] = deliveryOf(bucket - ranks, me);
+    }
+    __syncthreads();
+    const auto isSentTo = [&](int owner) {
+        return isBorder ? areClassesSent(*buckets, bucket, shareBegins[owner], owner) : buckets->isSent[bucket];
+    };
     const bool isSentToMe = isSentTo(me);
 
     // Cut each rank's part of the bucket.
@@ -96,16 +120,10 @@ static __global__ void __launch_bounds__(digitValues)
     for (int rank = 0; rank < ranks; ++rank) {
         const BucketPlace place = placeOfBucket(counts + rank * digitValues, isBorder);
         const Range here{place.before, place.before + place.count};
-        const auto outerOf = [&](int owner) {
-            return Range{plan->cuts.of[rank][owner], plan->cuts.of[rank][owner + 1]}.within(here);
-        };
-        const auto innerOf = [&](int owner) {
-            return isSentTo(owner) ? wholeClassesOf(*plan, *splitters, ranks, rank, owner).within(here)
-                                   : outerOf(owner);
-        };
-        const Range outer = outerOf(me);
-        const Range inner = innerOf(me);
+        const Range outer = taken[rank].all.within(here);
+        const Range inner = isSentToMe ? taken[rank].whole.within(here) : outer;
         const Range thirds[piecesPerRank] = {{outer.begin, inner.begin}, inner, {inner.end, outer.end}};
+#pragma unroll
         for (int third = 0; third < piecesPerRank; ++third) {
             const bool isGot = third == 1 && rank != me && isSentToMe;
             Piece& piece = mine[third * ranks + rank];
@@ -116,8 +134,8 @@ static __global__ void __launch_bounds__(digitValues)
         }
         size += outer.size();
         for (int to = 0; rank == me && plan->needsSegments && to < ranks; ++to) {
-            const Range whole = outerOf(to);
-            const Range sent = to != me && isSentTo(to) ? innerOf(to) : Range{whole.end, whole.end};
+            const Range whole = given[to].all.within(here);
+            const Range sent = to != me && isSentTo(to) ? given[to].whole.within(here) : Range{whole.end, whole.end};
             if (whole.size() > 0) {
                 CountedPiece* const counted = &segmentation->counted[countedPerNumber * (bucket + to)];
                 counted[0] = {place.indexOf(whole.begin), sent.begin - whole.begin};
@@ -128,69 +146,69 @@ static __global__ void __launch_bounds__(digitValues)
 
     // What the rank has got of a bucket lies together, where the segment begins in the spare array.
     const std::uint64_t segmentBegin = Block::exclusiveScan<warps>(size, slots, Sum{});
+    std::uint64_t to = segmentBegin;
     unsigned tiles = 0;
     for (int i = 0; i < piecesPerRank * ranks; ++i) {
+        Piece piece = mine[i];
         if (i / ranks == 1 && i % ranks != me && isSentToMe) {
-            mine[i].begin += segmentBegin;
+            piece.begin += segmentBegin;
         }
-        tiles += tilesOf(mine[i], keyBytes, tileElements);
+        piece.to = to;
+        piece.firstTile = tiles;
+        mine[i] = piece;
+        to += piece.size;
+        tiles += tilesOf<Shape, Bits>(piece);
     }
+    const unsigned firstTile = Block::exclusiveScan<warps>(tiles, tileSlots, Sum{});
     segmentation->got[bucket] = {all.of(me).n + segmentBegin, got};
+    segmentation->begins[bucket] = segmentBegin;
+    segmentation->firstTiles[bucket] = firstTile;
     const bool hasGot = __syncthreads_or(got > 0) != 0;
-
-    std::uint64_t to = segmentBegin;
-    unsigned firstTile = Block::exclusiveScan<warps>(tiles, tileSlots, Sum{});
-    segmentation->begins[bucket] = to;
     if (bucket == digitValues - 1) {
-        segmentation->begins[digitValues] = to + size;
+        segmentation->begins[digitValues] = segmentBegin + size;
         segmentation->tiles = firstTile + tiles;
         segmentation->hasGot = hasGot;
-    }
-    for (int i = 0; i < piecesPerRank * ranks; ++i) {
-        mine[i].to = to;
-        mine[i].firstTile = firstTile;
-        to += mine[i].size;
-        firstTile += tilesOf(mine[i], keyBytes, tileElements);
     }
 }
 
 /// Lists the tiles of this rank's pieces. One block per bucket.
-template <typename Bits, typename Value>
-__global__ void kernListTiles(Radix::SegmentTile<Bits, Value>* tiles, const Piece* pieces, AllCounts all,
-                              OrdersOfRanks<Bits, Value> orders, int tileElements) {
+template <typename Shape, typename Bits, typename Value>
+__global__ void kernListTiles(Radix::SegmentTile<Bits, Value>* tiles, const Segmentation* segmentation,
+                              const Piece* pieces, AllCounts all, OrdersOfRanks<Bits, Value> orders) {
     const int piecesPerBucket = piecesPerRank * all.ranks;
     const Piece* const first = pieces + static_cast<std::size_t>(blockIdx.x) * piecesPerBucket;
-    const std::uint64_t segmentBegin = first->to;
+    const std::uint64_t segmentBegin = segmentation->begins[blockIdx.x];
+    Radix::SegmentTile<Bits, Value>* const ofSegment = tiles + segmentation->firstTiles[blockIdx.x];
     for (int p = 0; p < piecesPerBucket; ++p) {
         const Piece piece = first[p];
-        const unsigned count = tilesOf(piece, sizeof(Bits), tileElements);
-        const std::uint64_t lead = leadOf(piece, sizeof(Bits));
+        const unsigned count = tilesOf<Shape, Bits>(piece);
+        const std::uint64_t lead = leadOf<Bits>(piece);
         const auto from = orders.of(piece.rank, all.of(piece.rank));
         const auto beginOf = [&](std::uint64_t tile) {  // in the piece
-            return tile == 0 ? 0 : min(tile * tileElements - lead, piece.size);
+            return tile == 0 ? 0 : min(tile * Shape::elements - lead, piece.size);
         };
         for (unsigned i = threadIdx.x; i < count; i += blockDim.x) {
             const std::uint64_t begin = beginOf(i);
             const std::uint64_t at = piece.begin + begin;
-            tiles[piece.firstTile + i] = {{from.keys + at, Radix::hasValues<Value> ? from.values + at : nullptr},
-                                          piece.to + begin,
-                                          static_cast<std::uint16_t>(beginOf(i + 1) - begin),
-                                          static_cast<std::uint16_t>(blockIdx.x),
-                                          piece.to + begin == segmentBegin ? 1u : 0u};
+            ofSegment[piece.firstTile + i] = {{from.keys + at, Radix::hasValues<Value> ? from.values + at : nullptr},
+                                              piece.to + begin,
+                                              static_cast<std::uint16_t>(beginOf(i + 1) - begin),
+                                              static_cast<std::uint16_t>(blockIdx.x),
+                                              piece.to + begin == segmentBegin ? 1u : 0u};
         }
     }
 }
 
-/// Fetches the tiles of this rank's pieces. One block per tile.
+/// Fetches the tiles of this rank's pieces, and decodes them. One block per tile.
 template <typename Bits, typename Value>
 __global__ void kernFetchTiles(Radix::Elements<Bits, Value> to, const Radix::SegmentTile<Bits, Value>* tiles,
-                               const unsigned* tileCount) {
+                               const unsigned* tileCount, KeyCoding<Bits> coding) {
     if (blockIdx.x >= *tileCount) {
         return;
     }
     const Radix::SegmentTile<Bits, Value> tile = tiles[blockIdx.x];
     for (unsigned i = threadIdx.x; i < tile.size; i += blockDim.x) {
-        to.keys[tile.begin + i] = tile.from.keys[i];
+        to.keys[tile.begin + i] = coding.decode(tile.from.keys[i]);
         if constexpr (Radix::hasValues<Value>) {
             to.values[tile.begin + i] = tile.from.values[i];
         }
@@ -204,7 +222,7 @@ __global__ void kernFetchTiles(Radix::Elements<Bits, Value> to, const Radix::Seg
 template <typename Shape, int replicas, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
     kernCountDigitsOfPieces(std::uint64_t* countsOfPieces, const CountedPiece* pieces, int pieceCount, int firstNumber,
-                            int piecesPerNumber, const Bits* keys, DigitRange range, KeyCoding<Bits> coding) {
+                            int piecesPerNumber, const Bits* codes, DigitRange range) {
     static_assert(Shape::threads >= mostCounted);
     static_assert(mostCounted * (sizeof(CountedPiece) + sizeof(int)) < 15 << 10);  // beside 32 KiB of counters
     constexpr int warps = Shape::threads / Warp::lanes;
@@ -237,7 +255,7 @@ __global__ void __launch_bounds__(Shape::threads)
     for (int i = 0; i < foundCount; ++i) {
         counts.clear(range.count() * digitValues);
         __syncthreads();
-        Radix::countDigits<Shape>(counts, keys + found[i].begin, found[i].size, range, coding, 0, 1);
+        Radix::countDigits<Shape>(counts, codes + found[i].begin, found[i].size, range, KeyCoding<Bits>{}, 0, 1);
         __syncthreads();
         std::uint64_t* const sums = countsOfPieces + static_cast<std::size_t>(numbers[i]) * range.count() * digitValues;
         for (int c = thread; c < range.count() * digitValues; c += Shape::threads) {
@@ -286,7 +304,7 @@ static __global__ void __launch_bounds__(digitValues)
             if (segmentation->hasGot && needed != 0 && __popc(needed) % 2 == 0) {
                 needed |= needed + 1;
             }
-            Radix::choosePasses(segmentation->plan, digits, needed, false);
+            Radix::choosePasses(segmentation->plan, digits, needed, false, false);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 #include "stream_compaction/distributed/gathered_sort.cuh"
 #include "stream_compaction/distributed/pieces.cuh"
+#include "stream_compaction/histogram.cuh"
 #include "stream_compaction/radix_sort.cuh"
 
 namespace StreamCompaction::Distributed {
@@ -165,7 +166,7 @@ struct GatheredMemory {
 /// defined, and `Rank::synchronize` throws std::invalid_argument. Keys, values, directions and ranges of bits are as
 /// for Radix::Sort. No array may overlap another.
 ///
-/// The ranks find the keys that divide the sorted order (splitters.cuh), 11 bits at a time or fewer with many ranks,
+/// The ranks find the keys that divide the sorted order (splitters.cuh), 12 bits at a time or fewer with many ranks,
 /// with one exchange for each. Once the first of these digits is known, each rank puts its elements in buckets by their
 /// highest bits, and then those that may lie on either side of a splitter in order (buckets.cuh). Passes by the other
 /// bits follow (pieces.cuh). The passes also carry the elements over NVLink or PCIe: those that put them in order send
@@ -192,10 +193,9 @@ struct Sort {
     /// window is needed.
     std::size_t mostPerRank = 0;
 
-    /// The fewest elements of all ranks per bucket, on average, with which the ranks put their elements in 256 buckets,
-    /// the same number on all ranks. A rank that gets fewer than 128 times as many elements fetches them before it
-    /// sorts them.
-    std::size_t leastPerBucket = std::size_t{1} << 15;
+    /// The fewest elements per bucket, on average, with which the ranks put their elements in 256 buckets, the same
+    /// number on all ranks. A rank that gets fewer than that by itself fetches them before it sorts them.
+    std::size_t leastPerBucket = std::size_t{1} << 14;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
     /// same options, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
@@ -261,14 +261,14 @@ struct Sort {
                                    : SortMemory<K, V>::bytes(n, nOut, mostReceived(nOut, rank), rank);
     }
 
-    /// The elements that a rank gets so that it sorts by segments (pieces.cuh), at least.
-    [[nodiscard]] std::size_t leastBySegments() const { return 128 * leastPerBucket; }
+    /// The fewest elements in buckets. A rank that gets as many sorts by segments (pieces.cuh).
+    [[nodiscard]] std::size_t leastInBuckets() const { return digitValues * leastPerBucket; }
     [[nodiscard]] bool sortsBySegments(std::size_t nOut, const Rank& rank) const {
-        return rank.reachesAllRanks() && nOut >= leastBySegments();
+        return rank.reachesAllRanks() && nOut >= leastInBuckets();
     }
     /// The elements that a rank may sort by itself, if it gets at most nOut.
     [[nodiscard]] std::size_t mostReceived(std::size_t nOut, const Rank& rank) const {
-        return rank.reachesAllRanks() ? std::min(nOut, leastBySegments()) : nOut;
+        return rank.reachesAllRanks() ? std::min(nOut, leastInBuckets()) : nOut;
     }
     template <typename K, typename V>
     [[nodiscard]] SortMemory<K, V> memoryOf(const SortPart<K, V>& part) const {
@@ -321,7 +321,13 @@ struct Sort {
         for (int i = 0; i < digits.count(); ++i) {
             const SplitterDigit digit = digits.digit(i);
             const std::size_t bytes = DigitCounts::bytesFor(i == 0 ? 1 : std::max(1, ranks - 1), digit);
-            call.forEach([&](const Part& part) { countDigit(part, compared, digit, i == 0, bytes); });
+            call.forEach([&](const Part& part) {
+                if (i == 0) {
+                    countFirstDigit(part, compared, digit);
+                } else {
+                    countDigit(part, compared, digit, bytes);
+                }
+            });
             call.exchange(bytes);
             call.forEach([&](const Part& part) {
                 launch<kernFindSplitterDigit>({1, splitterThreads}, part.stream,
@@ -340,8 +346,8 @@ struct Sort {
 
         // Sort what all ranks have, or send it first.
         if (call.reachesAllRanks()) {
-            const DigitRange range{compared.begin, compared.end};
-            call.forEachValid([&](const Part& part) { countOrder(part, range, compared.coding); });
+            const DigitRange range = digitsOfSegments(compared, bucketDigit(digits));
+            call.forEachValid([&](const Part& part) { countOrder(part, range); });
             call.exchange(sizeof(Header));
             call.forEachValid([&](const Part& part) { sortPieces(part, range, compared.coding); });
             call.exchange(sizeof(Header));
@@ -363,6 +369,19 @@ struct Sort {
     [[nodiscard]] ComparedBits<BitsOf<K>> comparedBits() const {
         return {KeyCoding<BitsOf<K>>::template of<K>(descending), beginBit,
                 endBit == 0 ? static_cast<int>(8 * sizeof(K)) : endBit};
+    }
+
+    /// The digits by which segments are sorted. The highest one is left out if all keys of a segment share it, unless
+    /// the number of the others is even. Then it may be needed for one more pass (kernPlanSegments).
+    template <typename Bits>
+    [[nodiscard]] static DigitRange digitsOfSegments(const ComparedBits<Bits>& compared, const SplitterDigit& bucket) {
+        const DigitRange all{compared.begin, compared.end};
+        const int others = all.count() - 1;
+        return {all.begin, isShared(all.digit(others), bucket) && others % 2 == 1 ? all.digit(others).shift : all.end};
+    }
+    /// Whether all keys of a bucket share the highest digit.
+    [[nodiscard]] static bool isShared(const Digit& highest, const SplitterDigit& bucket) {
+        return highest.mask < 1u << bucket.bits;
     }
 
     template <typename K, typename V>
@@ -402,23 +421,30 @@ struct Sort {
         return {rank.all<std::byte>(), bytes, rank.count()};
     }
 
+    /// Counts the first digit of the splitters among all keys.
+    template <typename K, typename V>
+    void countFirstDigit(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared,
+                         SplitterDigit digit) const {
+        auto* const mine = part.rank->template mine<DigitCounts>();
+        launch<kernTellSizes>({1, 1}, part.stream, mine, part.n, part.nOut);
+        Histogram{}(Radix::bitsOf(part.keysIn), mine->tables, part.n, 1u << digit.bits,
+                    FirstDigit<BitsOf<K>>{compared, digit}, {}, part.stream);
+    }
+    /// Counts another one among the keys on the border.
     template <typename K, typename V>
     void countDigit(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared, SplitterDigit digit,
-                    bool isFirst, std::size_t bytes) const {
+                    std::size_t bytes) const {
         using Tile = TileShape<512, 4, vectorLength<BitsOf<K>>>;
         constexpr auto kernel = kernCountSplitterDigit<Tile, BitsOf<K>>;
         const Rank& rank = *part.rank;
         auto* const mine = rank.mine<DigitCounts>();
-        clear(&mine->n, part.stream, bytes - offsetof(DigitCounts, n));
-        const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(part.n, Tile::elements), 1,
-                                                           onCurrentDevice<kernel>(Tile::threads).residentBlocks);
-        const BorderKeys* border = nullptr;
+        clear(mine->tables, part.stream, bytes - offsetof(DigitCounts, tables));
         if (part.n > 0) {
-            border = &memoryOf(part).buckets->border;
+            const std::size_t blocks = std::min<std::size_t>(Common::divideRoundUp(part.n, Tile::elements),
+                                                             onCurrentDevice<kernel>(Tile::threads).residentBlocks);
+            launch<kernel>({blocks, Tile::threads}, part.stream, mine, &rank.state<SortState>()->splitters,
+                           &memoryOf(part).buckets->border, compared, digit);
         }
-        launch<kernel>({blocks, Tile::threads}, part.stream, part.n, part.nOut, mine,
-                       &rank.state<SortState>()->splitters, Radix::bitsOf(part.keysIn), border, compared, digit,
-                       isFirst || part.n == 0);
     }
 
     template <typename K, typename V>
@@ -432,14 +458,13 @@ struct Sort {
         const SplitterDigit bucket = bucketDigit(digits);
         // What is sent may need one more pass. This is the last one, because all keys of a bucket share its digit.
         const DigitRange range{compared.begin, compared.end};
-        const std::uint32_t mask = (1u << bucket.bits) - 1;
-        const bool mayBeSent = rank.reachesAllRanks() && range.digit(range.count() - 1).mask <= mask;
+        const bool mayBeSent = rank.reachesAllRanks() && isShared(range.digit(range.count() - 1), bucket);
         launch<kernPlanBuckets<Bits, Value>>(
             {1, digitValues}, part.stream, memory.buckets, memory.bucketCounts, memory.targets,
             &rank.state<SortState>()->splitters, all, ordersOf(part), rank.index(), digits.digit(0), bucket,
-            rank.reachesAllRanks() ? leastPerBucket : SIZE_MAX, mayBeSent, Radix::bitsOf(part.keysIn), memory.order);
+            leastInBuckets(), rank.reachesAllRanks(), mayBeSent, Radix::bitsOf(part.keysIn), memory.order);
         if (part.n > 0) {
-            const Digit digit{compared.begin + bucket.shift, mask};
+            const Digit digit{compared.begin + bucket.shift, (1u << bucket.bits) - 1};
             const ScatteredArray<Bits, Value> array{{}, memory.targets};
             withPassShape<Bits, Value>([&](auto shape) {
                 using Shape = decltype(shape);
@@ -461,7 +486,7 @@ struct Sort {
         const Memory memory = memoryOf(part);
         launch<kernPlanExchange<Bits, Value>>({1, digitValues}, part.stream, &state->plan, memory.buckets,
                                               memory.targets + digitValues, memory.bucketCounts, &state->splitters, all,
-                                              ordersOf(part), rank.index(), leastBySegments(), memory.order,
+                                              ordersOf(part), rank.index(), leastInBuckets(), memory.order,
                                               rank.failure());
         if (part.n > 0) {
             const CountInDeviceMemory onBorder{&memory.buckets->border.count, part.n};
@@ -479,13 +504,14 @@ struct Sort {
             }
         }
         if (rank.reachesAllRanks()) {
-            int tileElements = 0;
-            withPassShape<Bits, Value>([&](auto shape) { tileElements = decltype(shape)::elements; });
-            launch<kernListPieces>({1, digitValues}, part.stream, memory.segmentation, memory.pieces, memory.buckets,
-                                   memory.bucketCounts, &state->splitters, &state->plan, all, rank.index(),
-                                   static_cast<int>(sizeof(K)), tileElements);
-            launch<kernListTiles<Bits, Value>>({digitValues, 256}, part.stream, memory.tiles, memory.pieces, all,
-                                               ordersOf(part), tileElements);
+            withPassShape<Bits, Value>([&](auto shape) {
+                using Shape = decltype(shape);
+                launch<kernListPieces<Shape, Bits>>({1, digitValues}, part.stream, memory.segmentation, memory.pieces,
+                                                    memory.buckets, memory.bucketCounts, &state->splitters,
+                                                    &state->plan, all, rank.index());
+                launch<kernListTiles<Shape, Bits, Value>>({digitValues, 256}, part.stream, memory.tiles,
+                                                          memory.segmentation, memory.pieces, all, ordersOf(part));
+            });
         }
     }
 
@@ -507,7 +533,8 @@ struct Sort {
         using Bits = typename SortMemory<K, V>::Bits;
         using Value = typename SortMemory<K, V>::Value;
         constexpr auto kernel = Radix::kernSortByDigit<Shape, Bits, Value, Count, DigitOf, KeyCoding<Bits>, Array>;
-        constexpr std::size_t sharedBytes = sizeof(Radix::PassStorage<Shape, Bits, Value>);
+        constexpr std::size_t sharedBytes =
+            sizeof(Radix::PassStorage<Shape, Bits, Value, typename Array::template Lines<Shape>>);
         const Radix::SortArrays<Bits, Value> arrays{
             {Radix::bitsOf(part.keysIn), Radix::carried(part.valuesIn)}, memory.order, memory.spare};
         const std::size_t tiles = Radix::passTiles<Shape>(capacityOf(n));
@@ -519,8 +546,7 @@ struct Sort {
     /// Counts the digits in pieces.
     template <typename K, typename V>
     static void countDigits(const SortPart<K, V>& part, const SortMemory<K, V>& memory, const CountedPiece* pieces,
-                            int pieceCount, int firstNumber, int piecesPerNumber, DigitRange range,
-                            const KeyCoding<BitsOf<K>>& coding) {
+                            int pieceCount, int firstNumber, int piecesPerNumber, DigitRange range) {
         using Bits = BitsOf<K>;
         Radix::withDigitCounters<Bits>([&](auto shape, auto replicas, std::size_t sharedBytes) {
             using Shape = decltype(shape);
@@ -532,19 +558,19 @@ struct Sort {
             const auto blocks = std::min<std::size_t>(
                 resident, Common::divideRoundUp(std::max(part.n, part.nOut), std::size_t{Shape::elements}));
             launch<kernel>({blocks, Shape::threads, sharedBytes}, part.stream, memory.pieceCounts, pieces, pieceCount,
-                           firstNumber, piecesPerNumber, memory.order.keys, range, coding);
+                           firstNumber, piecesPerNumber, memory.order.keys, range);
             return true;
         });
     }
 
     /// Counts the digits in what remains of the rank's order, for all ranks.
     template <typename K, typename V>
-    void countOrder(const SortPart<K, V>& part, DigitRange range, const KeyCoding<BitsOf<K>>& coding) const {
+    void countOrder(const SortPart<K, V>& part, DigitRange range) const {
         using Memory = SortMemory<K, V>;
         if (part.n > 0 || part.nOut > 0) {
             const Memory memory = memoryOf(part);
             clear(memory.pieceCounts, part.stream, Memory::pieceCountsFor(*part.rank) * sizeof(std::uint64_t));
-            countDigits(part, memory, memory.segmentation->counted, mostCounted, 0, countedPerNumber, range, coding);
+            countDigits(part, memory, memory.segmentation->counted, mostCounted, 0, countedPerNumber, range);
         }
     }
 
@@ -563,11 +589,11 @@ struct Sort {
         if (!sortsBySegments(part.nOut, rank)) {
             constexpr int threads = 256;
             launch<kernFetchTiles<Bits, Value>>({Memory::tilesFor(0, part.nOut, rank), threads}, part.stream,
-                                                memory.received, memory.tiles, &memory.segmentation->tiles);
+                                                memory.received, memory.tiles, &memory.segmentation->tiles, coding);
             sortReceived(part, memory);
             return;
         }
-        countDigits(part, memory, memory.segmentation->got, digitValues, rank.index(), 1, range, coding);
+        countDigits(part, memory, memory.segmentation->got, digitValues, rank.index(), 1, range);
         launch<kernPlanSegments>({static_cast<std::size_t>(digitValues) * range.count(), digitValues}, part.stream,
                                  memory.segmentation, memory.starts, &rank.state<SortState>()->plan,
                                  part.scratch.window, rank.index(), rank.count(), range.count());
@@ -585,7 +611,7 @@ struct Sort {
                 launch<kernel>({tiles, Shape::threads, sharedBytes, Begin::Programmatic}, part.stream, part.nOut,
                                arrays, memory.statuses, &memory.segmentation->plan, TileOrder::BlockIndex, i,
                                range.digit(i), coding, distance,
-                               Parts{memory.tiles, &memory.segmentation->tiles, memory.starts, digitValues});
+                               Parts{{}, memory.tiles, &memory.segmentation->tiles, memory.starts, digitValues});
             }
         });
     }

@@ -55,21 +55,29 @@ struct SplitterDigit {
     }
 };
 
-/// The digits in which splitters are found, highest first: as wide as the counters allow.
+/// The digits in which splitters are found, highest first: as wide as the counters allow. The first one takes what the
+/// others leave, and has the bits of a bucket at least. With few bits it is counted at the speed of a read.
 struct SplitterDigits {
     int keyBits;
     int ranks;
 
+    /// One rank has no splitters. Its only round tells how many keys it has.
+    [[nodiscard]] int count() const {
+        return ranks == 1 ? 1 : 1 + Common::divideRoundUp(keyBits - firstWidth(), width());
+    }
+    [[nodiscard]] SplitterDigit digit(int i) const {
+        const int end = i == 0 ? keyBits : keyBits - firstWidth() - (i - 1) * width();
+        const int shift = std::max(end - (i == 0 ? firstWidth() : width()), 0);
+        return {shift, end - shift};
+    }
+
+  private:
     [[nodiscard]] int width() const {
         const int splitters = std::max(ranks - 1, 1);
-        return std::min(11, static_cast<int>(std::bit_width(static_cast<unsigned>(mostCounters / splitters))) - 1);
+        return std::min(12, static_cast<int>(std::bit_width(static_cast<unsigned>(mostCounters / splitters))) - 1);
     }
-    /// One rank has no splitters. Its only round tells how many keys it has.
-    [[nodiscard]] int count() const { return ranks == 1 ? 1 : Common::divideRoundUp(keyBits, width()); }
-    [[nodiscard]] SplitterDigit digit(int i) const {
-        const int end = keyBits - i * width();
-        const int shift = std::max(end - width(), 0);
-        return {shift, end - shift};
+    [[nodiscard]] int firstWidth() const {
+        return std::max(std::min(digitBits, keyBits), ranks == 1 ? 0 : (keyBits - 1) % width() + 1);
     }
 };
 
@@ -95,6 +103,7 @@ using AllCounts = ToldBy<DigitCounts>;
 struct BorderKeys {
     const void* keys;
     std::size_t count;
+    bool areEncoded;
 };
 
 /// What a rank knows of the splitters. All ranks find the same. Zero at the beginning.
@@ -110,19 +119,37 @@ struct Splitters {
     std::uint64_t equal[mostRanks][mostSplitters];
 };
 
-/// Counts the next digit of the keys that begin like a splitter. The first digit is counted among the rank's n keys,
-/// the others among those on the border.
+/// The value of a key's first digit, as its bin.
+template <typename Bits>
+struct FirstDigit {
+    ComparedBits<Bits> compared;
+    SplitterDigit digit;
+
+    [[nodiscard]] __device__ std::uint32_t operator()(Bits key) const {
+        return static_cast<std::uint32_t>(digit.of(compared.of(key)));
+    }
+};
+
+/// Tells the numbers of a rank's keys. One thread.
+static __global__ void kernTellSizes(DigitCounts* mine, std::size_t n, std::size_t nOut) {
+    mine->n = n;
+    mine->nOut = nOut;
+}
+
+/// Counts the next digit, not the first, of the keys on the border that begin like a splitter.
 ///
-/// Work O(n tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit.
+/// Work O(keys tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit.
 template <typename Shape, typename Bits>
 __global__ void __launch_bounds__(Shape::threads)
-    kernCountSplitterDigit(std::size_t n, std::size_t nOut, DigitCounts* mine, const Splitters* splitters,
-                           const Bits* keys, const BorderKeys* border, ComparedBits<Bits> compared, SplitterDigit digit,
-                           bool isFirst) {
+    kernCountSplitterDigit(DigitCounts* mine, const Splitters* splitters, const BorderKeys* border,
+                           ComparedBits<Bits> compared, SplitterDigit digit) {
     __shared__ std::uint32_t counts[mostCounters];
     __shared__ Bits tableKeys[mostSplitters];
-    const int tables = isFirst ? 1 : splitters->tableCount;
+    const int tables = splitters->tableCount;
     const int counters = tables << digit.bits;
+    if (border->areEncoded) {
+        compared.coding = {};
+    }
 
     // Clear.
     for (int i = static_cast<int>(threadIdx.x); i < counters; i += Shape::threads) {
@@ -135,8 +162,7 @@ __global__ void __launch_bounds__(Shape::threads)
 
     // Count. Most keys are compared with the first table alone.
     const Bits firstTableKey = tableKeys[0];
-    const auto* const from = isFirst ? keys : static_cast<const Bits*>(border->keys);
-    forEachElement<Shape>(from, isFirst ? n : border->count, [&](Bits key) {
+    forEachElement<Shape>(static_cast<const Bits*>(border->keys), border->count, [&](Bits key) {
         const Bits bits = compared.of(key);
         const Bits before = digit.before(bits);
         int table = 0;
@@ -157,10 +183,6 @@ __global__ void __launch_bounds__(Shape::threads)
         if (counts[i] > 0) {
             atomicAdd(reinterpret_cast<unsigned long long*>(&mine->tables[i]), std::uint64_t{counts[i]});
         }
-    }
-    if (blockIdx.x == 0 && threadIdx.x == 0) {
-        mine->n = n;
-        mine->nOut = nOut;
     }
 }
 

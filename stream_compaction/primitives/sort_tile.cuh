@@ -108,17 +108,33 @@ template <typename T>
     return pointer;
 }
 
+/// The runs that are stored by lines of memory instead of rows: none.
+struct NoLines {
+    __device__ void clear() {}
+    template <typename T>
+    [[nodiscard]] static __device__ bool has(const T* /*run*/) {
+        return false;
+    }
+    template <typename T>
+    __device__ void add(const T* /*run*/, int /*digit*/, int /*begin*/, int /*end*/) {}
+    template <typename T, typename Decode>
+    __device__ void store(T* const* /*runs*/, const T* /*elements*/, Decode /*decode*/) const {}
+};
+
 /// The memory of a block that stores its keys before it loads its values. Both use the same, so a tile holds as many
 /// elements as a tile of keys alone.
 ///
 /// The compiler does not learn where the pointers lead. So it stores a key before it reads the next one, which spreads
 /// the accesses to shared memory over time. The other block of the multiprocessor waits less for its own.
-template <typename Shape, typename Bits, typename Value>
+///
+/// `Lines` are NoLines, or list what is stored by lines (distributed/far_lines.cuh).
+template <typename Shape, typename Bits, typename Value, typename Lines = NoLines>
 struct PassStorage {
     using Ranks = DigitRank<Shape::threads, std::uint16_t>;
     static_assert(Shape::elements <= 0xffff);
 
     typename Ranks::Storage ranks;
+    Lines lines;
     int tile;
     union {
         Bits* keyRuns[digitValues];
@@ -368,11 +384,15 @@ using StoredDigits = PackedRegisters<std::uint8_t, Shape::items>;
 template <typename Shape, typename Storage, typename DigitOf, typename Decode>
 [[nodiscard]] __device__ StoredDigits<Shape> storeKeys(const Storage& storage, int size, const DigitOf& digit,
                                                        Decode decode) {
+    storage.lines.store(storage.keyRuns, storage.keys, decode);
     StoredDigits<Shape> digits;
     forEachPacked<Shape>(size, [&](int row) {
         const auto key = (storage.keys + threadIdx.x)[row * Shape::threads];
         const std::uint32_t digitOfKey = digit.of(key);
-        (storage.keyRuns[digitOfKey] + threadIdx.x)[row * Shape::threads] = decode(key);
+        auto* const run = storage.keyRuns[digitOfKey];
+        if (!storage.lines.has(run)) {
+            (run + threadIdx.x)[row * Shape::threads] = decode(key);
+        }
         digits.set(row, digitOfKey);
     });
     return digits;
@@ -381,12 +401,15 @@ template <typename Shape, typename Storage, typename DigitOf, typename Decode>
 /// Writes the packed values to where their digits go.
 template <typename Shape, typename Storage>
 __device__ void storeValues(const Storage& storage, int size, const StoredDigits<Shape>& digits) {
+    storage.lines.store(storage.valueRuns, storage.values, [](const auto& value) { return value; });
     const int rows = (size - static_cast<int>(threadIdx.x) + Shape::threads - 1) / Shape::threads;
 #pragma unroll
     for (int row = 0; row < Shape::items; ++row) {
         if (row < rows) {
-            (storage.valueRuns[digits[row]] + threadIdx.x)[row * Shape::threads] =
-                (storage.values + threadIdx.x)[row * Shape::threads];
+            auto* const run = storage.valueRuns[digits[row]];
+            if (!storage.lines.has(run)) {
+                (run + threadIdx.x)[row * Shape::threads] = (storage.values + threadIdx.x)[row * Shape::threads];
+            }
         }
     }
 }

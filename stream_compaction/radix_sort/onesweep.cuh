@@ -27,7 +27,8 @@ struct alignas(16) Pass {
     bool isNeeded;  ///< not all keys share the digit
     bool isFirst;
     bool isLast;
-    int order;  ///< index among the passes that are needed
+    bool encodes;  ///< reads keys; otherwise codes
+    int order;     ///< index among the passes that are needed
     Buffer from;
     Buffer to;
 };
@@ -61,8 +62,9 @@ struct Counters {
 };
 
 /// Chooses the arrays so that the last pass writes `out`. At least one pass runs, because only a pass moves the keys to
-/// `out`. If the spare array is the input and the number of passes is even, the input is first copied to `out`.
-__device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed, bool spareIsInput) {
+/// `out`. If the spare array is the input and the number of passes is even, the input is first copied to `out`. The
+/// first pass encodes the keys, unless they are codes already.
+__device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed, bool spareIsInput, bool encodes) {
     if (needed == 0) {
         needed = 1u << (digits - 1);
     }
@@ -78,6 +80,7 @@ __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed
             --left;
             pass.isFirst = order == 0;
             pass.isLast = left == 0;
+            pass.encodes = pass.isFirst && encodes;
             pass.order = order++;
             pass.from = from;
             pass.to = left % 2 == 0 ? Buffer::Out : Buffer::Spare;
@@ -102,7 +105,7 @@ __device__ void makePlan(const Counters& counters, std::size_t n, int digits, bo
         needed |= isShared ? 0 : 1u << i;
     }
     if (threadIdx.x == 0) {
-        choosePasses(plan, digits, needed, spareIsInput);
+        choosePasses(plan, digits, needed, spareIsInput, true);
     }
 }
 
@@ -311,8 +314,21 @@ struct PassTile {
     bool beginsSegment;
 };
 
+/// Elements that all go to one array.
+struct OneTarget {
+    template <typename Shape>
+    using Lines = NoLines;  ///< of runs that are not stored by rows
+
+    /// The array to which the elements with a digit go.
+    template <typename Bits, typename Value>
+    [[nodiscard]] __device__ Elements<Bits, Value> target(const Pass& pass, const SortArrays<Bits, Value>& arrays,
+                                                          int /*digit*/) const {
+        return arrays.target(pass.to);
+    }
+};
+
 /// An array that is sorted as a whole. Its tiles follow one another.
-struct WholeArray {
+struct WholeArray : OneTarget {
     [[nodiscard]] __device__ bool hasTile(unsigned /*tile*/) const { return true; }
 
     /// Prefetches the keys of a tile, if there is one.
@@ -343,13 +359,6 @@ struct WholeArray {
     [[nodiscard]] __device__ const std::uint64_t* starts(const Plan& plan, int index, int /*segment*/) const {
         return plan.starts[index];
     }
-
-    /// The array to which the elements with a digit go.
-    template <typename Bits, typename Value>
-    [[nodiscard]] __device__ Elements<Bits, Value> target(const Pass& pass, const SortArrays<Bits, Value>& arrays,
-                                                          int /*digit*/) const {
-        return arrays.target(pass.to);
-    }
 };
 
 /// A tile of a segment. It lies at `from` before the first pass, and at element `begin` of the array afterwards.
@@ -362,10 +371,10 @@ struct alignas(16) SegmentTile {
     std::uint32_t beginsSegment;  ///< 1 if it does, else 0
 };
 
-/// An array each segment of which is sorted for itself. The elements of segment s with digit d begin at
+/// An array of codes, each segment of which is sorted for itself. The elements of segment s with digit d begin at
 /// startsOfSegments[(pass * segments + s) * digitValues + d].
 template <typename Bits, typename Value>
-struct Segments {
+struct Segments : OneTarget {
     const SegmentTile<Bits, Value>* tiles;  ///< those of a segment follow one another
     const unsigned* tileCount;              ///< in device memory
     const std::uint64_t* startsOfSegments;
@@ -398,11 +407,6 @@ struct Segments {
     [[nodiscard]] __device__ const std::uint64_t* starts(const Plan& /*plan*/, int index, int segment) const {
         return startsOfSegments + (static_cast<std::size_t>(index) * segments + segment) * digitValues;
     }
-
-    [[nodiscard]] __device__ Elements<Bits, Value> target(const Pass& pass, const SortArrays<Bits, Value>& arrays,
-                                                          int /*digit*/) const {
-        return arrays.target(pass.to);
-    }
 };
 
 /// One pass: sorts by a digit, stably, reading and writing each element once. The digit is that of a radix sort, or any
@@ -430,7 +434,8 @@ __global__ void __launch_bounds__(Shape::threads, 2)
     if (!pass.isNeeded) {
         return;
     }
-    auto& storage = dynamicShared<PassStorage<Shape, Bits, Value>>();
+    using Storage = PassStorage<Shape, Bits, Value, typename Parts::template Lines<Shape>>;
+    auto& storage = dynamicShared<Storage>();
     const auto set = statuses.set(pass.order);
     const int column = static_cast<int>(threadIdx.x);
     const std::size_t n = numberOf(number);
@@ -448,8 +453,9 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         // Count, and publish the counts.
         const Bits* const input = inGlobalMemory(part.from.keys + begin);
         TileKeys<Shape, Bits> keys;
-        typename PassStorage<Shape, Bits, Value>::Ranks ranks(storage.ranks, storage.counts);
-        if (!Coding::isIdentity && pass.isFirst) {
+        typename Storage::Ranks ranks(storage.ranks, storage.counts);
+        storage.lines.clear();
+        if (!Coding::isIdentity && pass.encodes) {
             keys.loadAndCount(input, size, coding, ranks, digit);
         } else {
             keys.loadAndCount(input, size, NoCoding{}, ranks, digit);
@@ -478,6 +484,8 @@ __global__ void __launch_bounds__(Shape::threads, 2)
             start =
                 static_cast<std::int64_t>(parts.starts(*plan, index, part.segment)[column] + before.value) - firstRank;
             storage.keyRuns[column] = parts.target(pass, arrays, column).keys + start;
+            storage.lines.add(storage.keyRuns[column], column, static_cast<int>(firstRank),
+                              min(static_cast<int>(firstRank + total), size));
         }
         __syncthreads();
 
