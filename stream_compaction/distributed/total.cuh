@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(Shape::threads) kernAddUp(std::size_t n, T* to
                                   Common::divideRoundUp(spans, std::size_t{SumsShape::elements}), warpSums.data(), op);
         if (threadIdx.x == 0) {
             *total = all;
-            *finishedBlocks = 0;
+            atomicAdd(finishedBlocks, 0u - gridDim.x);
         }
     }
 }
