@@ -90,7 +90,6 @@ class DistributedTest : public RanksTest {
         });
     }
 
-  private:
     template <typename K>
     void expectSortedSo(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& countsOut,
                         const Distributed::Sort& sort, const std::vector<K>& keys) {
@@ -305,6 +304,17 @@ TEST_P(DistributedTest, SortWithFewElementsOnSomeRanks) {
         counts.front() = most;
         expectSorted(counts, {.leastPerBucket = 1}, keysInFewBuckets<int>(totalOf(counts), 0x81FF'F0FF, 38));
     }
+}
+
+/// As many ranks as there may be.
+class MostRanksTest : public DistributedTest {};
+
+INSTANTIATE_TEST_SUITE_P(Ranks, MostRanksTest, testing::Values(Distributed::mostRanks));
+
+/// Buckets with one splitter each, for the most part, and short keys, because each digit takes long.
+TEST_P(MostRanksTest, Sort) {
+    const std::vector<std::size_t> counts(size(), 12);
+    expectSortedSo(counts, counts, {.leastPerBucket = 0}, keysInFewBuckets<std::int8_t>(totalOf(counts), 0xFF, 40));
 }
 
 /// All keys begin alike.

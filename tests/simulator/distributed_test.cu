@@ -57,6 +57,7 @@ TEST_F(SeededDistributedTest, Sort) {
         std::vector<Payload> expected = values;
         std::ranges::stable_sort(expected, {}, [&](const Payload& x) { return keys[x.index]; });
         ASSERT_TRUE(sameBits(valuesOut.read(), expected));
+        ASSERT_TRUE(sameBits(keysOut.read(), hostArray(n, [&](std::size_t i) { return keys[expected[i].index]; })));
     });
 }
 
