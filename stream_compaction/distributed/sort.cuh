@@ -194,7 +194,7 @@ struct Sort {
     std::size_t mostPerRank = 0;
 
     /// The fewest elements per bucket, on average, with which the ranks put their elements in 256 buckets, the same
-    /// number on all ranks. A rank that gets fewer than that by itself fetches them before it sorts them.
+    /// number on all ranks. A rank that gets fewer than 256 times as many fetches them before it sorts them.
     std::size_t leastPerBucket = std::size_t{1} << 14;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
