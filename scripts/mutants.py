@@ -351,7 +351,7 @@ MUTANTS = [
     Mutant("keys overwritten too soon", "the odd number of passes if keys were sent", "distributed/pieces.cuh",
            "                needed |= needed + 1;\n", "",
            "SeededDistributedTest.Sort", seeds=10),
-    Mutant("lines of an earlier tile", "clear of the lines that are sent", "distributed/far_lines.cuh",
+    Mutant("lines not counted anew", "clear of the lines that are sent", "distributed/far_lines.cuh",
            "            count_ = 0;\n", "",
            "SeededDistributedTest.Sort", seeds=10),
     Mutant("keys encoded twice", "what the pass of the keys on the border reads", "distributed/buckets.cuh",

@@ -22,7 +22,8 @@
 /// If all keys of a rank lie on the border, the second pass reads its input, and the first does not run. With few keys
 /// there is only one bucket, and it lies on the border.
 ///
-/// Where ranks reach each other, the passes leave the codes of keys, which the passes behind them sort.
+/// If ranks reach each other, their orders hold codes instead of keys. The last pass of a sort by segments decodes
+/// them, and so does a rank that fetches all (pieces.cuh).
 namespace StreamCompaction::Distributed {
 
 /// The borders of classes: before and behind each splitter, and before its bucket.
@@ -128,12 +129,11 @@ struct ScatteredArray : Radix::WholeArray {
 
 /// Plans the two passes, once the first digit of the splitters is known. Writes how many keys each rank has in each
 /// bucket, and to which array the first pass moves it. There are several buckets if all ranks together have at least
-/// `leastInBuckets` keys. `keysIn` is the rank's input, and `order` its array. Keys on the border are put aside behind
-/// it.
+/// `leastInBuckets` keys and reach each other. `keysIn` is the rank's input, and `order` its array. Keys on the border
+/// are put aside behind the rank's order.
 ///
 /// Keys that a rank gets lie behind its order, where their segment (pieces.cuh) lies in its result. They are not sent
-/// if the rank puts keys aside there, and none are if not `mayBeSent`. If ranks do not reach each other, there is one
-/// bucket.
+/// if the rank puts keys aside there.
 ///
 /// One block, one thread per bucket. Work O(ranks 2^first.bits).
 template <typename Bits, typename Value>
@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(digitValues)
     kernPlanBuckets(Buckets* buckets, std::uint64_t* counts, Radix::Elements<Bits, Value>* targets,
                     const Splitters* splitters, AllCounts all, OrdersOfRanks<Bits, Value> orders, int me,
                     SplitterDigit first, SplitterDigit bucket, std::size_t leastInBuckets, bool reachesAllRanks,
-                    bool mayBeSent, const Bits* keysIn, Radix::Elements<Bits, Value> order) {
+                    const Bits* keysIn, Radix::Elements<Bits, Value> order) {
     __shared__ std::uint64_t sendFrom[mostRanks];
     __shared__ std::uint64_t slots[digitValues / Warp::lanes];
     const auto thread = static_cast<int>(threadIdx.x);
@@ -177,7 +177,7 @@ __global__ void __launch_bounds__(digitValues)
     BucketPlace place{};
     std::uint64_t total = 0;
     std::uint64_t sentBefore = 0;
-    mayBeSent = mayBeSent && bucket.bits > 0 && all.areConsistent();
+    const bool mayBeSent = bucket.bits > 0 && all.areConsistent();
     for (int rank = 0; rank < all.ranks; ++rank) {
         const BucketPlace there = placeOfBucket(counts + rank * digitValues, isBorder);
         total += there.count;
@@ -214,22 +214,20 @@ __global__ void __launch_bounds__(digitValues)
         const bool hasBuckets = place.inside > 0;
         buckets->digit = bucket;
         buckets->border = {hasBuckets ? order.keys + n : keysIn, onBorder, hasBuckets};
-        storeAtOnce({.isNeeded = hasBuckets,
-                     .isFirst = true,
-                     .isLast = false,
-                     .encodes = true,
-                     .order = 0,
-                     .from = Buffer::In,
-                     .to = Buffer::Out},
-                    buckets->plan.passes[Buckets::bucketPass]);
-        storeAtOnce({.isNeeded = onBorder > 0,
-                     .isFirst = true,
-                     .isLast = !reachesAllRanks,
-                     .encodes = !hasBuckets,
-                     .order = hasBuckets ? 1 : 0,
-                     .from = hasBuckets ? Buffer::Spare : Buffer::In,
-                     .to = Buffer::Out},
-                    buckets->plan.passes[Buckets::borderPass]);
+        buckets->plan.passes[Buckets::bucketPass] = {.isNeeded = hasBuckets,
+                                                     .isFirst = true,
+                                                     .encodes = true,
+                                                     .decodes = false,
+                                                     .order = 0,
+                                                     .from = Buffer::In,
+                                                     .to = Buffer::Out};
+        buckets->plan.passes[Buckets::borderPass] = {.isNeeded = onBorder > 0,
+                                                     .isFirst = true,
+                                                     .encodes = !hasBuckets,
+                                                     .decodes = !reachesAllRanks,
+                                                     .order = hasBuckets ? 1 : 0,
+                                                     .from = hasBuckets ? Buffer::Spare : Buffer::In,
+                                                     .to = Buffer::Out};
         buckets->plan.tickets[Buckets::bucketPass] = 0;
         buckets->plan.tickets[Buckets::borderPass] = 0;
     }

@@ -7,9 +7,10 @@
 
 /// Stores runs of a tile over a link, line by line.
 ///
-/// A link carries a line of 128 bytes in about the time of a part of it. A row of packed elements lies in two or three
-/// lines, because runs begin anywhere. So a warp stores what lies in one line of the target at once. In the card's own
-/// memory rows are faster, because no list of lines is needed.
+/// A link takes about as long for a part of a line of 128 bytes as for all of it. Runs begin anywhere, so a row of
+/// packed elements lies in several lines. So a warp stores 32 elements at once that begin at a multiple of 32 in the
+/// target. If elements have 4 bytes, that is a line. In the card's own memory rows are faster, because they need no
+/// list of lines.
 namespace StreamCompaction::Distributed {
 
 /// Marks a pointer to memory behind a link. No address has this bit.
@@ -28,7 +29,7 @@ template <typename Bits, typename Value>
 template <typename Shape>
 class FarLines {
   public:
-    /// Called by all threads. A barrier has to follow.
+    /// Called by all threads. Barriers have to come before and after.
     __device__ void clear() {
         if (threadIdx.x == 0) {
             count_ = 0;
@@ -72,7 +73,7 @@ class FarLines {
     }
 
   private:
-    /// Packed elements that lie between multiples of 32 elements in the target: in one line, if they have 4 bytes.
+    /// Packed elements that lie between multiples of 32 in the target.
     struct alignas(4) Line {
         std::uint16_t begin;
         std::uint8_t digit;
@@ -85,7 +86,7 @@ class FarLines {
     }
 
     int count_;
-    Line lines_[Shape::elements / Warp::lanes + 2 * digitValues];
+    Line lines_[Shape::elements / Warp::lanes + 2 * digitValues];  // a run of n elements lies in n / 32 + 2 at most
 };
 
 }  // namespace StreamCompaction::Distributed

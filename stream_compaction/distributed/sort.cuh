@@ -42,7 +42,7 @@ template <typename Bits, typename Value, typename Work>
 void withPassShape(const Work& work) {
     using Large = Radix::PassShape<Bits, Value, 96>;
     using Small = Radix::PassShape<Bits, Value, 44>;
-    constexpr std::size_t sharedBytes = sizeof(Radix::PassStorage<Large, Bits, Value>);
+    constexpr std::size_t sharedBytes = sizeof(Radix::PassStorage<Large, Bits, Value, FarLines<Large>>);
     constexpr auto kernel = Radix::kernSortByDigit<Large, Bits, Value, std::size_t>;
     if (onCurrentDevice<kernel>(Large::threads, sharedBytes).blocksPerMultiprocessor >= 2) {
         work(Large{});
@@ -60,7 +60,7 @@ struct SortMemory {
     using Tile = Radix::SegmentTile<Bits, Value>;
 
     std::uint64_t* pieceCounts;  ///< of the digits in the pieces of the order
-    Elements order;              ///< the rank's elements, by bucket and class
+    Elements order;              ///< the rank's elements, by bucket and class; codes if ranks reach each other
     Elements spare;              ///< behind them: the elements put aside, and then a second array for the passes
     Buckets* buckets;
     std::uint64_t* bucketCounts;
@@ -70,7 +70,7 @@ struct SortMemory {
     Tile* tiles;
     std::uint64_t* starts;
     Radix::DigitStatuses statuses;
-    Elements received;  ///< if the rank sorts by itself
+    Elements received;  ///< keys, if the rank sorts by itself
     Scratch rest;
 
     SortMemory(Scratch scratch, std::size_t n, std::size_t nOut, std::size_t mostReceived, const Rank& rank) {
@@ -166,13 +166,13 @@ struct GatheredMemory {
 /// defined, and `Rank::synchronize` throws std::invalid_argument. Keys, values, directions and ranges of bits are as
 /// for Radix::Sort. No array may overlap another.
 ///
-/// The ranks find the keys that divide the sorted order (splitters.cuh), 12 bits at a time or fewer with many ranks,
-/// with one exchange for each. Once the first of these digits is known, each rank puts its elements in buckets by their
-/// highest bits, and then those that may lie on either side of a splitter in order (buckets.cuh). Passes by the other
-/// bits follow (pieces.cuh). The passes also carry the elements over NVLink or PCIe: those that put them in order send
-/// about half of them to the memory of their ranks, and the first of the others reads the rest. If a rank cannot reach
-/// the memory of another, all keys are put in order by rank, NCCL sends them in one group, and each rank sorts what it
-/// has received. So there is no phase of merging, and each element crosses a link at most once.
+/// The ranks find the keys that divide the sorted order (splitters.cuh), up to 12 bits at a time, or fewer with many
+/// ranks, with one exchange for each. Once the first of these digits is known, each rank puts its elements in buckets
+/// by their highest bits, and then those that may lie on either side of a splitter in order (buckets.cuh). Passes by
+/// the other bits follow (pieces.cuh). The passes also carry the elements over NVLink or PCIe: those that put them in
+/// order send about half of them to the memory of their ranks, and the first of the others reads the rest. If a rank
+/// cannot reach the memory of another, all keys are put in order by rank, NCCL sends them in one group, and each rank
+/// sorts what it has received. So there is no phase of merging, and each element crosses a link at most once.
 ///
 /// Bytes moved per 4-byte key, besides those of Radix::Sort: 4 to count the first digit, and (ranks - 1) / ranks of 4
 /// over the link. There are as many passes as in Radix::Sort, or one or two more: for keys on the border, and if the
@@ -193,8 +193,8 @@ struct Sort {
     /// window is needed.
     std::size_t mostPerRank = 0;
 
-    /// The fewest elements per bucket, on average, with which the ranks put their elements in 256 buckets, the same
-    /// number on all ranks. A rank that gets fewer than 256 times as many fetches them before it sorts them.
+    /// The fewest elements per bucket, on average over all ranks, with which they put their elements in 256 buckets;
+    /// the same number on all ranks. A rank that gets fewer than 256 times as many fetches them before it sorts them.
     std::size_t leastPerBucket = std::size_t{1} << 14;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
@@ -346,7 +346,7 @@ struct Sort {
 
         // Sort what all ranks have, or send it first.
         if (call.reachesAllRanks()) {
-            const DigitRange range = digitsOfSegments(compared, bucketDigit(digits));
+            const DigitRange range = digitsOfSegments(compared);
             call.forEachValid([&](const Part& part) { countOrder(part, range); });
             call.exchange(sizeof(Header));
             call.forEachValid([&](const Part& part) { sortPieces(part, range, compared.coding); });
@@ -371,17 +371,14 @@ struct Sort {
                 endBit == 0 ? static_cast<int>(8 * sizeof(K)) : endBit};
     }
 
-    /// The digits by which segments are sorted. The highest one is left out if all keys of a segment share it, unless
-    /// the number of the others is even. Then it may be needed for one more pass (kernPlanSegments).
+    /// The digits by which segments are sorted. All keys of a segment share the highest one, because it has no more
+    /// bits than a bucket. It is left out if the number of the others is odd. Otherwise it may be needed for one more
+    /// pass (kernPlanSegments).
     template <typename Bits>
-    [[nodiscard]] static DigitRange digitsOfSegments(const ComparedBits<Bits>& compared, const SplitterDigit& bucket) {
+    [[nodiscard]] static DigitRange digitsOfSegments(const ComparedBits<Bits>& compared) {
         const DigitRange all{compared.begin, compared.end};
         const int others = all.count() - 1;
-        return {all.begin, isShared(all.digit(others), bucket) && others % 2 == 1 ? all.digit(others).shift : all.end};
-    }
-    /// Whether all keys of a bucket share the highest digit.
-    [[nodiscard]] static bool isShared(const Digit& highest, const SplitterDigit& bucket) {
-        return highest.mask < 1u << bucket.bits;
+        return {all.begin, others % 2 == 1 ? all.digit(others).shift : all.end};
     }
 
     template <typename K, typename V>
@@ -456,13 +453,10 @@ struct Sort {
         const Rank& rank = *part.rank;
         const Memory memory = memoryOf(part);
         const SplitterDigit bucket = bucketDigit(digits);
-        // What is sent may need one more pass. This is the last one, because all keys of a bucket share its digit.
-        const DigitRange range{compared.begin, compared.end};
-        const bool mayBeSent = rank.reachesAllRanks() && isShared(range.digit(range.count() - 1), bucket);
-        launch<kernPlanBuckets<Bits, Value>>(
-            {1, digitValues}, part.stream, memory.buckets, memory.bucketCounts, memory.targets,
-            &rank.state<SortState>()->splitters, all, ordersOf(part), rank.index(), digits.digit(0), bucket,
-            leastInBuckets(), rank.reachesAllRanks(), mayBeSent, Radix::bitsOf(part.keysIn), memory.order);
+        launch<kernPlanBuckets<Bits, Value>>({1, digitValues}, part.stream, memory.buckets, memory.bucketCounts,
+                                             memory.targets, &rank.state<SortState>()->splitters, all, ordersOf(part),
+                                             rank.index(), digits.digit(0), bucket, leastInBuckets(),
+                                             rank.reachesAllRanks(), Radix::bitsOf(part.keysIn), memory.order);
         if (part.n > 0) {
             const Digit digit{compared.begin + bucket.shift, (1u << bucket.bits) - 1};
             const ScatteredArray<Bits, Value> array{{}, memory.targets};

@@ -55,8 +55,8 @@ struct SplitterDigit {
     }
 };
 
-/// The digits in which splitters are found, highest first: as wide as the counters allow. The first one takes what the
-/// others leave, and has the bits of a bucket at least. With few bits it is counted at the speed of a read.
+/// The digits in which splitters are found, highest first: as wide as the counters allow. The first has at least the
+/// bits of a bucket, and more if that saves a digit. A digit of 8 bits is counted at the speed of a read.
 struct SplitterDigits {
     int keyBits;
     int ranks;
@@ -103,7 +103,7 @@ using AllCounts = ToldBy<DigitCounts>;
 struct BorderKeys {
     const void* keys;
     std::size_t count;
-    bool areEncoded;
+    bool areEncoded;  ///< they are codes already
 };
 
 /// What a rank knows of the splitters. All ranks find the same. Zero at the beginning.
@@ -136,7 +136,7 @@ static __global__ void kernTellSizes(DigitCounts* mine, std::size_t n, std::size
     mine->nOut = nOut;
 }
 
-/// Counts the next digit, not the first, of the keys on the border that begin like a splitter.
+/// Counts a digit after the first, of the keys on the border that begin like a splitter.
 ///
 /// Work O(keys tables). Reads 4 bytes per 4-byte key. With one table DRAM bandwidth is the limit.
 template <typename Shape, typename Bits>

@@ -72,9 +72,9 @@ __global__ void __launch_bounds__(Shape::threads) kernAddUp(std::size_t n, T* to
         sums[span] = sum;
         __threadfence();
         isFinishedLast = atomicAdd(finishedBlocks, 1) + 1 == gridDim.x;
+        __threadfence();
     }
     if (__syncthreads_or(isFinishedLast) != 0) {
-        __threadfence();
         const std::size_t spans = gridDim.x;
         const T all =
             addUpTiles<SumsShape>(ArraySource<T>{sums}, spans, 0,

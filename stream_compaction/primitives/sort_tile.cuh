@@ -431,8 +431,8 @@ __device__ void storePacked(const TileStorage<Shape, Bits, Value, Rank>& storage
 
 /// Calls store(decode). Only the last pass decodes the keys.
 template <typename Coding, typename Store>
-__device__ auto storeCoded(const Coding& coding, bool isLast, Store store) {
-    if (!Coding::isIdentity && isLast) {
+__device__ auto storeCoded(const Coding& coding, bool decodes, Store store) {
+    if (!Coding::isIdentity && decodes) {
         return store([&](const auto& key) { return coding.decode(key); });
     }
     return store([](const auto& key) { return key; });

@@ -26,12 +26,13 @@ enum class Buffer { In, Out, Spare };
 struct alignas(16) Pass {
     bool isNeeded;  ///< not all keys share the digit
     bool isFirst;
-    bool isLast;
     bool encodes;  ///< reads keys; otherwise codes
+    bool decodes;  ///< writes keys; otherwise codes
     int order;     ///< index among the passes that are needed
     Buffer from;
     Buffer to;
 };
+static_assert(sizeof(Pass) == 4 * sizeof(bool) + 3 * sizeof(int), "without padding, which would be loaded unwritten");
 
 /// Loads a pass in one access. Otherwise the other fields are loaded once `isNeeded` is known, and each block waits
 /// twice.
@@ -39,12 +40,6 @@ struct alignas(16) Pass {
     Vector<Pass, 1> copy;
     copyVector(&copy, reinterpret_cast<const Vector<Pass, 1>*>(&pass));
     return copy.items[0];
-}
-
-/// Stores a pass with its padding, so that all that loadAtOnce() reads has been written.
-__device__ inline void storeAtOnce(const Pass& pass, Pass& to) {
-    const Vector<Pass, 1> copy{pass};
-    copyVector(reinterpret_cast<Vector<Pass, 1>*>(&to), &copy);
 }
 
 /// The passes, planned from the histograms of the keys. In device memory.
@@ -79,14 +74,14 @@ __device__ inline void choosePasses(Plan& plan, int digits, std::uint32_t needed
         if (pass.isNeeded) {
             --left;
             pass.isFirst = order == 0;
-            pass.isLast = left == 0;
             pass.encodes = pass.isFirst && encodes;
+            pass.decodes = left == 0;
             pass.order = order++;
             pass.from = from;
             pass.to = left % 2 == 0 ? Buffer::Out : Buffer::Spare;
             from = pass.to;
         }
-        storeAtOnce(pass, plan.passes[i]);
+        plan.passes[i] = pass;
     }
 }
 
@@ -317,7 +312,7 @@ struct PassTile {
 /// Elements that all go to one array.
 struct OneTarget {
     template <typename Shape>
-    using Lines = NoLines;  ///< of runs that are not stored by rows
+    using Lines = NoLines;  ///< no run is stored by lines
 
     /// The array to which the elements with a digit go.
     template <typename Bits, typename Value>
@@ -410,7 +405,8 @@ struct Segments : OneTarget {
 };
 
 /// One pass: sorts by a digit, stably, reading and writing each element once. The digit is that of a radix sort, or any
-/// function of a key (multi_partition.cuh). `parts` is a WholeArray, or Segments that are sorted each for itself.
+/// function of a key (multi_partition.cuh). `parts` is a WholeArray, also one with several targets, or Segments that
+/// are sorted each for itself.
 ///
 /// A block counts the digits of its tile and publishes the counts. It packs the keys in shared memory in the order of
 /// the digits. One thread per digit looks back for the number of keys with that digit in earlier tiles. Then the block
@@ -494,7 +490,7 @@ __global__ void __launch_bounds__(Shape::threads, 2)
             parts.template prefetch<Shape>(tile + prefetchDistance, n, pass, part.from.keys);
         }
         const StoredDigits<Shape> digits = storeCoded(
-            coding, pass.isLast, [&](auto decode) { return storeKeys<Shape>(storage, size, digit, decode); });
+            coding, pass.decodes, [&](auto decode) { return storeKeys<Shape>(storage, size, digit, decode); });
         if constexpr (hasValues<Value>) {
             __syncthreads();
             if (column < digitValues) {

@@ -311,10 +311,11 @@ class MostRanksTest : public DistributedTest {};
 
 INSTANTIATE_TEST_SUITE_P(Ranks, MostRanksTest, testing::Values(Distributed::mostRanks));
 
-/// Buckets with one splitter each, for the most part, and short keys, because each digit takes long.
+/// In two digits of the splitters, because each takes long.
 TEST_P(MostRanksTest, Sort) {
     const std::vector<std::size_t> counts(size(), 12);
-    expectSortedSo(counts, counts, {.leastPerBucket = 0}, keysInFewBuckets<std::int8_t>(totalOf(counts), 0xFF, 40));
+    expectSortedSo(counts, counts, {.beginBit = 4, .endBit = 15, .leastPerBucket = 0},
+                   keysInFewBuckets<std::uint16_t>(totalOf(counts), 0xFFFF, 40));
 }
 
 /// All keys begin alike.
