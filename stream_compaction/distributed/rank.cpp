@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <thread>
+#include <utility>
 
 namespace StreamCompaction::Distributed {
 
@@ -53,7 +54,7 @@ void Rank::requireHealthy() const {
 }
 
 void Rank::abort() const {
-    if (const ncclComm_t comm = comm_->exchange(nullptr); comm != nullptr) {
+    if (ncclComm_t comm = comm_->exchange(nullptr); comm != nullptr) {
         checkNccl(ncclCommAbort(comm), "ncclCommAbort");
     }
 }
@@ -137,7 +138,7 @@ SharedBuffer::~SharedBuffer() {
     cudaSetDevice(device_);
     cudaDeviceSynchronize();
     // An abort has ended the windows of its communicator.
-    if (const ncclComm_t comm = *comm_; comm != nullptr && window_ != nullptr) {
+    if (ncclComm_t comm = *comm_; comm != nullptr && window_ != nullptr) {
         (void)ncclCommWindowDeregister(comm, window_);
     }
     (void)ncclMemFree(memory_);
@@ -145,7 +146,7 @@ SharedBuffer::~SharedBuffer() {
 }
 
 SharedBuffer::SharedBuffer(SharedBuffer&& other) noexcept
-    : comm_(other.comm_),
+    : comm_(std::move(other.comm_)),
       device_(other.device_),
       memory_(std::exchange(other.memory_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),

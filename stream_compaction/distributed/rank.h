@@ -145,6 +145,8 @@ class SharedBuffer {
     /// Deregisters and frees the memory. Synchronises the device. The communicator must still be there, unless
     /// `Rank::abort` has ended it. The rank may be gone.
     ~SharedBuffer();
+    SharedBuffer(const SharedBuffer&) = delete;
+    SharedBuffer& operator=(const SharedBuffer&) = delete;
     /// Takes the memory.
     SharedBuffer(SharedBuffer&& other) noexcept;
     /// Swaps the memories.
