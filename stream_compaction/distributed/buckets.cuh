@@ -318,17 +318,24 @@ struct Range {
     }
 };
 
-/// What `owner` gets of a rank's order in classes of which no other rank gets keys.
-[[nodiscard]] __device__ inline Range wholeClassesOf(const ExchangePlan& plan, const Splitters& splitters, int ranks,
-                                                     int rank, int owner) {
-    Range range{plan.cuts.of[rank][owner], plan.cuts.of[rank][owner + 1]};
+/// What one rank gets of the order of another one.
+struct Delivery {
+    Range all;
+    Range whole;  ///< in classes of which no other rank gets keys
+};
+
+/// What `owner` gets of a rank's order.
+[[nodiscard]] __device__ inline Delivery deliveryOf(const ExchangePlan& plan, const Splitters& splitters, int ranks,
+                                                    int rank, int owner) {
+    const Range all{plan.cuts.of[rank][owner], plan.cuts.of[rank][owner + 1]};
+    Range whole = all;
     if (const int s = owner - 1; s >= 0 && !plan.isBehind[s]) {
-        range.begin = min(splitters.below[rank][s] + splitters.equal[rank][s], range.end);
+        whole.begin = min(splitters.below[rank][s] + splitters.equal[rank][s], whole.end);
     }
     if (owner < ranks - 1 && !plan.isBefore[owner]) {
-        range.end = max(splitters.below[rank][owner], range.begin);
+        whole.end = max(splitters.below[rank][owner], whole.begin);
     }
-    return range;
+    return {all, whole};
 }
 
 /// Whether these classes of a bucket that lies on the border are sent. `shareBegin` is where the owner's share of the
@@ -339,7 +346,7 @@ struct Range {
 }
 
 /// Plans the exchange once the splitters are known, and the pass of the keys on the border. If the numbers of keys do
-/// not fit, this rank has failed. Ranks that get at least `leastBySegments` keys sort by segments. Writes to which
+/// not fit, this rank has failed. Ranks that get at least `leastInBuckets` keys sort by segments. Writes to which
 /// array the pass moves each class.
 ///
 /// One block, one thread per bucket. Work O(ranks^2), and O(ranks buckets).
@@ -347,7 +354,7 @@ template <typename Bits, typename Value>
 __global__ void __launch_bounds__(digitValues)
     kernPlanExchange(ExchangePlan* plan, Buckets* buckets, Radix::Elements<Bits, Value>* targets,
                      const std::uint64_t* counts, const Splitters* splitters, AllCounts all,
-                     OrdersOfRanks<Bits, Value> orders, int me, std::size_t leastBySegments,
+                     OrdersOfRanks<Bits, Value> orders, int me, std::size_t leastInBuckets,
                      Radix::Elements<Bits, Value> order, std::uint32_t* failure) {
     __shared__ Range mine[digitValues];             // the buckets in this rank's order
     __shared__ Range there[digitValues];            // in that of another
@@ -359,7 +366,7 @@ __global__ void __launch_bounds__(digitValues)
     const int ranks = all.ranks;
     const SplitterDigit digit = buckets->digit;
     const bool isPossible = all.areConsistent();
-    const bool needsSegments = __syncthreads_or(thread < ranks && all.of(thread).nOut >= leastBySegments) != 0;
+    const bool needsSegments = __syncthreads_or(thread < ranks && all.of(thread).nOut >= leastInBuckets) != 0;
     if (thread == 0) {
         plan->needsSegments = needsSegments;
         noteFailure(all, me, failure);
@@ -400,7 +407,8 @@ __global__ void __launch_bounds__(digitValues)
         if (thread < ranks - 1 && rank < me) {
             const auto sent = [&](int owner) {
                 const Range bucket = there[digit.of(splitters->keys[thread])];
-                return rank == owner ? 0 : wholeClassesOf(*plan, *splitters, ranks, rank, owner).within(bucket).size();
+                return rank == owner ? 0
+                                     : deliveryOf(*plan, *splitters, ranks, rank, owner).whole.within(bucket).size();
             };
             earlierBefore[thread] += sent(thread);
             earlierBehind[thread] += sent(thread + 1);
@@ -426,7 +434,7 @@ __global__ void __launch_bounds__(digitValues)
         std::uint64_t& start = buckets->plan.starts[Buckets::borderPass][classes.count];
         const std::uint64_t shareBegin = owner == none ? 0 : all.shareBegin(owner);
         if (owner != none && owner != me && areClassesSent(*buckets, bucket, shareBegin, owner)) {
-            const Range sent = wholeClassesOf(*plan, *splitters, ranks, me, owner).within(mine[bucket]);
+            const Range sent = deliveryOf(*plan, *splitters, ranks, me, owner).whole.within(mine[bucket]);
             start = all.of(owner).n + (max(buckets->begins[bucket], shareBegin) - shareBegin) + earlier +
                     (position - sent.begin);
             targets[classes.count] = markedFar(orders.of(owner, all.of(owner)));

@@ -67,12 +67,6 @@ struct Segmentation {
     CountedPiece got[digitValues];  ///< of each bucket
 };
 
-/// What one rank has for another one, in the order of the first: all of it, and the whole classes that are sent.
-struct Delivery {
-    Range all;
-    Range whole;
-};
-
 /// Lists the pieces that this rank gets, and those in which it counts.
 ///
 /// One block, one thread per bucket. Work O(ranks buckets), steps O(ranks).
@@ -98,15 +92,11 @@ __global__ void __launch_bounds__(digitValues)
         segmentation->neededPasses = 0;
         segmentation->plannedBlocks = 0;
     }
-    const auto deliveryOf = [&](int rank, int owner) {
-        return Delivery{{plan->cuts.of[rank][owner], plan->cuts.of[rank][owner + 1]},
-                        wholeClassesOf(*plan, *splitters, ranks, rank, owner)};
-    };
     if (bucket < ranks) {
-        given[bucket] = deliveryOf(me, bucket);
+        given[bucket] = deliveryOf(*plan, *splitters, ranks, me, bucket);
         shareBegins[bucket] = all.shareBegin(bucket);
     } else if (bucket < 2 * ranks) {
-        taken[bucket - ranks] = deliveryOf(bucket - ranks, me);
+        taken[bucket - ranks] = deliveryOf(*plan, *splitters, ranks, bucket - ranks, me);
     }
     __syncthreads();
     const auto isSentTo = [&](int owner) {
@@ -296,16 +286,12 @@ static __global__ void __launch_bounds__(digitValues)
             atomicOr(&segmentation->neededPasses, 1u << pass);
         }
     }
-    if (threadIdx.x == 0) {
-        __threadfence();
-        if (atomicAdd(&segmentation->plannedBlocks, 1) + 1 == gridDim.x) {
-            __threadfence();
-            unsigned needed = __ldcg(&segmentation->neededPasses);
-            if (segmentation->hasGot && needed != 0 && __popc(needed) % 2 == 0) {
-                needed |= needed + 1;
-            }
-            Radix::choosePasses(segmentation->plan, digits, needed, false, false);
+    if (Block::isLastToFinish(&segmentation->plannedBlocks) && threadIdx.x == 0) {
+        unsigned needed = __ldcg(&segmentation->neededPasses);
+        if (segmentation->hasGot && needed != 0 && __popc(needed) % 2 == 0) {
+            needed |= needed + 1;
         }
+        Radix::choosePasses(segmentation->plan, digits, needed, false, false);
     }
 }
 

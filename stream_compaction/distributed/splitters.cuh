@@ -67,8 +67,8 @@ struct SplitterDigits {
     }
     [[nodiscard]] SplitterDigit digit(int i) const {
         const int end = i == 0 ? keyBits : keyBits - firstWidth() - (i - 1) * width();
-        const int shift = std::max(end - (i == 0 ? firstWidth() : width()), 0);
-        return {shift, end - shift};
+        const int bits = i == 0 ? firstWidth() : std::min(width(), end);
+        return {end - bits, bits};
     }
 
   private:
@@ -76,9 +76,7 @@ struct SplitterDigits {
         const int splitters = std::max(ranks - 1, 1);
         return std::min(12, static_cast<int>(std::bit_width(static_cast<unsigned>(mostCounters / splitters))) - 1);
     }
-    [[nodiscard]] int firstWidth() const {
-        return std::max(std::min(digitBits, keyBits), ranks == 1 ? 0 : (keyBits - 1) % width() + 1);
-    }
+    [[nodiscard]] int firstWidth() const { return std::max(std::min(digitBits, keyBits), (keyBits - 1) % width() + 1); }
 };
 
 /// What a rank tells the others about one digit of the splitters.

@@ -2,6 +2,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/last_block.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -67,14 +68,10 @@ __global__ void __launch_bounds__(Shape::threads) kernAddUp(std::size_t n, T* to
         return;
     }
 
-    bool isFinishedLast = false;
     if (threadIdx.x == 0) {
         sums[span] = sum;
-        __threadfence();
-        isFinishedLast = atomicAdd(finishedBlocks, 1) + 1 == gridDim.x;
-        __threadfence();
     }
-    if (__syncthreads_or(isFinishedLast) != 0) {
+    if (Block::isLastToFinish(finishedBlocks)) {
         const std::size_t spans = gridDim.x;
         const T all =
             addUpTiles<SumsShape>(ArraySource<T>{sums}, spans, 0,

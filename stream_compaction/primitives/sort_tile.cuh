@@ -429,7 +429,7 @@ __device__ void storePacked(const TileStorage<Shape, Bits, Value, Rank>& storage
     });
 }
 
-/// Calls store(decode). Only the last pass decodes the keys.
+/// Calls store(decode), which returns keys if `decodes`, and otherwise codes.
 template <typename Coding, typename Store>
 __device__ auto storeCoded(const Coding& coding, bool decodes, Store store) {
     if (!Coding::isIdentity && decodes) {

@@ -4,6 +4,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/last_block.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/replicated_counters.cuh"
@@ -161,11 +162,7 @@ __global__ void __launch_bounds__(Shape::threads)
         }
     }
 
-    __threadfence();
-    __syncthreads();
-    const bool isFinishedLast = threadIdx.x == 0 && atomicAdd(&counters->finishedBlocks, 1) + 1 == gridDim.x;
-    if (__syncthreads_or(isFinishedLast) != 0) {
-        __threadfence();
+    if (Block::isLastToFinish(&counters->finishedBlocks)) {
         makePlan<Shape::threads>(*counters, n, digits, spareIsInput, *plan);
     }
 }
