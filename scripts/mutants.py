@@ -307,11 +307,11 @@ MUTANTS = [
            "max(textBegin_, textEnd_)", "textEnd_", "SeededEncodeTest.Together", "races", 6),
 
     # Fences, and asynchronous copies.
-    Mutant("counts without fence", "fence before a block says that it is done", "radix_sort/onesweep.cuh",
+    Mutant("counts without fence", "fence before a block says that it is done", "primitives/last_block.cuh",
            "    __threadfence();\n    __syncthreads();\n", "    __syncthreads();\n",
            "SeededRadixTest.PlannedByTheLastBlock", "races", 10),
-    Mutant("plan without fence", "fence before the last block reads the counts", "radix_sort/onesweep.cuh",
-           "        __threadfence();\n        makePlan", "        makePlan",
+    Mutant("plan without fence", "fence before the last block reads the counts", "primitives/last_block.cuh",
+           "    __threadfence();\n    return isInLastBlock;", "    return isInLastBlock;",
            "SeededRadixTest.PlannedByTheLastBlock", "races", 10),
     Mutant("bulk copy not awaited", "wait for the copy engine", "primitives/tile_loader.cuh",
            "        pieces.wait(storage_.copy, parity_);\n", "",
@@ -349,7 +349,7 @@ MUTANTS = [
            "there.inside > 0 ? all.of(rank).n - there.inside : 0", "0",
            "SeededDistributedTest.Sort", seeds=10),
     Mutant("keys overwritten too soon", "the odd number of passes if keys were sent", "distributed/pieces.cuh",
-           "                needed |= needed + 1;\n", "",
+           "            needed |= needed + 1;\n", "",
            "SeededDistributedTest.Sort", seeds=10),
     Mutant("lines not counted anew", "clear of the lines that are sent", "distributed/far_lines.cuh",
            "            count_ = 0;\n", "",
