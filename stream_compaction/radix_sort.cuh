@@ -18,7 +18,9 @@
 ///   one block      in registers and shared memory, all passes in one launch (radix_sort/resident.cuh);
 ///   up to 2^20     in the second-level cache, all passes in one launch, whose blocks exchange their counts around
 ///                  barriers of a cluster or a cooperative grid;
-///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh).
+///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh); from
+///                  2^24 keys of 4 bytes or 2^21 of 8 bytes on, only the passes of the highest bits, after which keys
+///                  that share these are sorted in shared memory (radix_sort/spans.cuh).
 ///
 /// Some arrays need no passes, or fewer: up to 2048 keys of 4 or 8 bytes without values are sorted by a network
 /// (radix_sort/network.cuh), up to 2^20 integers of 4 bytes (2^21 without values) in buckets (radix_sort/buckets.cuh),
@@ -104,6 +106,12 @@ struct ByCounting {
     static constexpr bool isCounted = isCountable<Bits> && !hasValues<Value>;
 };
 
+/// From how many elements on a sort ends in spans. With fewer, planning and finding the spans costs more than it saves.
+template <typename Bits, typename Value>
+inline constexpr std::size_t leastInSpans = std::size_t{1} << (sizeof(Bits) <= 4  ? 24
+                                                               : hasValues<Value> ? 22
+                                                                                  : 21);
+
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
 /// that it replaces.
@@ -118,6 +126,7 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,
+    InSpans<InPasses<PassShape<Bits, Value, 96>, 2>, SortShape<320, 16>, leastInSpans<Bits, Value>>,
     // With 33 keys per thread, the runs of a sorted input begin in different banks. With 32 they do not.
     InPasses<PassShape<Bits, Value, 66>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0
@@ -160,7 +169,8 @@ void launchSort(const SortCall<Bits, Value, Count>& call) {
 /// more elements than 2^23 tiles hold, which are tens of billions (passTiles). A card with too little shared memory
 /// throws CudaError. The scratch may hold anything and keeps nothing from call to call. It has room for an array of
 /// keys and one of values, for two of each up to 2^20 elements (2^21 keys of 4 bytes without values), and for the
-/// counts of the blocks. What n elements take is enough for fewer, so larger arrays take no less than at that border.
+/// counts of the blocks and the places of the spans. What n elements take is enough for fewer, so larger arrays take no
+/// less than at that border.
 struct Sort {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 

@@ -67,4 +67,32 @@ __device__ void sortByNetwork(T (&entries)[rows], [[maybe_unused]] T* exchanged 
     }
 }
 
+/// Merges neighbouring runs of `run` sorted entries of this thread, two by two (Batcher's odd-even merge, 1968).
+template <int run, int distance = run, int entryCount, typename T>
+__device__ void mergeRuns(T (&entries)[entryCount]) {
+#pragma unroll
+    for (int i = 0; i < entryCount - distance; ++i) {
+        const int at = i % (2 * run);
+        if (distance == run ? at < run : at / distance % 2 == 1 && at + distance < 2 * run) {
+            const T first = entries[i];
+            const T second = entries[i + distance];
+            const bool isSwapped = second < first;
+            entries[i] = isSwapped ? second : first;
+            entries[i + distance] = isSwapped ? first : second;
+        }
+    }
+    if constexpr (distance > 1) {
+        mergeRuns<run, distance / 2>(entries);
+    }
+}
+
+/// Sorts the entries of this thread.
+template <int run = 1, int entryCount, typename T>
+__device__ void sortEntries(T (&entries)[entryCount]) {
+    if constexpr (run < entryCount) {
+        mergeRuns<run>(entries);
+        sortEntries<2 * run>(entries);
+    }
+}
+
 }  // namespace StreamCompaction

@@ -10,6 +10,7 @@
 #include "stream_compaction/radix_sort/network.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
 #include "stream_compaction/radix_sort/resident.cuh"
+#include "stream_compaction/radix_sort/spans.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 
 /// The ways to launch a radix sort: by a block, by a cluster, by a grid, with a launch per pass. Each way is a type
@@ -299,15 +300,43 @@ struct InPasses {
 
     template <typename Bits, typename Value, typename Count>
     static void launch(const SortCall<Bits, Value, Count>& sort) {
-        const std::size_t tiles = passTiles<Shape>(sort.capacity());
         ScratchArena rest = sort.arena;
-        auto* const counters = rest.take<Counters>(1);
-        const DigitStatuses statuses{rest.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(tiles)), tiles};
-        auto* const plan = rest.take<Plan>(1);
-        const SortArrays<Bits, Value> arrays{
-            sort.in, sort.out, sort.consumesInput() ? sort.consumed : takeElements<Bits, Value>(rest, sort.capacity())};
+        const Memory<Bits, Value> memory(sort, rest);
+        countDigits(sort, memory, memory.counters);
+        if (sort.consumesInput()) {
+            constexpr int threads = 256;
+            constexpr auto copy = kernCopyFirst<Bits, Value, Count>;
+            const std::size_t blocks =
+                blocksForTiles<copy, Count>(Common::blocksFor(sort.capacity(), threads), threads);
+            StreamCompaction::launch<copy>({blocks, threads}, sort.stream, sort.n, sort.out, sort.in, memory.plan);
+        }
+        launchPasses(sort, memory, memory.plan, 0);
+    }
 
-        clearStatuses<Shape>(sort.n, statuses, counters, sort.stream);
+    /// What the kernels share.
+    template <typename Bits, typename Value>
+    struct Memory {
+        template <typename Count>
+        Memory(const SortCall<Bits, Value, Count>& sort, ScratchArena& arena)
+            : counters(arena.take<Counters>(1)), statuses{nullptr, passTiles<Shape>(sort.capacity())} {
+            statuses.words = arena.take<std::uint64_t>(2 * DigitStatuses::wordsPerSet(statuses.tiles));
+            plan = arena.take<Plan>(1);
+            arrays = {sort.in, sort.out,
+                      sort.consumesInput() ? sort.consumed : takeElements<Bits, Value>(arena, sort.capacity())};
+        }
+
+        Counters* counters;
+        DigitStatuses statuses;
+        Plan* plan;
+        SortArrays<Bits, Value> arrays;
+    };
+
+    /// Enqueues the counts of all digits, from which the last block plans the passes. Clears the memory from `cleared`
+    /// to that of the passes, too.
+    template <typename Bits, typename Value, typename Count>
+    static void countDigits(const SortCall<Bits, Value, Count>& sort, const Memory<Bits, Value>& memory,
+                            void* cleared) {
+        clearStatuses<Shape>(sort.n, memory.statuses, cleared, sort.stream);
         withDigitCounters<Bits>([&](auto shape, auto replicas, std::size_t countBytes) {
             using CountShape = decltype(shape);
             constexpr auto count = kernCountDigits<CountShape, replicas(), Bits, Count>;
@@ -317,31 +346,114 @@ struct InPasses {
             }
             const auto blocks =
                 std::min<std::size_t>(resident, Common::divideRoundUp(sort.capacity(), CountShape::elements));
-            StreamCompaction::launch<count>({blocks, CountShape::threads, countBytes}, sort.stream, sort.n, plan,
-                                            counters, sort.in.keys, sort.range, sort.coding, sort.consumesInput());
+            StreamCompaction::launch<count>({blocks, CountShape::threads, countBytes}, sort.stream, sort.n, memory.plan,
+                                            memory.counters, sort.in.keys, sort.range, sort.coding,
+                                            sort.consumesInput());
             return true;
         });
-        if (sort.consumesInput()) {
-            constexpr int threads = 256;
-            constexpr auto copy = kernCopyFirst<Bits, Value, Count>;
-            const std::size_t blocks =
-                blocksForTiles<copy, Count>(Common::blocksFor(sort.capacity(), threads), threads);
-            StreamCompaction::launch<copy>({blocks, threads}, sort.stream, sort.n, sort.out, sort.in, plan);
-        }
+    }
+
+    /// Enqueues the passes of a plan, from a digit on.
+    template <typename Bits, typename Value, typename Count>
+    static void launchPasses(const SortCall<Bits, Value, Count>& sort, const Memory<Bits, Value>& memory, Plan* plan,
+                             int firstDigit) {
         constexpr auto kernel = kernSortByDigit<Shape, Bits, Value, Count>;
-        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, sharedBytes<Bits, Value>);
-        const int distance = prefetchDistance<kernel>(blocks, tiles, Shape::threads, sharedBytes<Bits, Value>);
-        for (int i = 0; i < sort.range.count(); ++i) {
-            StreamCompaction::launch<kernel>({blocks, Shape::threads, sharedBytes<Bits, Value>, Begin::Programmatic},
-                                             sort.stream, sort.n, arrays, statuses, plan,
-                                             orderFor(sort.order, blocks, tiles), i, sort.range.digit(i), sort.coding,
-                                             distance, WholeArray{});
+        constexpr std::size_t bytes = sharedBytes<Bits, Value>;
+        const std::size_t tiles = memory.statuses.tiles;
+        const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads, bytes);
+        const int distance = prefetchDistance<kernel>(blocks, tiles, Shape::threads, bytes);
+        for (int i = firstDigit; i < sort.range.count(); ++i) {
+            StreamCompaction::launch<kernel>({blocks, Shape::threads, bytes, Begin::Programmatic}, sort.stream, sort.n,
+                                             memory.arrays, memory.statuses, plan, orderFor(sort.order, blocks, tiles),
+                                             i, sort.range.digit(i), sort.coding, distance, WholeArray{});
         }
     }
 
   private:
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(PassStorage<Shape, Bits, Value>);
+};
+
+/// Sorts by the highest digits in passes, and then each span in shared memory, from `leastElements` elements on. If the
+/// digits or the spans are uneven, sorts by all digits in passes. For keys of at least 4 bytes, all bits of which
+/// count. `Passes` are InPasses.
+template <typename Passes, typename Shape, std::size_t leastElements>
+struct InSpans {
+    static_assert(leastElements >= digitValues, "a sample is at least a block of keys");
+    static constexpr std::size_t mostElements = anyNumber;
+
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
+        return !serves<Bits> || n < leastElements
+                   ? 0
+                   : Passes::template scratchBytes<Bits, Value>(n, consumesInput) + scratchBytesFor<Plan>(1) +
+                         scratchBytesFor<SpanState>(1) +
+                         scratchBytesFor<std::uint32_t>(bitsFor<Bits, Value>(n).spans()) +
+                         scratchBytesFor<std::size_t>(bitsFor<Bits, Value>(n).spans() + 1);
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (!serves<Bits> || isOnDevice<Count>) {
+            return false;
+        } else {
+            constexpr auto kernel = kernSortSpans<Shape, Bits, Value>;
+            // A pass less takes as long as the spans.
+            return sort.capacity() >= leastElements && sort.sortsByAllBits() && !sort.consumesInput() &&
+                   bitsFor<Bits, Value>(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
+                   onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
+        }
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (serves<Bits> && !isOnDevice<Count>) {
+            const SpanBits bits = bitsFor<Bits, Value>(sort.capacity());
+            ScratchArena rest = sort.arena;
+            auto* const state = rest.take<SpanState>(1);
+            auto* const counts = rest.take<std::uint32_t>(bits.spans());
+            const typename Passes::template Memory<Bits, Value> memory(sort, rest);
+            auto* const highest = rest.take<Plan>(1);
+            auto* const begins = rest.take<std::size_t>(bits.spans() + 1);
+
+            Passes::countDigits(sort, memory, state);
+            StreamCompaction::launch<kernPlanSpans<Bits>>(
+                {Common::divideRoundUp(sort.n, keysPerSample * digitValues), digitValues}, sort.stream, sort.n,
+                sort.in.keys, sort.coding, counts, state, memory.plan, highest, bits, Shape::elements);
+            Passes::launchPasses(sort, memory, highest, bits.firstDigit);
+            constexpr int threads = 256;
+            const std::size_t spansPerBlock = threads / Warp::lanes * (Warp::lanes - 1);
+            StreamCompaction::launch<kernFindSpans<Bits>>(
+                {Common::divideRoundUp(bits.spans() + 1, spansPerBlock), threads, 0, Begin::Programmatic}, sort.stream,
+                sort.capacity(), begins, state, memory.arrays.spare.keys, bits, Shape::elements);
+            constexpr auto kernel = kernSortSpans<Shape, Bits, Value>;
+            constexpr std::size_t bytes = sharedBytes<Bits, Value>;
+            StreamCompaction::launch<kernel>(
+                {bits.spans(), Shape::threads, bytes, Begin::Programmatic}, sort.stream, sort.out,
+                Elements<const Bits, const Value>{memory.arrays.spare.keys, memory.arrays.spare.values}, begins, state,
+                bits, sort.coding);
+            StreamCompaction::launch<kernPlanAfterSpans<Bits>>({1, 1, 0, Begin::Programmatic}, sort.stream, memory.plan,
+                                                               state, bits);
+            Passes::launchPasses(sort, memory, memory.plan, 0);
+        }
+    }
+
+  private:
+    template <typename Bits>
+    static constexpr bool serves = sizeof(Bits) >= sizeof(std::uint32_t);
+    template <typename Bits, typename Value>
+    static constexpr std::size_t sharedBytes = sizeof(SpanStorage<Shape, Bits, Value>);
+
+    static constexpr std::size_t keysPerSample = 512;
+
+    /// If the keys are distributed evenly, spans have at most six sevenths of what a block can sort.
+    template <typename Bits, typename Value>
+    [[nodiscard]] static SpanBits bitsFor(std::size_t n) {
+        constexpr int digits = sizeof(Bits) * 8 / digitBits;
+        const std::size_t spans = std::bit_ceil(Common::divideRoundUp(n, Shape::elements * 6 / 7));
+        const int bits = std::max(static_cast<int>(std::bit_width(spans)) - 1, SpanSort<Shape, Bits, Value>::placeBits);
+        return {bits, digits - (bits + digitBits - 1) / digitBits, digits};
+    }
 };
 
 /// A table of ways, in the order in which they are tried.

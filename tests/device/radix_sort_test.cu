@@ -350,9 +350,27 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
     expectSortedBy(5000, by(WayTable<ByGrid<SortShape<256, 8>, 128>>{}));
     expectSortedBy(5000, by(WayTable<BucketsByGrid<SortShape<256, 4>, 64>>{}));
     expectSortedBy(50000, by(WayTable<InPasses<SortShape<512, 22>>>{}));
+    expectSortedBy(50000, by(WayTable<InSpans<InPasses<SortShape<512, 22>>, SortShape<320, 16>, 50000>>{}));
     expectSortedBy(
         sized(50000, 15000),
         by(WayTable<ByBlock<SortShape<512, 16>>, ByCluster<SortShape<256, 2>>, ByGrid<SortShape<512, 8>, 128>>{}));
+}
+
+/// So many keys that their sort ends in spans. In the last inputs one span is too large, and spans have few different
+/// keys.
+TEST_F(RadixSortTest, ManyKeys) {
+    const std::size_t n = sized((std::size_t{1} << 24) + 4097, 40007);
+    const auto uniform = hostArray(n, AnyBits<std::uint32_t>{28});
+    const auto withFrequentKey = hostArray(n, [&](std::size_t i) { return i % 2000 == 0 ? 0x12345678u : uniform[i]; });
+    const auto withFewLowBits = hostArray(n, [&](std::size_t i) { return uniform[i] & 0xFFF01103u; });
+    for (const auto& keys : {uniform, withFrequentKey, withFewLowBits}) {
+        ASSERT_NO_FATAL_FAILURE(expectSorted(Radix::Sort{}, keys));
+        ASSERT_NO_FATAL_FAILURE(
+            (expectPairsSorted<std::uint32_t, std::uint32_t>(Radix::Sort{.descending = true}, keys)));
+    }
+    const auto wide = hostArray(n, AnyBits<std::int64_t>{29});
+    ASSERT_NO_FATAL_FAILURE(expectSorted(Radix::Sort{.descending = true}, wide));
+    ASSERT_NO_FATAL_FAILURE((expectPairsSorted<std::int64_t, SixteenBytes>(Radix::Sort{}, wide)));
 }
 
 /// Expects a sort by counting of n keys, to a place that is not aligned. The device knows how many keys there are.

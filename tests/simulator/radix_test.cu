@@ -78,6 +78,7 @@ using GridWay = Radix::ByGrid<Tile, 128>;
 using BucketsWay = Radix::BucketsByGrid<Tile, 64>;
 using NetworkBucketsWay = Radix::BucketsByCluster<Tile, Radix::InNetwork>;
 using PassesWay = Radix::InPasses<Tile>;
+using SpansWay = Radix::InSpans<PassesWay, SortShape<256, 2>, 256>;
 
 TEST_F(SeededRadixTest, ByBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
@@ -159,6 +160,34 @@ TEST_F(SeededRadixTest, InPassesByTickets) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         expectSorted<PassesWay, std::uint32_t, std::uint32_t>(1800 + seed % 40, seed, {0, 16}, false,
                                                               TileOrder::Ticket);
+    });
+}
+
+TEST_F(SeededRadixTest, InSpans) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        if (seed % 2 == 0) {
+            const auto keys = hostArray(4000 + seed % 40, AnyBits<std::uint32_t>{seed});
+            EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
+        } else {
+            const auto keys = hostArray(2000 + seed % 40, AnyBits<std::uint64_t>{seed});
+            EXPECT_TRUE((expectSorted<SpansWay, std::uint64_t, std::uint32_t>(keys, {0, 64})));
+        }
+    });
+}
+
+/// Spans of few different keys are sorted by digits. One span is too large, but the sample does not show it. In the
+/// last input most keys lie in few spans, which the sample shows.
+TEST_F(SeededRadixTest, InSpansThatAreUneven) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const std::size_t n = 4000 + seed % 40;
+        const auto keys = hostArray(n, [seed](std::size_t i) {
+            const auto bits = static_cast<std::uint32_t>(randomBits(seed, i));
+            return seed % 3 == 0   ? bits & 0xFF000003u
+                   : seed % 3 == 1 ? (i % 7 == 0 ? 0x12345678u : bits)
+                                   : bits & static_cast<std::uint32_t>(randomBits(seed + 1, i));
+        });
+        EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
+        EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, Radix::OwnIndex<std::uint32_t>>(keys, {0, 32})));
     });
 }
 

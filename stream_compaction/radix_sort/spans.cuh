@@ -1,0 +1,412 @@
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+
+#include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/sort_tile.cuh"
+#include "stream_compaction/primitives/sorting_network.cuh"
+#include "stream_compaction/radix_sort/onesweep.cuh"
+#include "stream_compaction/radix_sort/resident.cuh"
+
+/// The end of a sort in shared memory. Passes sort by the highest digits alone. Keys with the same highest bits, a
+/// span, are then neighbours, and one block sorts them by the other bits.
+namespace StreamCompaction::Radix {
+
+/// The highest bits of a sort that ends in spans.
+struct SpanBits {
+    int bits;        ///< that the keys of a span share
+    int firstDigit;  ///< the lowest digit that a pass sorts by
+    int digits;      ///< of a key
+
+    [[nodiscard]] __host__ __device__ int passes() const { return digits - firstDigit; }
+    [[nodiscard]] __host__ __device__ std::size_t spans() const { return std::size_t{1} << bits; }
+
+    /// A code shifted by so many bits is the index of its span.
+    template <typename Bits>
+    [[nodiscard]] __device__ int shift() const {
+        return static_cast<int>(8 * sizeof(Bits)) - bits;
+    }
+};
+
+/// What becomes of a sort that may end in spans.
+struct SpanState {
+    bool mayEnd;               ///< the spans are likely to be small enough
+    std::uint32_t failed;      ///< 1 if a span is larger than a block can sort
+    unsigned long long pairs;  ///< of keys of the sample that lie in one span
+    unsigned finishedBlocks;
+};
+
+/// Whether no span is likely to have more than `mostElements` of n keys, if `pairs` pairs of `samples` keys share a
+/// span. Keys that are distributed evenly have the fewest such pairs.
+[[nodiscard]] __device__ inline bool areSpansEven(double pairs, double samples, double n, double spans,
+                                                  double mostElements) {
+    const double even = samples * (samples - 1) / 2 / spans;
+    constexpr double deviations = 5;  // hardly a span is further from the mean
+    const double room = (mostElements * spans / n - 1) / deviations;
+    return pairs - even <= max(room * room * even, 4 * sqrt(even));
+}
+
+/// Plans the passes of the highest digits. The last one writes codes to the spare array.
+__device__ inline void planHighest(Plan& highest, SpanBits bits, bool areNeeded) {
+    const auto targetOf = [&](int pass) { return (bits.passes() - pass) % 2 == 0 ? Buffer::Out : Buffer::Spare; };
+    for (int pass = 0; pass < bits.passes(); ++pass) {
+        const int digit = bits.firstDigit + pass;
+        const bool isFirst = pass == 0;
+        highest.tickets[digit] = 0;
+        highest.passes[digit] = {.isNeeded = areNeeded,
+                                 .isFirst = isFirst,
+                                 .encodes = isFirst,
+                                 .decodes = false,
+                                 .order = pass,
+                                 .from = isFirst ? Buffer::In : targetOf(pass - 1),
+                                 .to = targetOf(pass)};
+    }
+}
+
+/// Decides whether the sort ends in spans, by a sample of one key per thread, and plans the passes of the highest
+/// digits. `plan` is that of a sort by all digits. The keys of the sample are counted in `counts`, one per span, which
+/// is zero before, as is the state.
+///
+/// Work O(samples). Latency is the limit.
+template <typename Bits>
+__global__ void __launch_bounds__(digitValues)
+    kernPlanSpans(std::size_t n, const Bits* keys, KeyCoding<Bits> coding, std::uint32_t* counts, SpanState* state,
+                  const Plan* plan, Plan* highest, SpanBits bits, int mostElements) {
+    __shared__ unsigned long long slots[digitValues / Warp::lanes];
+    const std::size_t samples = std::size_t{gridDim.x} * digitValues;
+    const std::size_t part = n / samples;
+    const std::size_t thread = Common::globalThreadIndex();
+    // Keys at equal distances could be alike.
+    const std::size_t at = thread * part + (static_cast<std::uint32_t>(thread) * 2654435769u >> 8) % part;
+    const Bits code = coding.encode(keys[at]);
+    const std::uint32_t before = atomicAdd(&counts[code >> bits.shift<Bits>()], 1u);
+    const unsigned long long pairs =
+        Block::reduce<digitValues / Warp::lanes>(static_cast<unsigned long long>(before), slots, Sum{});
+    if (threadIdx.x == 0) {
+        atomicAdd(&state->pairs, pairs);
+    }
+    if (!Block::isLastToFinish(&state->finishedBlocks)) {
+        return;
+    }
+
+    for (int digit = bits.firstDigit; digit < bits.digits; ++digit) {
+        highest->starts[digit][threadIdx.x] = plan->starts[digit][threadIdx.x];
+    }
+    if (threadIdx.x == 0) {
+        int needed = 0;
+        for (int digit = 0; digit < bits.digits; ++digit) {
+            needed += plan->passes[digit].isNeeded ? 1 : 0;
+        }
+        // If a sort by all digits has only one pass more, it takes less time.
+        const bool mayEnd = needed > bits.passes() + 1 &&
+                            areSpansEven(static_cast<double>(__ldcg(&state->pairs)), static_cast<double>(samples),
+                                         static_cast<double>(n), static_cast<double>(bits.spans()), mostElements);
+        state->mayEnd = mayEnd;
+        planHighest(*highest, bits, mayEnd);
+    }
+}
+
+/// The number of elements of `codes` that lie in spans before `span`, if passes have sorted them by their highest bits.
+/// Where a code is tells about where the span begins, if codes are distributed evenly. So it takes three random reads
+/// instead of a dozen (Peterson's interpolation search, 1957).
+template <typename Bits>
+[[nodiscard]] __device__ std::size_t elementsBefore(std::size_t span, const Bits* codes, std::size_t n, SpanBits bits) {
+    const auto isBefore = [&](std::size_t i) { return codes[i] >> bits.shift<Bits>() < span; };
+    const auto last = static_cast<double>(n);
+    const double firstCode = ldexp(static_cast<double>(span), bits.shift<Bits>());
+    double guess = last * static_cast<double>(span) / static_cast<double>(bits.spans());
+    for (int i = 0; i < 2; ++i) {
+        const auto at = static_cast<std::size_t>(min(guess, last - 1));
+        const double away = firstCode - static_cast<double>(codes[at]);
+        guess = max(0.0, min(last, guess + ldexp(away * last, -static_cast<int>(8 * sizeof(Bits)))));
+    }
+
+    constexpr std::size_t leastStep = 32;
+    auto end = static_cast<std::size_t>(guess);
+    std::size_t begin = end;
+    for (std::size_t step = leastStep; begin > 0 && !isBefore(begin - 1); step *= 2) {
+        begin -= min(begin, step);
+    }
+    for (std::size_t step = leastStep; end < n && isBefore(end); step *= 2) {
+        begin = end + 1;
+        end += min(n - end, step);
+    }
+    while (begin < end) {
+        const std::size_t middle = begin + (end - begin) / 2;
+        if (isBefore(middle)) {
+            begin = middle + 1;
+        } else {
+            end = middle;
+        }
+    }
+    return begin;
+}
+
+/// Finds where the spans begin in `codes`. Warps overlap by a lane, so that each lane learns where the next span
+/// begins.
+///
+/// Work and steps O(log n) per span. Latency is the limit.
+template <typename Bits>
+__global__ void kernFindSpans(std::size_t n, std::size_t* begins, SpanState* state, const Bits* codes, SpanBits bits,
+                              int mostElements) {
+    waitForEarlierKernels();
+    if (!state->mayEnd) {
+        return;
+    }
+    const std::size_t thread = Common::globalThreadIndex();
+    const std::size_t span = thread - thread / Warp::lanes;
+    const std::size_t begin = elementsBefore(span, codes, n, bits);
+    const std::size_t next = Warp::broadcast(begin, min(Warp::lane() + 1, Warp::lanes - 1));
+    if (Warp::lane() < Warp::lanes - 1 && span <= bits.spans()) {
+        begins[span] = begin;
+        if (next - begin > static_cast<std::size_t>(mostElements)) {
+            atomicOr(&state->failed, 1u);
+        }
+    }
+}
+
+/// The memory of a block that sorts a span.
+template <typename Shape, typename Bits, typename Value>
+struct SpanStorage {
+    static constexpr int groupBits = 11;
+    static constexpr int groups = 1 << groupBits;
+    static constexpr int window = Shape::items;
+
+    struct Groups {
+        alignas(16) std::uint32_t counters[groups];
+        Bits entries[Shape::elements + Shape::threads + 2 * (window + 1)];
+        Value values[hasValues<Value> ? Shape::elements : 1];
+    };
+    union {
+        Groups byGroup;
+        TileStorage<Shape, Bits, OriginInBlock<Value>, std::uint16_t> byDigit;
+    };
+    std::uint32_t slots[Shape::threads / Warp::lanes];
+
+    /// Where entry i lies. There is an unused place behind each window, so that threads which each go through one use
+    /// different banks.
+    [[nodiscard]] static __device__ int placeOf(unsigned i) { return static_cast<int>(i + i / window); }
+};
+
+/// Sorts a span in shared memory.
+///
+/// An entry is the code of an element and, if there are values, the element's place in the span behind it. The bits
+/// that the span shares make room for the place. So no two entries are equal, and the sort is stable.
+///
+/// The entries are put in groups by 11 bits. Atomic additions give them their places, so those of a group come in any
+/// order. Then each thread sorts a window of 16 neighbours in registers. A group of up to nine entries lies within a
+/// window, or within one that begins half a window later. Larger groups take more rounds. If a group is much larger,
+/// because many keys are equal, the block sorts by digits instead.
+template <typename Shape, typename Bits, typename Value>
+class SpanSort {
+  public:
+    using Storage = SpanStorage<Shape, Bits, Value>;
+    /// How many bits of an entry are the element's place.
+    static constexpr int placeBits = hasValues<Value> ? static_cast<int>(std::bit_width(Shape::elements - 1u)) : 0;
+
+    /// Called by all threads of a block.
+    static __device__ void sort(Storage& storage, int size, const Elements<Bits, Value>& out,
+                                const Elements<const Bits, const Value>& in, std::size_t span, int spanBits,
+                                const KeyCoding<Bits>& coding) {
+        auto& memory = storage.byGroup;
+        const int shift = codeBits - spanBits - Storage::groupBits;
+        const auto counterOf = [&](Bits code) -> std::uint32_t& {
+            return memory.counters[static_cast<std::uint32_t>(code >> shift) % Storage::groups];
+        };
+        const int thread = static_cast<int>(threadIdx.x);
+        const int rows = size > thread ? (size - thread + Shape::threads - 1) / Shape::threads : 0;
+        const auto forEachRow = [&](auto work) {
+#pragma unroll
+            for (int row = 0; row < Shape::items; ++row) {
+                if (row < rows) {
+                    work(row, row * Shape::threads + thread);
+                }
+            }
+        };
+
+        // Count the groups.
+        Bits codes[Shape::items];
+        forEachRow([&](int row, int i) { codes[row] = in.keys[i]; });
+        if constexpr (hasValues<Value>) {
+            forEachRow([&](int /*row*/, int i) { memory.values[i] = in.values[i]; });
+        }
+        for (int i = thread; i < Storage::groups; i += Shape::threads) {
+            memory.counters[i] = 0;
+        }
+        __syncthreads();
+        forEachRow([&](int row, int /*i*/) { atomicAdd(&counterOf(codes[row]), 1u); });
+        __syncthreads();
+        const int rounds = beginGroups(storage);
+        if (rounds > mostRounds) {
+            sortByDigits(storage, size, out, in, spanBits, coding);
+            return;
+        }
+
+        // Put the entries in groups. Those behind the end come last.
+        forEachRow([&](int row, int i) {
+            const auto place = static_cast<int>(atomicAdd(&counterOf(codes[row]), 1u));
+            memory.entries[Storage::placeOf(place)] = entryOf(codes[row], i);
+        });
+        if (thread < 2 * window) {
+            memory.entries[Storage::placeOf(size + thread)] = static_cast<Bits>(~Bits{0});
+        }
+        __syncthreads();
+
+        // Sort the windows.
+        for (int round = 0; round < rounds; ++round) {
+            if (thread * window < size) {
+                if (round == 0) {
+                    sortWindow(memory.entries, thread);
+                } else {
+                    mergeHalves(memory.entries, thread, round % 2 == 1);
+                }
+            }
+            __syncthreads();
+        }
+
+        // Store.
+        const auto highest = static_cast<Bits>(static_cast<Bits>(span) << (codeBits - spanBits));
+        forEachRow([&](int /*row*/, int i) {
+            const Bits entry = memory.entries[Storage::placeOf(i)];
+            if constexpr (hasValues<Value>) {
+                const auto code =
+                    static_cast<Bits>((entry >> placeBits & (static_cast<Bits>(~Bits{0}) >> spanBits)) | highest);
+                out.keys[i] = coding.decode(code);
+                out.values[i] = memory.values[static_cast<int>(entry) & ((1 << placeBits) - 1)];
+            } else {
+                out.keys[i] = coding.decode(entry);
+            }
+        });
+    }
+
+  private:
+    static constexpr int codeBits = 8 * sizeof(Bits);
+    static constexpr int window = Storage::window;
+    static constexpr int mostRounds = 6;
+
+    [[nodiscard]] static __device__ Bits entryOf(Bits code, [[maybe_unused]] int place) {
+        if constexpr (hasValues<Value>) {
+            return static_cast<Bits>(code << placeBits | static_cast<Bits>(place));
+        } else {
+            return code;
+        }
+    }
+
+    /// Not inline, so that the compiler keeps registers for the other way.
+    [[gnu::noinline]] static __device__ void sortByDigits(Storage& storage, int size, const Elements<Bits, Value>& out,
+                                                          const Elements<const Bits, const Value>& in, int spanBits,
+                                                          const KeyCoding<Bits>& coding) {
+        sortInBlock<Shape>(storage.byDigit, size, out, in, DigitRange{0, codeBits - spanBits}, NoCoding{}, coding);
+    }
+
+    /// Turns the counts of the groups into their beginnings, and returns how many rounds the windows take.
+    [[nodiscard]] static __device__ int beginGroups(Storage& storage) {
+        constexpr int perThread = 8;
+        constexpr int scanning = Storage::groups / perThread;
+        static_assert(scanning <= Shape::threads);
+        using Counters = Vector<std::uint32_t, perThread / 2>;
+        auto* const vectors = reinterpret_cast<Counters*>(storage.byGroup.counters) + 2 * threadIdx.x;
+        const bool isScanning = threadIdx.x < scanning;
+        Counters counts[2]{};
+        std::uint32_t sum = 0;
+        std::uint32_t most = 0;
+        if (isScanning) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+                copyVector(&counts[half], vectors + half);
+#pragma unroll
+                for (std::uint32_t& count : counts[half].items) {
+                    most = max(most, count);
+                    sum += count;
+                    count = sum - count;
+                }
+            }
+        }
+        const std::uint32_t before = Block::exclusiveScan<Shape::threads / Warp::lanes>(sum, storage.slots, Sum{});
+        int rounds = 2;
+        while (__syncthreads_or(most > static_cast<std::uint32_t>((rounds - 1) * window / 2 + 1)) != 0 &&
+               rounds <= mostRounds) {
+            ++rounds;
+        }
+        if (isScanning) {
+#pragma unroll
+            for (int half = 0; half < 2; ++half) {
+#pragma unroll
+                for (std::uint32_t& count : counts[half].items) {
+                    count += before;
+                }
+                copyVector(vectors + half, &counts[half]);
+            }
+        }
+        __syncthreads();
+        return rounds;
+    }
+
+    static __device__ void sortWindow(Bits* entries, int index) {
+        Bits* const at = entries + Storage::placeOf(index * window);
+        Bits mine[window];
+#pragma unroll
+        for (int i = 0; i < window; ++i) {
+            mine[i] = at[i];
+        }
+        sortEntries(mine);
+#pragma unroll
+        for (int i = 0; i < window; ++i) {
+            at[i] = mine[i];
+        }
+    }
+
+    /// Merges the sorted halves of a window, or of the one that begins half a window later.
+    static __device__ void mergeHalves(Bits* entries, int index, bool isLater) {
+        constexpr int half = window / 2;
+        Bits* const lower = entries + Storage::placeOf(index * window) + (isLater ? half : 0);
+        Bits* const upper = lower + half + (isLater ? 1 : 0);
+        Bits mine[window];
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+            mine[i] = lower[i];
+            mine[i + half] = upper[i];
+        }
+        mergeRuns<half>(mine);
+#pragma unroll
+        for (int i = 0; i < half; ++i) {
+            lower[i] = mine[i];
+            upper[i] = mine[i + half];
+        }
+    }
+};
+
+/// Sorts the spans, each by one block.
+///
+/// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
+/// accesses to shared memory are the limit, some 20 per 32 keys.
+template <typename Shape, typename Bits, typename Value>
+__global__ void __launch_bounds__(Shape::threads, sizeof(Bits) > 4 ? 3 : 4)
+    kernSortSpans(Elements<Bits, Value> out, Elements<const Bits, const Value> in, const std::size_t* begins,
+                  const SpanState* state, SpanBits bits, KeyCoding<Bits> coding) {
+    waitForEarlierKernels();
+    if (!state->mayEnd || state->failed != 0) {
+        return;
+    }
+    auto& storage = dynamicShared<SpanStorage<Shape, Bits, Value>>();
+    const std::size_t begin = begins[blockIdx.x];
+    const int size = static_cast<int>(begins[blockIdx.x + 1] - begin);
+    SpanSort<Shape, Bits, Value>::sort(storage, size, out.behind(begin), in.behind(begin), blockIdx.x, bits.bits,
+                                       coding);
+}
+
+/// Plans the passes of all digits: none if the spans are sorted. The passes before have left the first set of statuses
+/// or the second one clear. One thread.
+template <typename Bits>
+__global__ void kernPlanAfterSpans(Plan* plan, const SpanState* state, SpanBits bits) {
+    waitForEarlierKernels();
+    for (int digit = 0; state->mayEnd && digit < bits.digits; ++digit) {
+        plan->passes[digit].isNeeded = plan->passes[digit].isNeeded && state->failed != 0;
+        plan->passes[digit].order += bits.passes();
+    }
+}
+
+}  // namespace StreamCompaction::Radix
