@@ -523,13 +523,13 @@ def radix_bytes():
         for kind, (key_bytes, value_bytes) in {"int32": (4, 0), "int32,int32": (4, 4), "int64": (8, 0),
                                                "int64,int32": (8, 4)}.items():
             row = max((row for row in rows if row["type"] == kind), key=lambda row: int(row["n"]))
-            passes = key_bytes  # one per digit of 8 bits
-            per_element = key_bytes + 2 * passes * (key_bytes + value_bytes)
+            trips = 3  # two passes and the spans
+            per_element = key_bytes + 2 * trips * (key_bytes + value_bytes)
             speed = int(row["n"]) * per_element / float(row["median_us"]) / 1e3
             used.append(row)
-            lines.append([row["gpu"], kind, power(int(row["n"])), str(passes), str(per_element), with_noise(row),
+            lines.append([row["gpu"], kind, power(int(row["n"])), str(trips), str(per_element), with_noise(row),
                           f"{speed:.0f} GB/s", f"{100 * speed / copy_speed(row):.0f} %"])
-    titles = ["card", "type", "n", "passes", "bytes per element", "time", "speed", "of a copy's"]
+    titles = ["card", "type", "n", "trips", "bytes per element", "time", "speed", "of a copy's"]
     return "\n".join([*table(titles, lines, 2), "", f"Median times ({about_noise(used)}). From {links('sorts.csv')}."])
 
 
@@ -583,9 +583,8 @@ def radix_designs():
                       "From `data/h200/designs/sort_*.csv`."])
 
 
-def warp_specialised_designs():
-    """A pass with warps that have different work. Some were profiled."""
-    name = "designs/warp_specialised.csv"
+def designs_of_kernel(name, what):
+    """Designs of one kernel. Some were profiled."""
     rows = read(name)
     library = next(row for row in rows if row["design"].startswith("as it is"))
     units = ("shared", "l2", "dram", "integer", "issue")
@@ -593,7 +592,17 @@ def warp_specialised_designs():
                   [(row["design"], format_time(row), f"{float(row['median_us']) / float(library['median_us']):.2f}",
                     *(f"{row[f'{unit}_percent']} %" if row[f"{unit}_percent"] else "" for unit in units))
                    for row in rows])
-    return "\n".join([*lines, "", f"One pass over 2^28 uniform ints, {library['gpu']}. From {link(name)}."])
+    return "\n".join([*lines, "", f"{what} 2^28 uniform ints, {library['gpu']}. From {link(name)}."])
+
+
+def warp_specialised_designs():
+    """A pass with warps that have different work."""
+    return designs_of_kernel("designs/warp_specialised.csv", "One pass over")
+
+
+def span_designs():
+    """The kernel that sorts the spans."""
+    return designs_of_kernel("designs/spans.csv", "The spans of")
 
 
 # The tiles of the designs below, threads and rows.
@@ -1223,7 +1232,7 @@ BLOCKS = {
                                       "middle-sizes": middle_sizes},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
                                      "radix-small": radix_small, "radix-shapes": radix_shapes, "radix-designs": radix_designs,
-                                     "warp-specialised": warp_specialised_designs,
+                                     "warp-specialised": warp_specialised_designs, "span-designs": span_designs,
                                      "radix-pairs": radix_pairs,
                                      "radix-accesses": radix_accesses, "radix-bytes": radix_bytes,
                                      "radix-argsort": radix_argsort},

@@ -19,8 +19,8 @@
 ///   up to 2^20     in the second-level cache, all passes in one launch, whose blocks exchange their counts around
 ///                  barriers of a cluster or a cooperative grid;
 ///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh); from
-///                  2^24 keys of 4 bytes or 2^21 of 8 bytes on, only the passes of the highest bits, after which keys
-///                  that share these are sorted in shared memory (radix_sort/spans.cuh).
+///                  12 million keys of 4 bytes or 2 million of 8 bytes on, only the passes of the highest bits, after
+///                  which keys that share these are sorted in shared memory (radix_sort/spans.cuh).
 ///
 /// Some arrays need no passes, or fewer: up to 2048 keys of 4 or 8 bytes without values are sorted by a network
 /// (radix_sort/network.cuh), up to 2^20 integers of 4 bytes (2^21 without values) in buckets (radix_sort/buckets.cuh),
@@ -108,9 +108,9 @@ struct ByCounting {
 
 /// From how many elements on a sort ends in spans. With fewer, planning and finding the spans costs more than it saves.
 template <typename Bits, typename Value>
-inline constexpr std::size_t leastInSpans = std::size_t{1} << (sizeof(Bits) <= 4  ? 24
-                                                               : hasValues<Value> ? 22
-                                                                                  : 21);
+inline constexpr std::size_t leastInSpans = sizeof(Bits) <= 4  ? std::size_t{3} << 22
+                                            : hasValues<Value> ? std::size_t{1} << 22
+                                                               : std::size_t{1} << 21;
 
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those

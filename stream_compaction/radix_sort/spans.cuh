@@ -6,6 +6,8 @@
 #include <cstdint>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/last_block.cuh"
+#include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/sorting_network.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
@@ -66,15 +68,31 @@ __device__ inline void planHighest(Plan& highest, SpanBits bits, bool areNeeded)
     }
 }
 
+/// Whether many keys share their highest digit. Called by all threads of a block with one per digit value.
+[[nodiscard]] __device__ inline bool isHighestDigitUneven(const Plan& plan, std::size_t n, SpanBits bits) {
+    constexpr std::size_t most = 32;  // of n keys, those with one digit may be n / most
+    const std::uint64_t* const start = plan.starts[bits.digits - 1] + threadIdx.x;
+    const std::uint64_t end = threadIdx.x + 1 < digitValues ? start[1] : n;
+    return __syncthreads_or(end - *start > n / most) != 0;
+}
+
 /// Decides whether the sort ends in spans, by a sample of one key per thread, and plans the passes of the highest
 /// digits. `plan` is that of a sort by all digits. The keys of the sample are counted in `counts`, one per span, which
 /// is zero before, as is the state.
 ///
-/// Work O(samples). Latency is the limit.
+/// Work O(samples). Latency is the limit. If many keys share their highest digit, there is no sample, because its
+/// additions would wait for one another.
 template <typename Bits>
 __global__ void __launch_bounds__(digitValues)
     kernPlanSpans(std::size_t n, const Bits* keys, KeyCoding<Bits> coding, std::uint32_t* counts, SpanState* state,
                   const Plan* plan, Plan* highest, SpanBits bits, int mostElements) {
+    if (isHighestDigitUneven(*plan, n, bits)) {
+        if (blockIdx.x == 0 && threadIdx.x == 0) {
+            planHighest(*highest, bits, false);
+        }
+        return;
+    }
+
     __shared__ unsigned long long slots[digitValues / Warp::lanes];
     const std::size_t samples = std::size_t{gridDim.x} * digitValues;
     const std::size_t part = n / samples;
@@ -384,7 +402,7 @@ class SpanSort {
 /// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
 /// accesses to shared memory are the limit, some 20 per 32 keys.
 template <typename Shape, typename Bits, typename Value>
-__global__ void __launch_bounds__(Shape::threads, sizeof(Bits) > 4 ? 3 : 4)
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, sizeof(Bits) > 4 ? 3 : 4))
     kernSortSpans(Elements<Bits, Value> out, Elements<const Bits, const Value> in, const std::size_t* begins,
                   const SpanState* state, SpanBits bits, KeyCoding<Bits> coding) {
     waitForEarlierKernels();

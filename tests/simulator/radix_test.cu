@@ -175,15 +175,16 @@ TEST_F(SeededRadixTest, InSpans) {
     });
 }
 
-/// Spans of few different keys are sorted by digits. One span is too large, but the sample does not show it. In the
-/// last input most keys lie in few spans, which the sample shows.
+/// Spans of few different keys are sorted by digits. One span is too large, but the sample does not show it. Half of
+/// the spans are empty, which the sample shows. Many keys share their highest digit.
 TEST_F(SeededRadixTest, InSpansThatAreUneven) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
-        const std::size_t n = 4000 + seed % 40;
+        const std::size_t n = seed % 4 == 1 ? 12000 : 4000 + seed % 40;
         const auto keys = hostArray(n, [seed](std::size_t i) {
             const auto bits = static_cast<std::uint32_t>(randomBits(seed, i));
-            return seed % 3 == 0   ? bits & 0xFF000003u
-                   : seed % 3 == 1 ? (i % 7 == 0 ? 0x12345678u : bits)
+            return seed % 4 == 0   ? bits & 0xFF010103u
+                   : seed % 4 == 1 ? (i % 66 == 0 ? 0x12345678u : bits)
+                   : seed % 4 == 2 ? bits >> 1
                                    : bits & static_cast<std::uint32_t>(randomBits(seed + 1, i));
         });
         EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
