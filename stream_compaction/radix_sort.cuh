@@ -18,9 +18,10 @@
 ///   one block      in registers and shared memory, all passes in one launch (radix_sort/resident.cuh);
 ///   up to 2^20     in the second-level cache, all passes in one launch, whose blocks exchange their counts around
 ///                  barriers of a cluster or a cooperative grid;
-///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh); from
-///                  12 million keys of 4 bytes or 2 million of 8 bytes on, only the passes of the highest bits, after
-///                  which keys that share these are sorted in shared memory (radix_sort/spans.cuh).
+///   beyond         in global memory, one launch per pass with decoupled look-back (radix_sort/onesweep.cuh). From 12
+///                  to 287 million keys of 4 bytes, and from 2 million keys or 4 million pairs with keys of 8 bytes on,
+///                  only the highest bits have passes, and keys that share these are sorted in shared memory
+///                  (radix_sort/spans.cuh).
 ///
 /// Some arrays need no passes, or fewer: up to 2048 keys of 4 or 8 bytes without values are sorted by a network
 /// (radix_sort/network.cuh), up to 2^20 integers of 4 bytes (2^21 without values) in buckets (radix_sort/buckets.cuh),

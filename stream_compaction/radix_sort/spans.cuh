@@ -77,8 +77,7 @@ __device__ inline void planHighest(Plan& highest, SpanBits bits, bool areNeeded)
 }
 
 /// Decides whether the sort ends in spans, by a sample of one key per thread, and plans the passes of the highest
-/// digits. `plan` is that of a sort by all digits. The keys of the sample are counted in `counts`, one per span, which
-/// is zero before, as is the state.
+/// digits. `plan` is that of a sort by all digits. `counts` has one counter per span. It and the state are zero before.
 ///
 /// Work O(samples). Latency is the limit. If many keys share their highest digit, there is no sample, because its
 /// additions would wait for one another.
@@ -127,8 +126,8 @@ __global__ void __launch_bounds__(digitValues)
     }
 }
 
-/// The number of elements of `codes` that lie in spans before `span`, if passes have sorted them by their highest bits.
-/// Where a code is tells about where the span begins, if codes are distributed evenly. So it takes three random reads
+/// The number of elements of `codes` that lie in spans before `span`. Passes have sorted the codes by their highest
+/// bits. If codes are distributed evenly, one tells about how far away another is. So there are three random reads
 /// instead of a dozen (Peterson's interpolation search, 1957).
 template <typename Bits>
 [[nodiscard]] __device__ std::size_t elementsBefore(std::size_t span, const Bits* codes, std::size_t n, SpanBits bits) {
@@ -259,7 +258,7 @@ class SpanSort {
         __syncthreads();
         const int rounds = beginGroups(storage);
         if (rounds > mostRounds) {
-            sortByDigits(storage, size, out, in, spanBits, coding);
+            sortManyEqual(storage, size, out, in, spanBits, coding);
             return;
         }
 
@@ -313,10 +312,10 @@ class SpanSort {
         }
     }
 
-    /// Not inline, so that the compiler keeps registers for the other way.
-    [[gnu::noinline]] static __device__ void sortByDigits(Storage& storage, int size, const Elements<Bits, Value>& out,
-                                                          const Elements<const Bits, const Value>& in, int spanBits,
-                                                          const KeyCoding<Bits>& coding) {
+    /// Sorts by digits. Not inline, so that the compiler keeps registers for the other way.
+    [[gnu::noinline]] static __device__ void sortManyEqual(Storage& storage, int size, const Elements<Bits, Value>& out,
+                                                           const Elements<const Bits, const Value>& in, int spanBits,
+                                                           const KeyCoding<Bits>& coding) {
         sortInBlock<Shape>(storage.byDigit, size, out, in, DigitRange{0, codeBits - spanBits}, NoCoding{}, coding);
     }
 
@@ -416,8 +415,8 @@ __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 
                                        coding);
 }
 
-/// Plans the passes of all digits: none if the spans are sorted. The passes before have left the first set of statuses
-/// or the second one clear. One thread.
+/// Plans the passes of all digits: none if the spans are sorted. Each pass so far has cleared the statuses of the next
+/// one, so the order of these goes on. One thread.
 template <typename Bits>
 __global__ void kernPlanAfterSpans(Plan* plan, const SpanState* state, SpanBits bits) {
     waitForEarlierKernels();

@@ -375,10 +375,13 @@ struct InPasses {
 };
 
 /// Sorts by the highest digits in passes, and then each span in shared memory, from `leastElements` elements on. If the
-/// digits or the spans are uneven, sorts by all digits in passes. For keys of at least 4 bytes, all bits of which
-/// count. `Passes` are InPasses.
+/// spans are uneven, sorts by all digits in passes. For keys of at least 4 bytes, all bits of which count, if the host
+/// knows their number and they are not to be overwritten. `Passes` are InPasses.
 template <typename Passes, typename Shape, std::size_t leastElements>
 struct InSpans {
+    /// If the keys are distributed evenly, a span has at most so many of them. A block can sort somewhat more.
+    static constexpr std::size_t mostEven = Shape::elements * 6 / 7;
+    static_assert(leastElements > mostEven, "there are at least two spans");
     static_assert(leastElements >= digitValues, "a sample is at least a block of keys");
     static constexpr std::size_t mostElements = anyNumber;
 
@@ -398,7 +401,7 @@ struct InSpans {
             return false;
         } else {
             constexpr auto kernel = kernSortSpans<Shape, Bits, Value>;
-            // A pass less takes as long as the spans.
+            // If the spans replace only one pass, they save no time.
             return sort.capacity() >= leastElements && sort.sortsByAllBits() && !sort.consumesInput() &&
                    bitsFor<Bits, Value>(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
                    onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
@@ -418,7 +421,7 @@ struct InSpans {
 
             Passes::countDigits(sort, memory, state);
             StreamCompaction::launch<kernPlanSpans<Bits>>(
-                {Common::divideRoundUp(sort.n, keysPerSample * digitValues), digitValues}, sort.stream, sort.n,
+                {Common::divideRoundUp(sort.n, keysPerSampledKey * digitValues), digitValues}, sort.stream, sort.n,
                 sort.in.keys, sort.coding, counts, state, memory.plan, highest, bits, Shape::elements);
             Passes::launchPasses(sort, memory, highest, bits.firstDigit);
             constexpr int threads = 256;
@@ -444,13 +447,12 @@ struct InSpans {
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(SpanStorage<Shape, Bits, Value>);
 
-    static constexpr std::size_t keysPerSample = 512;
+    static constexpr std::size_t keysPerSampledKey = 512;
 
-    /// If the keys are distributed evenly, spans have at most six sevenths of what a block can sort.
     template <typename Bits, typename Value>
     [[nodiscard]] static SpanBits bitsFor(std::size_t n) {
         constexpr int digits = sizeof(Bits) * 8 / digitBits;
-        const std::size_t spans = std::bit_ceil(Common::divideRoundUp(n, Shape::elements * 6 / 7));
+        const std::size_t spans = std::bit_ceil(Common::divideRoundUp(n, mostEven));
         const int bits = std::max(static_cast<int>(std::bit_width(spans)) - 1, SpanSort<Shape, Bits, Value>::placeBits);
         return {bits, digits - (bits + digitBits - 1) / digitBits, digits};
     }

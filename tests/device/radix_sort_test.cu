@@ -296,7 +296,8 @@ TEST_F(RadixSortTest, ConsumedInputsSaveScratch) {
 
 // Every replay decides anew which passes run.
 TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
-    for (const std::size_t n : {std::size_t{5000}, sized(300007, 40007), sized(2000003, 150001)}) {
+    for (const std::size_t n :
+         {std::size_t{5000}, sized(300007, 40007), sized(2000003, 150001), sized(13000003, 3001)}) {
         const Radix::Sort sort;
         const auto few = hostArray(n, [](std::size_t i) { return static_cast<int>(randomBits(19, i) % 100); });
         const auto many = hostArray(n, AnyBits<int>{20});
@@ -362,7 +363,7 @@ TEST_F(RadixSortTest, ManyKeys) {
     const std::size_t n = sized((std::size_t{1} << 24) + 4097, 40007);
     const auto uniform = hostArray(n, AnyBits<std::uint32_t>{28});
     const auto withFrequentKey = hostArray(n, [&](std::size_t i) { return i % 2000 == 0 ? 0x12345678u : uniform[i]; });
-    const auto withFewLowBits = hostArray(n, [&](std::size_t i) { return uniform[i] & 0xFFF01103u; });
+    const auto withFewLowBits = hostArray(n, [&](std::size_t i) { return uniform[i] & 0xFFF81103u; });
     for (const auto& keys : {uniform, withFrequentKey, withFewLowBits}) {
         ASSERT_NO_FATAL_FAILURE(expectSorted(Radix::Sort{}, keys));
         ASSERT_NO_FATAL_FAILURE(
@@ -371,6 +372,31 @@ TEST_F(RadixSortTest, ManyKeys) {
     const auto wide = hostArray(n, AnyBits<std::int64_t>{29});
     ASSERT_NO_FATAL_FAILURE(expectSorted(Radix::Sort{.descending = true}, wide));
     ASSERT_NO_FATAL_FAILURE((expectPairsSorted<std::int64_t, SixteenBytes>(Radix::Sort{}, wide)));
+}
+
+/// So many spans that three passes come before them. In the second input one is too large.
+TEST_F(RadixSortTest, ThreePassesBeforeSpans) {
+    using Way = Radix::InSpans<Radix::InPasses<Radix::SortShape<512, 22>>, Radix::SortShape<256, 2>, 512>;
+    const std::size_t n = sized(28800000, 3001);
+    for (const std::size_t frequency : {n + 1, n / 600}) {
+        auto keys = hostArray(n, [=](std::size_t i) { return i % frequency == 1 ? 77 : randomBits(30, i); });
+        const DeviceBuffer<std::uint64_t> in{std::span<const std::uint64_t>(keys)};
+        GuardedArray<std::uint64_t> out(n);
+        const std::size_t bytes = Way::scratchBytes<std::uint64_t, Radix::NoValue>(n, false);
+        auto scratch = usedScratch(bytes);
+        const Radix::SortCall<std::uint64_t, Radix::NoValue> call{{in.data(), nullptr},
+                                                                  {out.data(), nullptr},
+                                                                  n,
+                                                                  {0, 64},
+                                                                  {},
+                                                                  TileOrder::BlockIndex,
+                                                                  {},
+                                                                  ScratchArena(scratch.bytes(), bytes),
+                                                                  nullptr};
+        ASSERT_TRUE(Radix::WayTable<Way>::launch(call));
+        std::ranges::sort(keys);
+        ASSERT_TRUE(sameBits(out.read(n), keys));
+    }
 }
 
 /// Expects a sort by counting of n keys, to a place that is not aligned. The device knows how many keys there are.

@@ -13,6 +13,9 @@ using Tile = SortShape<256, 2>;
 
 class SeededRadixTest : public SeededTest {
   protected:
+    /// What became of the last sort, if it was one in spans. It lies at the beginning of the scratch.
+    static inline Radix::SpanState spanState{};
+
     /// Expects `Way` to sort n keys by the bits of `range`. The keys have few different digits, so some are equal.
     /// Their values are their indices. Returns false if the card cannot sort that way.
     template <typename Way, typename Bits, typename Value>
@@ -60,6 +63,10 @@ class SeededRadixTest : public SeededTest {
         if (!Radix::WayTable<Way>::launch(call)) {
             return false;
         }
+        if (bytes >= sizeof(spanState)) {
+            Common::checkCUDAError(cudaMemcpy(&spanState, scratch.data(), sizeof(spanState), cudaMemcpyDeviceToHost),
+                                   "cudaMemcpy");
+        }
         std::vector<Bits> expected;
         for (const std::uint32_t place : sorted) {
             expected.push_back(keys[place]);
@@ -78,7 +85,7 @@ using GridWay = Radix::ByGrid<Tile, 128>;
 using BucketsWay = Radix::BucketsByGrid<Tile, 64>;
 using NetworkBucketsWay = Radix::BucketsByCluster<Tile, Radix::InNetwork>;
 using PassesWay = Radix::InPasses<Tile>;
-using SpansWay = Radix::InSpans<PassesWay, SortShape<256, 2>, 256>;
+using SpansWay = Radix::InSpans<PassesWay, SortShape<256, 2>, 512>;
 
 TEST_F(SeededRadixTest, ByBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
@@ -172,35 +179,117 @@ TEST_F(SeededRadixTest, InSpans) {
             const auto keys = hostArray(2000 + seed % 40, AnyBits<std::uint64_t>{seed});
             EXPECT_TRUE((expectSorted<SpansWay, std::uint64_t, std::uint32_t>(keys, {0, 64})));
         }
+        EXPECT_TRUE(spanState.mayEnd && spanState.failed == 0);
     });
 }
 
-/// Spans of few different keys are sorted by digits. Half of the spans are empty, which the sample shows. Many keys
-/// share their highest digit.
+/// Spans of few different keys are sorted by digits. If half of the spans are empty, the sample shows it, unless spans
+/// have much room: with values there are more of them. Many keys share their highest digit.
 TEST_F(SeededRadixTest, InSpansThatAreUneven) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const bool hasIndices = seed % 2 == 1;
         const auto keys = hostArray(2000 + seed % 40, [seed](std::size_t i) {
             const auto bits = static_cast<std::uint32_t>(randomBits(seed, i));
             return seed % 3 == 0   ? bits & 0xFF010103u
                    : seed % 3 == 1 ? bits >> 1
                                    : bits & static_cast<std::uint32_t>(randomBits(seed + 1, i));
         });
-        if (seed % 2 == 0) {
-            EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
-        } else {
+        if (hasIndices) {
             EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, Radix::OwnIndex<std::uint32_t>>(keys, {0, 32})));
+        } else {
+            EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
+        }
+        EXPECT_EQ(spanState.mayEnd, seed % 3 == 0 || (seed % 3 == 1 && hasIndices));
+        EXPECT_EQ(spanState.failed, 0);
+    });
+}
+
+/// One span is too large for a block, but the sample does not show it. Only among many keys it does not.
+TEST_F(SeededRadixTest, InSpansOneOfWhichIsTooLarge) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        const auto keysOf = [seed](std::size_t n, std::size_t distance) {
+            return hostArray(n, [=](std::size_t i) {
+                return i % distance == 0 ? 0x12345678u : static_cast<std::uint32_t>(randomBits(seed, i));
+            });
+        };
+        if (seed % 8 == 4) {
+            EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keysOf(12000, 66), {0, 32})));
+            EXPECT_TRUE(spanState.mayEnd && spanState.failed == 1);
+        } else if (seed % 8 == 0) {
+            const auto keys = keysOf(24000, 40);
+            EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, Radix::OwnIndex<std::uint32_t>>(keys, {0, 32})));
+            EXPECT_TRUE(spanState.mayEnd && spanState.failed == 1);
         }
     });
 }
 
-/// One span is too large for a block, but the sample does not show it.
-TEST_F(SeededRadixTest, InSpansOneOfWhichIsTooLarge) {
-    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
-        if (seed % 4 == 0) {  // it takes long, because only in many keys such a span does not attract attention
-            const auto keys = hostArray(12000, [seed](std::size_t i) {
-                return i % 66 == 0 ? 0x12345678u : static_cast<std::uint32_t>(randomBits(seed, i));
-            });
-            EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
+/// Expects spans to be found and sorted whose sizes are those around windows and around what a block holds. The last
+/// one that has keys has the greatest.
+template <typename Bits, typename Value>
+void expectSpansSorted(std::uint64_t seed) {
+    using Shape = SortShape<256, 2>;
+    using Storage = Radix::SpanStorage<Shape, Bits, Value>;
+    constexpr int most = Shape::elements;
+    const Radix::SpanBits bits{Radix::hasValues<Value> ? 9 : 4, 0, 0};
+    const std::vector<std::size_t> sizes{most, 0, 1, 2, 3, 4, 5, most - 1, 257, 100, most - 2, 31, 33};
+    std::vector<Bits> keys;
+    std::vector<std::size_t> begins{0};
+    for (std::size_t span = 0; span < bits.spans(); ++span) {
+        const std::size_t index = span + sizes.size() - bits.spans();  // the last spans have keys
+        const std::size_t size = index < sizes.size() ? sizes[index] : 0;
+        for (std::size_t i = 0; i < size; ++i) {
+            const Bits low = span + 1 == bits.spans() ? ~Bits{0} : static_cast<Bits>(randomBits(seed, keys.size()));
+            keys.push_back(static_cast<Bits>(span << (8 * sizeof(Bits) - bits.bits)) |
+                           static_cast<Bits>(low >> bits.bits));
+        }
+        begins.push_back(keys.size());
+    }
+    std::vector<std::uint32_t> places(keys.size());
+    std::iota(places.begin(), places.end(), 0U);
+    const DeviceBuffer<Bits> in{std::span<const Bits>(keys)};
+    const DeviceBuffer<std::uint32_t> valuesIn{std::span<const std::uint32_t>(places)};
+    GuardedArray<Bits> out(keys.size());
+    GuardedArray<std::uint32_t> valuesOut(keys.size());
+    GuardedArray<std::size_t> found(begins.size());
+    const std::vector<Radix::SpanState> states(2, {.mayEnd = true, .failed = 0, .pairs = 0, .finishedBlocks = 0});
+    DeviceBuffer<Radix::SpanState> state{std::span<const Radix::SpanState>(states)};
+    constexpr int threads = 64;
+    for (const int room : {0, 1}) {  // a span less is too many for the second state
+        launch<Radix::kernFindSpans<Bits>>({Common::divideRoundUp(begins.size(), std::size_t{62}), threads}, nullptr,
+                                           keys.size(), found.data(), state.data() + room, in.data(), bits,
+                                           most - room);
+    }
+    std::vector<Radix::SpanState> after(2);
+    state.copyTo(after);
+    EXPECT_EQ(after[0].failed, 0);
+    EXPECT_EQ(after[1].failed, 1);
+    EXPECT_TRUE(sameBits(found.read(begins.size()), begins));
+
+    Radix::Elements<const Bits, const Value> from{in.data(), nullptr};
+    Radix::Elements<Bits, Value> to{out.data(), nullptr};
+    if constexpr (Radix::hasValues<Value>) {
+        from.values = valuesIn.data();
+        to.values = valuesOut.data();
+    }
+    launch<Radix::kernSortSpans<Shape, Bits, Value>>({bits.spans(), Shape::threads, sizeof(Storage)}, nullptr, to, from,
+                                                     static_cast<const std::size_t*>(found.data()),
+                                                     static_cast<const Radix::SpanState*>(state.data()), bits,
+                                                     KeyCoding<Bits>::template of<Bits>(false));
+    std::ranges::stable_sort(places, {}, [&](std::uint32_t i) { return keys[i]; });
+    std::vector<Bits> expected;
+    std::ranges::transform(places, std::back_inserter(expected), [&](std::uint32_t i) { return keys[i]; });
+    EXPECT_TRUE(sameBits(out.read(keys.size()), expected));
+    if constexpr (Radix::hasValues<Value>) {
+        EXPECT_TRUE(sameBits(valuesOut.read(keys.size()), places));
+    }
+}
+
+TEST_F(SeededRadixTest, SpansOfEverySize) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        if (seed % 2 == 0) {
+            expectSpansSorted<std::uint32_t, NoValue>(seed);
+        } else {
+            expectSpansSorted<std::uint64_t, std::uint32_t>(seed);
         }
     });
 }
