@@ -376,7 +376,7 @@ TEST_F(RadixSortTest, ManyKeys) {
 
 /// So many spans that three passes come before them. In the second input one is too large.
 TEST_F(RadixSortTest, ThreePassesBeforeSpans) {
-    using Way = Radix::InSpans<Radix::InPasses<Radix::SortShape<512, 22>>, Radix::SortShape<256, 2>, 512>;
+    using Way = Radix::InSpans<Radix::InPasses<Radix::SortShape<512, 11>>, Radix::SortShape<256, 2>, 512>;
     const std::size_t n = sized(28800000, 3001);
     for (const std::size_t frequency : {n + 1, n / 600}) {
         auto keys = hostArray(n, [=](std::size_t i) { return i % frequency == 1 ? 77 : randomBits(30, i); });
