@@ -126,6 +126,28 @@ class RadixSortTest : public DeviceTest {
         expectSortedFrom(Radix::Consumed{keysIn.data()}, Radix::Consumed{valuesIn.data()});
     }
 
+    /// Expects one of the ways of a table to sort keys.
+    template <typename Ways, typename Bits>
+    static void expectSortedBy(std::vector<Bits> keys) {
+        const std::size_t n = keys.size();
+        const DeviceBuffer<Bits> in{std::span<const Bits>(keys)};
+        GuardedArray<Bits> out(n);
+        const std::size_t bytes = Ways::template scratchBytes<Bits, Radix::NoValue>(n, false);
+        auto scratch = usedScratch(bytes);
+        const Radix::SortCall<Bits, Radix::NoValue> call{{in.data(), nullptr},
+                                                         {out.data(), nullptr},
+                                                         n,
+                                                         {0, static_cast<int>(8 * sizeof(Bits))},
+                                                         {},
+                                                         TileOrder::BlockIndex,
+                                                         {},
+                                                         ScratchArena(scratch.bytes(), bytes),
+                                                         nullptr};
+        ASSERT_TRUE(Ways::launch(call));
+        std::ranges::sort(keys);
+        EXPECT_TRUE(sameBits(out.read(n), keys)) << "n = " << n;
+    }
+
     template <typename K, typename Index>
     static void expectArgsorted(std::size_t n, TileOrder order = TileOrder::BlockIndex) {
         for (const bool descending : directions()) {
@@ -326,35 +348,15 @@ TEST_F(RadixSortTest, ReplaysWithOtherKeys) {
 
 /// Each algorithm with one shape, on a number of keys that it can hold.
 TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
-    const auto expectSortedBy = [](std::size_t n, auto launch) {
-        const auto keys = hostArray(n, AnyBits<std::uint32_t>{27});
-        const DeviceBuffer<std::uint32_t> in{std::span<const std::uint32_t>(keys)};
-        GuardedArray<std::uint32_t> out(n);
-        DeviceBuffer<std::byte> scratch(std::size_t{1} << 24);
-        const Radix::SortCall<std::uint32_t, Radix::NoValue> call{{in.data(), nullptr},
-                                                                  {out.data(), nullptr},
-                                                                  n,
-                                                                  {0, 32},
-                                                                  {},
-                                                                  TileOrder::BlockIndex,
-                                                                  {},
-                                                                  ScratchArena(scratch.bytes(), 0),
-                                                                  nullptr};
-        ASSERT_TRUE(launch(call));
-        auto expected = keys;
-        std::ranges::sort(expected);
-        EXPECT_TRUE(sameBits(out.read(n), expected)) << "n = " << n;
-    };
     using namespace Radix;
-    const auto by = [](auto ways) { return [ways](const auto& sort) { return ways.launch(sort); }; };
-    expectSortedBy(8191, by(WayTable<ByBlock<SortShape<512, 16>>>{}));
-    expectSortedBy(5000, by(WayTable<ByGrid<SortShape<256, 8>, 128>>{}));
-    expectSortedBy(5000, by(WayTable<BucketsByGrid<SortShape<256, 4>, 64>>{}));
-    expectSortedBy(50000, by(WayTable<InPasses<SortShape<512, 22>>>{}));
-    expectSortedBy(50000, by(WayTable<InSpans<InPasses<SortShape<512, 22>>, SortShape<320, 16>, 50000>>{}));
-    expectSortedBy(
-        sized(50000, 15000),
-        by(WayTable<ByBlock<SortShape<512, 16>>, ByCluster<SortShape<256, 2>>, ByGrid<SortShape<512, 8>, 128>>{}));
+    const auto keys = [](std::size_t n) { return hostArray(n, AnyBits<std::uint32_t>{27}); };
+    expectSortedBy<WayTable<ByBlock<SortShape<512, 16>>>>(keys(8191));
+    expectSortedBy<WayTable<ByGrid<SortShape<256, 8>, 128>>>(keys(5000));
+    expectSortedBy<WayTable<BucketsByGrid<SortShape<256, 4>, 64>>>(keys(5000));
+    expectSortedBy<WayTable<InPasses<SortShape<512, 22>>>>(keys(50000));
+    expectSortedBy<WayTable<InSpans<InPasses<SortShape<512, 22>>, SortShape<320, 16>, 50000>>>(keys(50000));
+    expectSortedBy<WayTable<ByBlock<SortShape<512, 16>>, ByCluster<SortShape<256, 2>>, ByGrid<SortShape<512, 8>, 128>>>(
+        keys(sized(50000, 15000)));
 }
 
 /// So many keys that their sort ends in spans. In the last inputs one span is too large, and spans have few different
@@ -378,24 +380,9 @@ TEST_F(RadixSortTest, ManyKeys) {
 TEST_F(RadixSortTest, ThreePassesBeforeSpans) {
     using Way = Radix::InSpans<Radix::InPasses<Radix::SortShape<512, 11>>, Radix::SortShape<256, 2>, 512>;
     const std::size_t n = sized(28800000, 3001);
-    for (const std::size_t frequency : {n + 1, n / 600}) {
-        auto keys = hostArray(n, [=](std::size_t i) { return i % frequency == 1 ? 77 : randomBits(30, i); });
-        const DeviceBuffer<std::uint64_t> in{std::span<const std::uint64_t>(keys)};
-        GuardedArray<std::uint64_t> out(n);
-        const std::size_t bytes = Way::scratchBytes<std::uint64_t, Radix::NoValue>(n, false);
-        auto scratch = usedScratch(bytes);
-        const Radix::SortCall<std::uint64_t, Radix::NoValue> call{{in.data(), nullptr},
-                                                                  {out.data(), nullptr},
-                                                                  n,
-                                                                  {0, 64},
-                                                                  {},
-                                                                  TileOrder::BlockIndex,
-                                                                  {},
-                                                                  ScratchArena(scratch.bytes(), bytes),
-                                                                  nullptr};
-        ASSERT_TRUE(Radix::WayTable<Way>::launch(call));
-        std::ranges::sort(keys);
-        ASSERT_TRUE(sameBits(out.read(n), keys));
+    for (const std::size_t distance : {n + 1, n / 600}) {
+        expectSortedBy<Radix::WayTable<Way>>(
+            hostArray(n, [=](std::size_t i) { return i % distance == 1 ? 77 : randomBits(30, i); }));
     }
 }
 

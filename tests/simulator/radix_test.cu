@@ -205,7 +205,7 @@ TEST_F(SeededRadixTest, InSpansThatAreUneven) {
     });
 }
 
-/// One span is too large for a block, but the sample does not show it. Only among many keys it does not.
+/// One span is too large for a block, but the sample does not show it, because there are many keys.
 TEST_F(SeededRadixTest, InSpansOneOfWhichIsTooLarge) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         const auto keysOf = [seed](std::size_t n, std::size_t distance) {
@@ -224,8 +224,8 @@ TEST_F(SeededRadixTest, InSpansOneOfWhichIsTooLarge) {
     });
 }
 
-/// Expects spans to be found and sorted whose sizes are those around windows and around what a block holds. The last
-/// one that has keys has the greatest.
+/// Expects spans to be found and sorted. Their sizes are those around windows and around what a block holds. Codes of
+/// the last span are the greatest possible one, which also stands behind the end of a span.
 template <typename Bits, typename Value>
 void expectSpansSorted(std::uint64_t seed) {
     using Shape = SortShape<256, 2>;
@@ -255,10 +255,10 @@ void expectSpansSorted(std::uint64_t seed) {
     const std::vector<Radix::SpanState> states(2, {.mayEnd = true, .failed = 0, .pairs = 0, .finishedBlocks = 0});
     DeviceBuffer<Radix::SpanState> state{std::span<const Radix::SpanState>(states)};
     constexpr int threads = 64;
-    for (const int room : {0, 1}) {  // a span less is too many for the second state
+    for (const int missing : {0, 1}) {  // the second time one element of the largest span has no room
         launch<Radix::kernFindSpans<Bits>>({Common::divideRoundUp(begins.size(), std::size_t{62}), threads}, nullptr,
-                                           keys.size(), found.data(), state.data() + room, in.data(), bits,
-                                           most - room);
+                                           keys.size(), found.data(), state.data() + missing, in.data(), bits,
+                                           most - missing);
     }
     std::vector<Radix::SpanState> after(2);
     state.copyTo(after);
