@@ -63,7 +63,8 @@ class Adversary {
 }
 
 /// Stacks of fibers, each behind a guard page. They are used in turn: the race detector takes each stack for a thread,
-/// and must not take threads of different blocks for one.
+/// and must not take threads of different blocks for one. Many are mapped at once, because the race detector adds four
+/// mappings to each mapping, and Linux lets a process have 65,530.
 struct Stack {
     char* top;
     Watched watched;
@@ -75,13 +76,8 @@ class Stacks {
     static constexpr std::size_t usable = bytes - guard - (std::size_t{12} << 10);
 
     Stack take() {
-        if (free_.size() < fewest) {
-            auto* const memory = reinterpret_cast<char*>(pages(bytes));
-            mprotect(memory, guard, PROT_NONE);
-            // Stacks begin at different cache lines, so that those of a block do not compete for the same ones.
-            constexpr std::size_t lines = 64;
-            constexpr std::size_t spread = 3 * 64;
-            return {memory + bytes - made_++ % lines * spread, Watched::create()};
+        if (free_.empty() || (free_.size() < fewest && made_ < most)) {
+            return make();
         }
         const Stack stack = free_.front();
         free_.pop_front();
@@ -90,8 +86,24 @@ class Stacks {
     void giveBack(const Stack& stack) { free_.push_back(stack); }
 
   private:
+    Stack make() {
+        if (unused_.empty()) {
+            constexpr std::size_t atOnce = 64;
+            unused_ = {pages(atOnce * bytes), atOnce * bytes};
+        }
+        auto* const memory = reinterpret_cast<char*>(unused_.data());
+        unused_ = unused_.subspan(bytes);
+        mprotect(memory, guard, PROT_NONE);
+        // Stacks begin at different cache lines, so that those of a block do not compete for the same ones.
+        constexpr std::size_t lines = 64;
+        constexpr std::size_t spread = 3 * 64;
+        return {memory + bytes - made_++ % lines * spread, Watched::create()};
+    }
+
     static constexpr std::size_t fewest = watchesRaces ? 1024 : 1;
+    static constexpr std::size_t most = 7000;  // unless so many are in use; the race detector knows 8,128 threads
     std::size_t made_ = 0;
+    std::span<std::byte> unused_;
     std::deque<Stack> free_;
 };
 
