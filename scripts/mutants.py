@@ -146,7 +146,7 @@ MUTANTS = [
            "    waitForEarlierKernels();\n    if (!state->mayEnd ||", "    if (!state->mayEnd ||",
            "SeededRadixTest.InSpans"),
     Mutant("large span forgotten", "passes by all digits if a span is too large", "radix_sort/spans.cuh",
-           "&& state->failed != 0", "&& false",
+           "&& hasFailed", "&& false",
            "SeededRadixTest.InSpansOneOfWhichIsTooLarge"),
     Mutant("window of other threads", "barrier between the rounds of a span's windows", "radix_sort/spans.cuh",
            "            __syncthreads();\n        }\n\n        // Store.", "        }\n\n        // Store.",

@@ -10,6 +10,7 @@
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/sorting_network.cuh"
+#include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
 #include "stream_compaction/radix_sort/resident.cuh"
 
@@ -38,7 +39,10 @@ struct SpanState {
     bool mayEnd;               ///< the spans are likely to be small enough
     std::uint32_t failed;      ///< 1 if a span is larger than a block can sort
     unsigned long long pairs;  ///< of keys of the sample that lie in one span
-    unsigned finishedBlocks;
+    std::size_t n;
+    SpanBits bits;
+    unsigned sampled;  ///< blocks that have finished
+    unsigned found;    ///< blocks that have finished
 };
 
 /// Whether no span is likely to have more than `mostElements` of n keys, if `pairs` pairs of `samples` keys share a
@@ -78,14 +82,21 @@ __device__ inline void planHighest(Plan& highest, SpanBits bits, bool areNeeded)
 
 /// Decides whether the sort ends in spans, by a sample of one key per thread, and plans the passes of the highest
 /// digits. `plan` is that of a sort by all digits. `counts` has one counter per span. It and the state are zero before.
+/// If only the device knows the number of keys, it decides about the spans, but passes begin with `firstDigit`.
 ///
 /// Work O(samples). Latency is the limit. If many keys share their highest digit, there is no sample, because its
-/// additions would wait for one another.
-template <typename Bits>
+/// additions would wait for one another. There is none either of fewer than `leastElements` keys.
+template <typename Sort, typename Count>
 __global__ void __launch_bounds__(digitValues)
-    kernPlanSpans(std::size_t n, const Bits* keys, KeyCoding<Bits> coding, std::uint32_t* counts, SpanState* state,
-                  const Plan* plan, Plan* highest, SpanBits bits, int mostElements) {
-    if (isHighestDigitUneven(*plan, n, bits)) {
+    kernPlanSpans(Count number, const typename Sort::Code* keys, KeyCoding<typename Sort::Code> coding,
+                  std::uint32_t* counts, SpanState* state, const Plan* plan, Plan* highest, int firstDigit,
+                  std::size_t leastElements) {
+    using Bits = typename Sort::Code;
+    const std::size_t n = numberOf(number);
+    const std::size_t samples = std::size_t{gridDim.x} * digitValues;
+    SpanBits bits = Sort::bitsFor(n);
+    bits.firstDigit = firstDigit;
+    if (n < max(leastElements, samples) || isHighestDigitUneven(*plan, n, bits)) {
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             planHighest(*highest, bits, false);
         }
@@ -93,7 +104,6 @@ __global__ void __launch_bounds__(digitValues)
     }
 
     __shared__ unsigned long long slots[digitValues / Warp::lanes];
-    const std::size_t samples = std::size_t{gridDim.x} * digitValues;
     const std::size_t part = n / samples;
     const std::size_t thread = Common::globalThreadIndex();
     // Keys at equal distances could be alike.
@@ -105,7 +115,7 @@ __global__ void __launch_bounds__(digitValues)
     if (threadIdx.x == 0) {
         atomicAdd(&state->pairs, pairs);
     }
-    if (!Block::isLastToFinish(&state->finishedBlocks)) {
+    if (!Block::isLastToFinish(&state->sampled)) {
         return;
     }
 
@@ -120,8 +130,10 @@ __global__ void __launch_bounds__(digitValues)
         // If a sort by all digits has only one pass more, it takes less time.
         const bool mayEnd = needed > bits.passes() + 1 &&
                             areSpansEven(static_cast<double>(__ldcg(&state->pairs)), static_cast<double>(samples),
-                                         static_cast<double>(n), static_cast<double>(bits.spans()), mostElements);
+                                         static_cast<double>(n), static_cast<double>(bits.spans()), Sort::mostElements);
         state->mayEnd = mayEnd;
+        state->n = n;
+        state->bits = bits;
         planHighest(*highest, bits, mayEnd);
     }
 }
@@ -163,24 +175,32 @@ template <typename Bits>
 }
 
 /// Finds where the spans begin in `codes`. Warps overlap by a lane, so that each lane learns where the next span
-/// begins.
+/// begins. The last block plans the passes of all digits: none if the spans are small enough. Each pass so far has
+/// cleared the statuses of the next one, so the order of these goes on.
 ///
 /// Work and steps O(log n) per span. Latency is the limit.
 template <typename Bits>
-__global__ void kernFindSpans(std::size_t n, std::size_t* begins, SpanState* state, const Bits* codes, SpanBits bits,
-                              int mostElements) {
+__global__ void kernFindSpans(std::size_t* begins, SpanState* state, Plan* plan, const Bits* codes, int mostElements) {
     waitForEarlierKernels();
     if (!state->mayEnd) {
         return;
     }
+    const SpanBits bits = state->bits;
     const std::size_t thread = Common::globalThreadIndex();
     const std::size_t span = thread - thread / Warp::lanes;
-    const std::size_t begin = elementsBefore(span, codes, n, bits);
+    const std::size_t begin = elementsBefore(span, codes, state->n, bits);
     const std::size_t next = Warp::broadcast(begin, min(Warp::lane() + 1, Warp::lanes - 1));
     if (Warp::lane() < Warp::lanes - 1 && span <= bits.spans()) {
         begins[span] = begin;
         if (next - begin > static_cast<std::size_t>(mostElements)) {
             atomicOr(&state->failed, 1u);
+        }
+    }
+    if (Block::isLastToFinish(&state->found) && threadIdx.x == 0) {
+        const bool hasFailed = __ldcg(&state->failed) != 0;
+        for (int digit = 0; digit < bits.digits; ++digit) {
+            plan->passes[digit].isNeeded = plan->passes[digit].isNeeded && hasFailed;
+            plan->passes[digit].order += bits.passes();
         }
     }
 }
@@ -220,9 +240,24 @@ struct SpanStorage {
 template <typename Shape, typename Bits, typename Value>
 class SpanSort {
   public:
+    using Code = Bits;
     using Storage = SpanStorage<Shape, Bits, Value>;
+    static constexpr int threads = Shape::threads;
+    static constexpr int mostElements = Shape::elements;
+    /// If the keys are distributed evenly, a span has at most so many of them, on average.
+    static constexpr std::size_t mostEven = mostElements * 6 / 7;
     /// How many bits of an entry are the element's place.
-    static constexpr int placeBits = hasValues<Value> ? static_cast<int>(std::bit_width(Shape::elements - 1u)) : 0;
+    static constexpr int placeBits = hasValues<Value> ? static_cast<int>(std::bit_width(mostElements - 1u)) : 0;
+
+    /// The spans of n elements. There are at least two.
+    [[nodiscard]] static __host__ __device__ SpanBits bitsFor(std::size_t n) {
+        constexpr int digits = codeBits / digitBits;
+        int bits = placeBits > 0 ? placeBits : 1;
+        while (mostEven << bits < n) {
+            ++bits;
+        }
+        return {bits, digits - (bits + digitBits - 1) / digitBits, digits};
+    }
 
     /// Called by all threads of a block.
     static __device__ void sort(Storage& storage, int size, const Elements<Bits, Value>& out,
@@ -245,7 +280,7 @@ class SpanSort {
         };
 
         // Count the groups.
-        Bits codes[Shape::items];
+        Bits codes[Shape::items]{};
         forEachRow([&](int row, int i) { codes[row] = in.keys[i]; });
         if constexpr (hasValues<Value>) {
             forEachRow([&](int /*row*/, int i) { memory.values[i] = in.values[i]; });
@@ -396,34 +431,25 @@ class SpanSort {
     }
 };
 
-/// Sorts the spans, each by one block.
+/// Sorts the spans, each by one block. Their output may be their input.
 ///
 /// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
 /// accesses to shared memory are the limit, some 20 per 32 keys.
-template <typename Shape, typename Bits, typename Value>
-__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, sizeof(Bits) > 4 ? 3 : 4))
+template <typename Sort, typename Count, typename Bits, typename Value>
+__global__ void __launch_bounds__(Sort::threads, blocksThatFit(Sort::threads, sizeof(Bits) > 4 ? 3 : 4))
     kernSortSpans(Elements<Bits, Value> out, Elements<const Bits, const Value> in, const std::size_t* begins,
-                  const SpanState* state, SpanBits bits, KeyCoding<Bits> coding) {
+                  const SpanState* state, KeyCoding<Bits> coding) {
     waitForEarlierKernels();
     if (!state->mayEnd || state->failed != 0) {
         return;
     }
-    auto& storage = dynamicShared<SpanStorage<Shape, Bits, Value>>();
-    const std::size_t begin = begins[blockIdx.x];
-    const int size = static_cast<int>(begins[blockIdx.x + 1] - begin);
-    SpanSort<Shape, Bits, Value>::sort(storage, size, out.behind(begin), in.behind(begin), blockIdx.x, bits.bits,
-                                       coding);
-}
-
-/// Plans the passes of all digits: none if the spans are sorted. Each pass so far has cleared the statuses of the next
-/// one, so the order of these goes on. One thread.
-template <typename Bits>
-__global__ void kernPlanAfterSpans(Plan* plan, const SpanState* state, SpanBits bits) {
-    waitForEarlierKernels();
-    for (int digit = 0; state->mayEnd && digit < bits.digits; ++digit) {
-        plan->passes[digit].isNeeded = plan->passes[digit].isNeeded && state->failed != 0;
-        plan->passes[digit].order += bits.passes();
-    }
+    const SpanBits bits = state->bits;
+    auto& storage = dynamicShared<typename Sort::Storage>();
+    forEachTile<Count>(static_cast<int>(bits.spans()), tileByIndex, [&](int span) {
+        const std::size_t begin = begins[span];
+        const int size = static_cast<int>(begins[span + 1] - begin);
+        Sort::sort(storage, size, out.behind(begin), in.behind(begin), span, bits.bits, coding);
+    });
 }
 
 }  // namespace StreamCompaction::Radix

@@ -375,43 +375,41 @@ struct InPasses {
 };
 
 /// Sorts by the highest digits in passes, and then each span in shared memory, from `leastElements` elements on. If the
-/// spans are uneven, sorts by all digits in passes. For keys of at least 4 bytes, all bits of which count, if the host
-/// knows their number and they are not to be overwritten. `Passes` are InPasses.
+/// spans are uneven, sorts by all digits in passes. For keys of at least 4 bytes, all bits of which count, if they are
+/// not to be overwritten. `Passes` are InPasses.
 template <typename Passes, typename Shape, std::size_t leastElements>
 struct InSpans {
-    /// If the keys are distributed evenly, a span has at most so many of them. A block can sort somewhat more.
-    static constexpr std::size_t mostEven = Shape::elements * 6 / 7;
-    static_assert(leastElements > mostEven, "there are at least two spans");
     static_assert(leastElements >= digitValues, "a sample is at least a block of keys");
     static constexpr std::size_t mostElements = anyNumber;
 
     template <typename Bits, typename Value>
     [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
-        return !serves<Bits> || n < leastElements
-                   ? 0
-                   : Passes::template scratchBytes<Bits, Value>(n, consumesInput) + scratchBytesFor<Plan>(1) +
-                         scratchBytesFor<SpanState>(1) +
-                         scratchBytesFor<std::uint32_t>(bitsFor<Bits, Value>(n).spans()) +
-                         scratchBytesFor<std::size_t>(bitsFor<Bits, Value>(n).spans() + 1);
+        if (!serves<Bits> || n < leastElements) {
+            return 0;
+        }
+        const std::size_t spans = Sort<Bits, Value>::bitsFor(n).spans();
+        return Passes::template scratchBytes<Bits, Value>(n, consumesInput) + scratchBytesFor<Plan>(1) +
+               scratchBytesFor<SpanState>(1) + scratchBytesFor<std::uint32_t>(spans) +
+               scratchBytesFor<std::size_t>(spans + 1);
     }
 
     template <typename Bits, typename Value, typename Count>
     [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
-        if constexpr (!serves<Bits> || isOnDevice<Count>) {
+        if constexpr (!serves<Bits>) {
             return false;
         } else {
-            constexpr auto kernel = kernSortSpans<Shape, Bits, Value>;
             // If the spans replace only one pass, they save no time.
             return sort.capacity() >= leastElements && sort.sortsByAllBits() && !sort.consumesInput() &&
-                   bitsFor<Bits, Value>(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
-                   onCurrentDevice<kernel>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
+                   Sort<Bits, Value>::bitsFor(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
+                   onCurrentDevice<sortSpans<Bits, Value, Count>>(Shape::threads, sharedBytes<Bits, Value>)
+                           .residentBlocks > 0;
         }
     }
 
     template <typename Bits, typename Value, typename Count>
     static void launch(const SortCall<Bits, Value, Count>& sort) {
-        if constexpr (serves<Bits> && !isOnDevice<Count>) {
-            const SpanBits bits = bitsFor<Bits, Value>(sort.capacity());
+        if constexpr (serves<Bits>) {
+            const SpanBits bits = Sort<Bits, Value>::bitsFor(sort.capacity());
             ScratchArena rest = sort.arena;
             auto* const state = rest.take<SpanState>(1);
             auto* const counts = rest.take<std::uint32_t>(bits.spans());
@@ -420,23 +418,23 @@ struct InSpans {
             auto* const begins = rest.take<std::size_t>(bits.spans() + 1);
 
             Passes::countDigits(sort, memory, state);
-            StreamCompaction::launch<kernPlanSpans<Bits>>(
-                {Common::divideRoundUp(sort.n, keysPerSampledKey * digitValues), digitValues}, sort.stream, sort.n,
-                sort.in.keys, sort.coding, counts, state, memory.plan, highest, bits, Shape::elements);
+            StreamCompaction::launch<kernPlanSpans<Sort<Bits, Value>, Count>>(
+                {Common::divideRoundUp(sort.capacity(), keysPerSampledKey * digitValues), digitValues}, sort.stream,
+                sort.n, sort.in.keys, sort.coding, counts, state, memory.plan, highest, bits.firstDigit, leastElements);
             Passes::launchPasses(sort, memory, highest, bits.firstDigit);
             constexpr int threads = 256;
             const std::size_t spansPerBlock = threads / Warp::lanes * (Warp::lanes - 1);
             StreamCompaction::launch<kernFindSpans<Bits>>(
                 {Common::divideRoundUp(bits.spans() + 1, spansPerBlock), threads, 0, Begin::Programmatic}, sort.stream,
-                sort.capacity(), begins, state, memory.arrays.spare.keys, bits, Shape::elements);
-            constexpr auto kernel = kernSortSpans<Shape, Bits, Value>;
+                begins, state, memory.plan, memory.arrays.spare.keys, Shape::elements);
+            constexpr auto kernel = sortSpans<Bits, Value, Count>;
             constexpr std::size_t bytes = sharedBytes<Bits, Value>;
             StreamCompaction::launch<kernel>(
-                {bits.spans(), Shape::threads, bytes, Begin::Programmatic}, sort.stream, sort.out,
+                {blocksForTiles<kernel, Count>(bits.spans(), Shape::threads, bytes), Shape::threads, bytes,
+                 Begin::Programmatic},
+                sort.stream, sort.out,
                 Elements<const Bits, const Value>{memory.arrays.spare.keys, memory.arrays.spare.values}, begins, state,
-                bits, sort.coding);
-            StreamCompaction::launch<kernPlanAfterSpans<Bits>>({1, 1, 0, Begin::Programmatic}, sort.stream, memory.plan,
-                                                               state, bits);
+                sort.coding);
             Passes::launchPasses(sort, memory, memory.plan, 0);
         }
     }
@@ -445,17 +443,13 @@ struct InSpans {
     template <typename Bits>
     static constexpr bool serves = sizeof(Bits) >= sizeof(std::uint32_t);
     template <typename Bits, typename Value>
+    using Sort = SpanSort<Shape, Bits, Value>;
+    template <typename Bits, typename Value, typename Count>
+    static constexpr auto sortSpans = kernSortSpans<Sort<Bits, Value>, Count, Bits, Value>;
+    template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(SpanStorage<Shape, Bits, Value>);
 
     static constexpr std::size_t keysPerSampledKey = 512;
-
-    template <typename Bits, typename Value>
-    [[nodiscard]] static SpanBits bitsFor(std::size_t n) {
-        constexpr int digits = sizeof(Bits) * 8 / digitBits;
-        const std::size_t spans = std::bit_ceil(Common::divideRoundUp(n, mostEven));
-        const int bits = std::max(static_cast<int>(std::bit_width(spans)) - 1, SpanSort<Shape, Bits, Value>::placeBits);
-        return {bits, digits - (bits + digitBits - 1) / digitBits, digits};
-    }
 };
 
 /// A table of ways, in the order in which they are tried.

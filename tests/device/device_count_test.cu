@@ -328,6 +328,25 @@ TEST_F(DeviceCountTest, ArgSort) {
         });
 }
 
+/// Most of the numbers are so large that the sort ends in spans.
+TEST_F(DeviceCountTest, SortOfManyDifferentKeys) {
+    const std::size_t capacity = sized(20'000'000, 20'000);
+    const DeviceBuffer<Word> in{std::span<const Word>(hostArray(capacity, AnyBits<Word>{31}))};
+    const Radix::Sort sort{.descending = true};
+    expectReplays(
+        capacity, [&](Arrays& a, auto n) { return sort.scratchBytes(in.data(), a.out.data(), n); },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            sort(in.data(), a.out.data(), n, scratch, stream);
+        });
+    const Radix::ArgSort argSort;
+    expectReplays(
+        capacity,
+        [&](Arrays& a, auto n) { return argSort.scratchBytes(in.data(), a.out.data(), a.otherOut.data(), n); },
+        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            argSort(in.data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
+        });
+}
+
 /// A host that knows of fewer than k elements asks for all of them.
 template <typename N>
 [[nodiscard]] std::size_t orAll(std::size_t k, const N& n) {

@@ -107,21 +107,21 @@ TEST_F(SeededDeviceCountTest, RunLengths) {
     });
 }
 
-/// Sorts by the low 16 bits, in the given way.
-template <typename Way>
-[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed) {
+/// Sorts by the lowest bits, in the given way. If it is one in spans, `state` is what became of it.
+template <typename Way, typename Value = Radix::OwnIndex<std::uint32_t>>
+[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed, int bits = 16,
+                                Radix::SpanState* state = nullptr) {
     using Word = std::uint32_t;
-    using Index = Radix::OwnIndex<Word>;
     const Counted keys(n, most, seed);
     GuardedArray<Word> keysOut(most);
     GuardedArray<Word> places(most);
-    const std::size_t bytes = Way::template scratchBytes<Word, Index>(most, false);
+    const std::size_t bytes = Way::template scratchBytes<Word, Value>(most, false);
     auto scratch = usedScratch(bytes);
-    const Radix::SortCall<Word, Index, CountInDeviceMemory> call{
+    const Radix::SortCall<Word, Value, CountInDeviceMemory> call{
         {keys.in(), nullptr},
-        {keysOut.data(), reinterpret_cast<Index*>(places.data())},
+        {keysOut.data(), reinterpret_cast<Value*>(places.data())},
         keys.count(),
-        {0, 16},
+        {0, bits},
         KeyCoding<Word>::of<Word>(false),
         {},
         {},
@@ -130,10 +130,15 @@ template <typename Way>
     if (!Radix::WayTable<Way>::launch(call)) {
         return false;
     }
+    if (state != nullptr) {
+        Common::checkCUDAError(cudaMemcpy(state, scratch.data(), sizeof(*state), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    }
     std::vector<Word> expected(n);
     std::iota(expected.begin(), expected.end(), 0U);
-    std::ranges::stable_sort(expected, {}, [&](Word i) { return keys.all[i] & 0xFFFF; });
-    EXPECT_TRUE(sameBits(places.read(n), expected)) << "n = " << n;
+    std::ranges::stable_sort(expected, {}, [&](Word i) { return keys.all[i] << (32 - bits); });
+    if constexpr (Radix::hasValues<Value>) {
+        EXPECT_TRUE(sameBits(places.read(n), expected)) << "n = " << n;
+    }
     std::ranges::transform(expected, expected.begin(), [&](Word i) { return keys.all[i]; });
     EXPECT_TRUE(sameBits(keysOut.read(n), expected)) << "n = " << n;
     return true;
@@ -164,6 +169,20 @@ TEST_F(SeededDeviceCountTest, SortInPassesOfFewTiles) {
     using Tile = Radix::SortShape<256, 2>;
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         EXPECT_TRUE(expectSorted<Radix::InPasses<Tile>>(numberFor(seed) * 3 / 5, smallCapacity, seed));
+    });
+}
+
+/// The capacity has 256 spans, for which there are not as many blocks, and its sample is 256 keys.
+TEST_F(SeededDeviceCountTest, SortInSpans) {
+    using Tile = Radix::SortShape<256, 2>;
+    using Way = Radix::InSpans<Radix::InPasses<Tile>, Tile, 256>;
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        constexpr std::size_t most = 100000;
+        const std::size_t n = seed % 5 == 0 ? 254 + seed / 5 : seed % 5 == 1 ? 30000 : 4000 + seed % 300;
+        Radix::SpanState state{};
+        EXPECT_TRUE((expectSorted<Way, Radix::NoValue>(n, most, seed, 32, &state)));
+        EXPECT_EQ(state.mayEnd, n >= 256);
+        EXPECT_EQ(state.failed, 0);
     });
 }
 

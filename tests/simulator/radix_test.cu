@@ -228,10 +228,9 @@ TEST_F(SeededRadixTest, InSpansOneOfWhichIsTooLarge) {
 /// the last span are the greatest possible one, which also stands behind the end of a span.
 template <typename Bits, typename Value>
 void expectSpansSorted(std::uint64_t seed) {
-    using Shape = SortShape<256, 2>;
-    using Storage = Radix::SpanStorage<Shape, Bits, Value>;
-    constexpr int most = Shape::elements;
-    const Radix::SpanBits bits{Radix::hasValues<Value> ? 9 : 4, 0, 0};
+    using Sort = Radix::SpanSort<SortShape<256, 2>, Bits, Value>;
+    constexpr int most = Sort::mostElements;
+    const Radix::SpanBits bits{Radix::hasValues<Value> ? 9 : 4, 3, 4};
     const std::vector<std::size_t> sizes{most, 0, 1, 2, 3, 4, 5, most - 1, 257, 100, most - 2, 31, 33};
     std::vector<Bits> keys;
     std::vector<std::size_t> begins{0};
@@ -252,18 +251,28 @@ void expectSpansSorted(std::uint64_t seed) {
     GuardedArray<Bits> out(keys.size());
     GuardedArray<std::uint32_t> valuesOut(keys.size());
     GuardedArray<std::size_t> found(begins.size());
-    const std::vector<Radix::SpanState> states(2, {.mayEnd = true, .failed = 0, .pairs = 0, .finishedBlocks = 0});
+    const std::vector<Radix::SpanState> states(
+        2, {.mayEnd = true, .failed = 0, .pairs = 0, .n = keys.size(), .bits = bits, .sampled = 0, .found = 0});
     DeviceBuffer<Radix::SpanState> state{std::span<const Radix::SpanState>(states)};
+    std::vector<Radix::Plan> plans(2);
+    for (Radix::Plan& plan : plans) {
+        plan.passes[1].isNeeded = true;
+    }
+    DeviceBuffer<Radix::Plan> plan{std::span<const Radix::Plan>(plans)};
     constexpr int threads = 64;
     for (const int missing : {0, 1}) {  // the second time one element of the largest span has no room
         launch<Radix::kernFindSpans<Bits>>({Common::divideRoundUp(begins.size(), std::size_t{62}), threads}, nullptr,
-                                           keys.size(), found.data(), state.data() + missing, in.data(), bits,
+                                           found.data(), state.data() + missing, plan.data() + missing, in.data(),
                                            most - missing);
     }
     std::vector<Radix::SpanState> after(2);
     state.copyTo(after);
-    EXPECT_EQ(after[0].failed, 0);
-    EXPECT_EQ(after[1].failed, 1);
+    plan.copyTo(plans);
+    for (const int missing : {0, 1}) {
+        EXPECT_EQ(after[missing].failed, missing);
+        EXPECT_EQ(plans[missing].passes[1].isNeeded, missing == 1);
+        EXPECT_EQ(plans[missing].passes[1].order, 1) << "one pass came before the spans";
+    }
     EXPECT_TRUE(sameBits(found.read(begins.size()), begins));
 
     Radix::Elements<const Bits, const Value> from{in.data(), nullptr};
@@ -272,10 +281,10 @@ void expectSpansSorted(std::uint64_t seed) {
         from.values = valuesIn.data();
         to.values = valuesOut.data();
     }
-    launch<Radix::kernSortSpans<Shape, Bits, Value>>({bits.spans(), Shape::threads, sizeof(Storage)}, nullptr, to, from,
-                                                     static_cast<const std::size_t*>(found.data()),
-                                                     static_cast<const Radix::SpanState*>(state.data()), bits,
-                                                     KeyCoding<Bits>::template of<Bits>(false));
+    launch<Radix::kernSortSpans<Sort, std::size_t, Bits, Value>>(
+        {bits.spans(), Sort::threads, sizeof(typename Sort::Storage)}, nullptr, to, from,
+        static_cast<const std::size_t*>(found.data()), static_cast<const Radix::SpanState*>(state.data()),
+        KeyCoding<Bits>::template of<Bits>(false));
     std::ranges::stable_sort(places, {}, [&](std::uint32_t i) { return keys[i]; });
     std::vector<Bits> expected;
     std::ranges::transform(places, std::back_inserter(expected), [&](std::uint32_t i) { return keys[i]; });
