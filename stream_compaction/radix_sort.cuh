@@ -113,6 +113,9 @@ inline constexpr std::size_t leastInSpans = sizeof(Bits) <= 4  ? std::size_t{3} 
                                             : hasValues<Value> ? std::size_t{1} << 22
                                                                : std::size_t{1} << 21;
 
+/// What a block sorts if a sort ends in spans.
+using SpanShape = SortShape<320, 16>;
+
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
 /// that it replaces.
@@ -127,7 +130,7 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,
-    InSpans<InPasses<PassShape<Bits, Value, 96>, 2>, SortShape<320, 16>, leastInSpans<Bits, Value>>,
+    InSpans<InPasses<PassShape<Bits, Value, 96>, 2>, SpanShape, leastInSpans<Bits, Value>>,
     // With 33 keys per thread, the runs of a sorted input begin in different banks. With 32 they do not.
     InPasses<PassShape<Bits, Value, 66>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0

@@ -7,7 +7,8 @@
 /// A segment of a rank's result is what it gets of one bucket. It consists of pieces, up to three of each rank: the
 /// classes that are sent (buckets.cuh), if any, and what lies before and behind these. Keys that are equal lie in the
 /// same third. The keys of a segment differ only in the bits behind those of the bucket, so the rank sorts each segment
-/// by these. The first pass reads the pieces where they are, over the link if that is the memory of another rank. A
+/// by these. The first pass reads the pieces where they are, over the link if that is the memory of another rank. If
+/// keys that share one digit more are few, only the pass by that digit runs, and they are sorted in shared memory. A
 /// rank that gets few keys fetches them, and then sorts them as a whole.
 ///
 /// A pass needs to know how often each digit occurs in each segment. Each rank counts the digits in its pieces, and
@@ -61,8 +62,10 @@ struct Segmentation {
     unsigned firstTiles[digitValues];       ///< of the segments
     unsigned tiles;
     unsigned neededPasses;  ///< one bit per pass
+    unsigned hasLargeSpan;  ///< 1 if a span is larger than a block can sort
     unsigned plannedBlocks;
     bool hasGot;  ///< some pieces already lie in the spare array
+    Radix::SpanState spans;
     CountedPiece counted[mostCounted];
     CountedPiece got[digitValues];  ///< of each bucket
 };
@@ -90,6 +93,7 @@ __global__ void __launch_bounds__(digitValues)
     }
     if (bucket == 0) {
         segmentation->neededPasses = 0;
+        segmentation->hasLargeSpan = 0;
         segmentation->plannedBlocks = 0;
     }
     if (bucket < ranks) {
@@ -260,38 +264,73 @@ __global__ void __launch_bounds__(Shape::threads)
 /// Finds out where the digits begin in each segment of this rank, from the counts of all ranks in their windows. The
 /// last block to finish plans the passes. One block per pass and segment, with one thread per digit value.
 ///
+/// The keys of a segment that share their highest digit behind the segment's are a span. If none has more than
+/// `mostInSpan`, only that pass is needed, and spans.cuh sorts the spans where they are. The digits of the last pass
+/// begin where the spans do, and one more number tells where the last span ends. `spanBits` are the bits that they
+/// share.
+///
 /// The first pass reads the spare array if the rank has got keys there. Then the number of passes is odd, so that it
 /// writes the output. If need be, one more pass sorts by a digit that all keys of a segment share.
 ///
 /// Work O(ranks) per pass, segment and digit value.
 static __global__ void __launch_bounds__(digitValues)
     kernPlanSegments(Segmentation* segmentation, std::uint64_t* starts, const ExchangePlan* plan, ncclWindow_t window,
-                     int me, int ranks, int digits) {
+                     int me, int ranks, int digits, std::uint64_t mostInSpan, Radix::SpanBits spanBits) {
     __shared__ std::uint64_t slots[digitValues / Warp::lanes];
     const int pass = static_cast<int>(blockIdx.x) / digitValues;
     const int segment = static_cast<int>(blockIdx.x) % digitValues;
     const std::uint64_t begin = segmentation->begins[segment];
     const std::uint64_t size = segmentation->begins[segment + 1] - begin;
-    if (size > 0) {
-        const std::size_t place = (static_cast<std::size_t>(segment + me) * digits + pass) * digitValues + threadIdx.x;
-        std::uint64_t count = 0;
-        for (int rank = 0; rank < ranks; ++rank) {
-            if (rank == me || plan->cuts.of[rank][ranks] > 0) {  // otherwise it may not even have counted
-                count += reinterpret_cast<const std::uint64_t*>(windowOf(window, rank))[place];
-            }
-        }
-        starts[static_cast<std::size_t>(blockIdx.x) * digitValues + threadIdx.x] =
-            begin + Block::exclusiveScan<digitValues / Warp::lanes>(count, slots, Sum{});
-        if (__syncthreads_or(count != 0 && count != size) != 0 && threadIdx.x == 0) {
-            atomicOr(&segmentation->neededPasses, 1u << pass);
+    const std::size_t place = (static_cast<std::size_t>(segment + me) * digits + pass) * digitValues + threadIdx.x;
+    std::uint64_t count = 0;
+    for (int rank = 0; size > 0 && rank < ranks; ++rank) {
+        if (rank == me || plan->cuts.of[rank][ranks] > 0) {  // otherwise it may not even have counted
+            count += reinterpret_cast<const std::uint64_t*>(windowOf(window, rank))[place];
         }
     }
-    if (Block::isLastToFinish(&segmentation->plannedBlocks) && threadIdx.x == 0) {
-        unsigned needed = __ldcg(&segmentation->neededPasses);
-        if (segmentation->hasGot && needed != 0 && __popc(needed) % 2 == 0) {
-            needed |= needed + 1;
-        }
-        Radix::choosePasses(segmentation->plan, digits, needed, false, false);
+    starts[static_cast<std::size_t>(blockIdx.x) * digitValues + threadIdx.x] =
+        begin + Block::exclusiveScan<digitValues / Warp::lanes>(count, slots, Sum{});
+    const bool isNeeded = __syncthreads_or(count != 0 && count != size) != 0;
+    const bool hasLargeSpan = __syncthreads_or(count > mostInSpan) != 0;
+    if (threadIdx.x == 0 && isNeeded) {
+        atomicOr(&segmentation->neededPasses, 1u << pass);
+    }
+    if (threadIdx.x == 0 && hasLargeSpan && pass == digits - 1) {
+        atomicOr(&segmentation->hasLargeSpan, 1u);
+    }
+    if (!Block::isLastToFinish(&segmentation->plannedBlocks)) {
+        return;
+    }
+
+    const std::uint64_t end = segmentation->begins[digitValues];
+    const std::uint64_t mine = segmentation->begins[threadIdx.x];
+    const std::uint64_t next = segmentation->begins[threadIdx.x + 1];
+    Radix::SpanState& spans = segmentation->spans;
+    if (mine == 0 && next > 0) {
+        spans.firstSpan = threadIdx.x * digitValues;
+    }
+    if (mine < end && next == end) {
+        spans.endSpan = (threadIdx.x + 1) * digitValues;
+    }
+    if (threadIdx.x > 0) {
+        return;
+    }
+    unsigned needed = __ldcg(&segmentation->neededPasses);
+    // If a sort by all digits has only one pass more, it takes less time.
+    const bool endsInSpans = __popc(needed) > 2 && __ldcg(&segmentation->hasLargeSpan) == 0;
+    if (endsInSpans) {
+        needed = 1u << (digits - 1);
+    }
+    if (segmentation->hasGot && needed != 0 && __popc(needed) % 2 == 0) {
+        needed |= needed + 1;
+    }
+    Radix::choosePasses(segmentation->plan, digits, needed, false, false);
+    spans.mayEnd = endsInSpans;
+    spans.failed = 0;
+    spans.bits = spanBits;
+    if (endsInSpans) {
+        segmentation->plan.passes[digits - 1].decodes = false;
+        starts[static_cast<std::size_t>(gridDim.x) * digitValues] = end;
     }
 }
 

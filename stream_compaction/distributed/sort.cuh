@@ -176,8 +176,9 @@ struct GatheredMemory {
 ///
 /// Bytes moved per 4-byte key, besides those of Radix::Sort: 4 to count the first digit, and (ranks - 1) / ranks of 4
 /// over the link. There are as many passes as in Radix::Sort, or one or two more: for keys on the border, and if the
-/// number of the others would be even. Keys on the border are read again for each other splitter digit. All keys are if
-/// they begin alike, if they are few, or if ranks cannot reach each other.
+/// number of the others would be even. Sorts of many keys that are distributed evenly end in spans, too (spans.cuh).
+/// Keys on the border are read again for each other splitter digit. All keys are if they begin alike, if they are few,
+/// or if ranks cannot reach each other.
 ///
 /// Scratch is a SharedBuffer. How a call enqueues and fails is as for Distributed::Scan. Where ranks cannot reach each
 /// other's memory, the call waits for the stream once, because NCCL's host interface needs the numbers of elements to
@@ -196,6 +197,9 @@ struct Sort {
     /// The fewest elements per bucket, on average over all ranks, with which they put their elements in 256 buckets;
     /// the same number on all ranks. A rank that gets fewer than 256 times as many fetches them before it sorts them.
     std::size_t leastPerBucket = std::size_t{1} << 14;
+
+    /// The fewest elements of a rank that sorts by segments, and then by spans (Radix::Sort), if these are even enough.
+    std::size_t leastInSpans = std::size_t{1} << 25;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
     /// same options, scratch for the largest `n` and the largest `nOut` is enough for every rank and call.
@@ -587,10 +591,12 @@ struct Sort {
             sortReceived(part, memory);
             return;
         }
+        const bool mayEndInSpans = this->mayEndInSpans(part);
         countDigits(part, memory, memory.segmentation->got, digitValues, rank.index(), 1, range);
         launch<kernPlanSegments>({static_cast<std::size_t>(digitValues) * range.count(), digitValues}, part.stream,
                                  memory.segmentation, memory.starts, &rank.state<SortState>()->plan,
-                                 part.scratch.window, rank.index(), rank.count(), range.count());
+                                 part.scratch.window, rank.index(), rank.count(), range.count(),
+                                 mayEndInSpans ? std::uint64_t{Radix::SpanShape::elements} : 0, spanBits<Bits>);
         withPassShape<Bits, Value>([&](auto shape) {
             using Shape = decltype(shape);
             constexpr auto kernel =
@@ -608,6 +614,53 @@ struct Sort {
                                Parts{{}, memory.tiles, &memory.segmentation->tiles, memory.starts, digitValues});
             }
         });
+        if (mayEndInSpans) {
+            constexpr std::size_t numbersPerPass = std::size_t{digitValues} * digitValues;
+            sortSpans(part, memory, memory.starts + (range.count() - 1) * numbersPerPass, coding);
+        }
+    }
+
+    /// The bits of a segment, and those of the first pass that its sort needs.
+    template <typename Bits>
+    static constexpr Radix::SpanBits spanBits{2 * digitBits, static_cast<int>(sizeof(Bits)) - 2,
+                                              static_cast<int>(sizeof(Bits))};
+    template <typename K, typename V>
+    using SpanSort = Radix::SpanSort<Radix::SpanShape, BitsOf<K>, Radix::Carried<V>>;
+    template <typename K, typename V>
+    static constexpr auto sortSpansKernel = Radix::kernSortSpans<SpanSort<K, V>, BitsOf<K>, Radix::Carried<V>>;
+
+    /// Whether the sort by segments may need one pass alone. If the keys of all ranks are distributed evenly, their
+    /// spans must not have too many.
+    template <typename K, typename V>
+    [[nodiscard]] bool mayEndInSpans(const SortPart<K, V>& part) const {
+        if constexpr (sizeof(K) < sizeof(std::uint32_t)) {
+            return false;
+        } else {
+            using Spans = SpanSort<K, V>;
+            const auto compared = comparedBits<K>();
+            return part.nOut >= leastInSpans && compared.count() == 8 * static_cast<int>(sizeof(K)) &&
+                   part.nOut * part.rank->count() <= Spans::mostEven << spanBits<BitsOf<K>>.bits &&
+                   onCurrentDevice<sortSpansKernel<K, V>>(Spans::threads, sizeof(typename Spans::Storage))
+                           .residentBlocks > 0;
+        }
+    }
+
+    /// Sorts the spans, where the pass has put them.
+    template <typename K, typename V>
+    static void sortSpans(const SortPart<K, V>& part, const SortMemory<K, V>& memory, const std::uint64_t* begins,
+                          const KeyCoding<BitsOf<K>>& coding) {
+        if constexpr (sizeof(K) >= sizeof(std::uint32_t)) {
+            using Spans = SpanSort<K, V>;
+            const Radix::Elements<BitsOf<K>, Radix::Carried<V>> out{Radix::bitsOf(part.keysOut),
+                                                                    Radix::carried(part.valuesOut)};
+            constexpr auto kernel = sortSpansKernel<K, V>;
+            constexpr std::size_t bytes = sizeof(typename Spans::Storage);
+            const std::size_t blocks =
+                blocksForTiles<kernel, CountInDeviceMemory>(spanBits<BitsOf<K>>.spans(), Spans::threads, bytes);
+            launch<kernel>({blocks, Spans::threads, bytes, Begin::Programmatic}, part.stream, out,
+                           Radix::Elements<const BitsOf<K>, const Radix::Carried<V>>{out.keys, out.values}, begins,
+                           &memory.segmentation->spans, coding);
+        }
     }
 
     template <typename K, typename V>

@@ -16,7 +16,7 @@ using OriginInBlock = std::conditional_t<hasValues<Value>, std::uint16_t, NoValu
 /// Least-significant-digit radix sort of at most Shape::elements keys by one block, called by all of its threads. The
 /// keys go back and forth between registers and shared memory, one pass per digit. A digit that all keys share needs no
 /// pass. The values are read once, at the end. `encoding` is applied to the keys of `in`, and undoing `coding` gives
-/// those of `out`.
+/// those of `out`. The output may be the input.
 ///
 /// Work O(n) per digit, steps O(log n). Each key and each value is read and written once: 8 bytes per int. Latency is
 /// the limit: a launch, a load, the barriers of each pass, a store.
@@ -53,20 +53,32 @@ __device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>, Rank>
         }
     }
 
+    const auto forEachRow = [&](auto work) {
 #pragma unroll
-    for (int row = 0; row < Shape::items; ++row) {
-        const int i = placeIn<Shape>(row);
-        if (i < size) {
-            out.keys[i] = coding.decode(keys[row]);
-            if constexpr (hasValues<Value>) {
-                if constexpr (isOwnIndex<Value>) {
-                    out.values[i] = in.values == nullptr ? ownIndex<Value>(origins[row]) : in.values[origins[row]];
-                } else {
-                    out.values[i] = in.values[origins[row]];
-                }
+        for (int row = 0; row < Shape::items; ++row) {
+            if (const int i = placeIn<Shape>(row); i < size) {
+                work(row, i);
             }
         }
+    };
+    // All values are loaded before one is stored, so that the loads do not wait for one another.
+    [[maybe_unused]] Value values[Shape::items];
+    if constexpr (hasValues<Value>) {
+        forEachRow([&](int row, int /*i*/) {
+            if constexpr (isOwnIndex<Value>) {
+                values[row] = in.values == nullptr ? ownIndex<Value>(origins[row]) : in.values[origins[row]];
+            } else {
+                values[row] = in.values[origins[row]];
+            }
+        });
+        __syncthreads();
     }
+    forEachRow([&](int row, int i) {
+        out.keys[i] = coding.decode(keys[row]);
+        if constexpr (hasValues<Value>) {
+            out.values[i] = values[row];
+        }
+    });
 }
 
 /// The same as a launch of one block.

@@ -10,7 +10,6 @@
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/sorting_network.cuh"
-#include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
 #include "stream_compaction/radix_sort/resident.cuh"
 
@@ -41,8 +40,10 @@ struct SpanState {
     unsigned long long pairs;  ///< of keys of the sample that lie in one span
     std::size_t n;
     SpanBits bits;
-    unsigned sampled;  ///< blocks that have finished
-    unsigned found;    ///< blocks that have finished
+    unsigned firstSpan;  ///< those before it are empty
+    unsigned endSpan;    ///< this one and those behind it are empty
+    unsigned sampled;    ///< blocks that have finished
+    unsigned found;      ///< blocks that have finished
 };
 
 /// Whether no span is likely to have more than `mostElements` of n keys, if `pairs` pairs of `samples` keys share a
@@ -134,6 +135,7 @@ __global__ void __launch_bounds__(digitValues)
         state->mayEnd = mayEnd;
         state->n = n;
         state->bits = bits;
+        state->endSpan = static_cast<unsigned>(bits.spans());
         planHighest(*highest, bits, mayEnd);
     }
 }
@@ -431,11 +433,11 @@ class SpanSort {
     }
 };
 
-/// Sorts the spans, each by one block. Their output may be their input.
+/// Sorts the spans, each by one block, which may sort several. The output may be the input.
 ///
 /// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
 /// accesses to shared memory are the limit, some 20 per 32 keys.
-template <typename Sort, typename Count, typename Bits, typename Value>
+template <typename Sort, typename Bits, typename Value>
 __global__ void __launch_bounds__(Sort::threads, blocksThatFit(Sort::threads, sizeof(Bits) > 4 ? 3 : 4))
     kernSortSpans(Elements<Bits, Value> out, Elements<const Bits, const Value> in, const std::size_t* begins,
                   const SpanState* state, KeyCoding<Bits> coding) {
@@ -443,13 +445,17 @@ __global__ void __launch_bounds__(Sort::threads, blocksThatFit(Sort::threads, si
     if (!state->mayEnd || state->failed != 0) {
         return;
     }
-    const SpanBits bits = state->bits;
     auto& storage = dynamicShared<typename Sort::Storage>();
-    forEachTile<Count>(static_cast<int>(bits.spans()), tileByIndex, [&](int span) {
+    const int bits = state->bits.bits;
+    const unsigned end = state->endSpan;
+    for (unsigned span = state->firstSpan + blockIdx.x; span < end; span += gridDim.x) {
         const std::size_t begin = begins[span];
         const int size = static_cast<int>(begins[span + 1] - begin);
-        Sort::sort(storage, size, out.behind(begin), in.behind(begin), span, bits.bits, coding);
-    });
+        if (size > 0) {
+            Sort::sort(storage, size, out.behind(begin), in.behind(begin), span, bits, coding);
+            __syncthreads();
+        }
+    }
 }
 
 }  // namespace StreamCompaction::Radix

@@ -401,8 +401,7 @@ struct InSpans {
             // If the spans replace only one pass, they save no time.
             return sort.capacity() >= leastElements && sort.sortsByAllBits() && !sort.consumesInput() &&
                    Sort<Bits, Value>::bitsFor(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
-                   onCurrentDevice<sortSpans<Bits, Value, Count>>(Shape::threads, sharedBytes<Bits, Value>)
-                           .residentBlocks > 0;
+                   onCurrentDevice<sortSpans<Bits, Value>>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
         }
     }
 
@@ -427,7 +426,7 @@ struct InSpans {
             StreamCompaction::launch<kernFindSpans<Bits>>(
                 {Common::divideRoundUp(bits.spans() + 1, spansPerBlock), threads, 0, Begin::Programmatic}, sort.stream,
                 begins, state, memory.plan, memory.arrays.spare.keys, Shape::elements);
-            constexpr auto kernel = sortSpans<Bits, Value, Count>;
+            constexpr auto kernel = sortSpans<Bits, Value>;
             constexpr std::size_t bytes = sharedBytes<Bits, Value>;
             StreamCompaction::launch<kernel>(
                 {blocksForTiles<kernel, Count>(bits.spans(), Shape::threads, bytes), Shape::threads, bytes,
@@ -444,8 +443,8 @@ struct InSpans {
     static constexpr bool serves = sizeof(Bits) >= sizeof(std::uint32_t);
     template <typename Bits, typename Value>
     using Sort = SpanSort<Shape, Bits, Value>;
-    template <typename Bits, typename Value, typename Count>
-    static constexpr auto sortSpans = kernSortSpans<Sort<Bits, Value>, Count, Bits, Value>;
+    template <typename Bits, typename Value>
+    static constexpr auto sortSpans = kernSortSpans<Sort<Bits, Value>, Bits, Value>;
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(SpanStorage<Shape, Bits, Value>);
 

@@ -90,15 +90,17 @@ class DistributedTest : public RanksTest {
         });
     }
 
+    /// Returns the scratch of the ranks.
     template <typename K>
-    void expectSortedSo(const std::vector<std::size_t>& counts, const std::vector<std::size_t>& countsOut,
-                        const Distributed::Sort& sort, const std::vector<K>& keys) {
+    std::vector<SharedBuffer> expectSortedSo(const std::vector<std::size_t>& counts,
+                                             const std::vector<std::size_t>& countsOut, const Distributed::Sort& sort,
+                                             const std::vector<K>& keys) {
         const auto index = hostArray(keys.size(), [](std::size_t i) { return static_cast<std::uint32_t>(i); });
         const Spread<K> keysIn(team(), counts, keys);
         const Spread<K> keysOut(team(), countsOut);
         const Spread<std::uint32_t> valuesIn(team(), counts, index);
         const Spread<std::uint32_t> valuesOut(team(), countsOut);
-        const auto scratch = SharedBuffer::allocate(
+        auto scratch = SharedBuffer::allocate(
             team().ranks(), sort.scratchBytes(noArray<K>, noArray<K>, noArray<std::uint32_t>, noArray<std::uint32_t>,
                                               std::ranges::max(counts), std::ranges::max(countsOut), rank(0)));
         using Part = Distributed::SortPart<K, std::uint32_t>;
@@ -126,6 +128,61 @@ class DistributedTest : public RanksTest {
         EXPECT_TRUE(sameBits(valuesOut.read(), expected)) << "counts " << testing::PrintToString(counts);
         EXPECT_TRUE(sameBits(keysOut.read(), expectedKeys));
         EXPECT_TRUE(sameBits(keysIn.read(), keys)) << "the input was written";
+        return scratch;
+    }
+
+    /// Expects the ranks to sort by segments, and by spans if these are small enough.
+    template <typename K>
+    void expectSortedInSpans(const std::vector<std::size_t>& counts, Distributed::Sort sort,
+                             const std::vector<K>& keys) {
+        sort.leastPerBucket = 0;
+        sort.leastInSpans = 0;
+        const auto scratch = expectSortedSo(counts, counts, sort, keys);
+        std::vector<BitsOf<K>> codes = hostArray(keys.size(), [&](std::size_t i) {
+            return static_cast<BitsOf<K>>(sort.descending ? ~orderedBits(keys[i]) : orderedBits(keys[i]));
+        });
+        std::ranges::sort(codes);
+        std::size_t begin = 0;
+        for (int i = 0; i < size() && rank(0).reachesAllRanks(); ++i) {
+            const std::span<const BitsOf<K>> share(codes.data() + begin, counts[i]);
+            begin += counts[i];
+            if (!share.empty()) {
+                const Distributed::SortMemory<K, std::uint32_t> memory(scratch[i].scratch().memory, counts[i],
+                                                                       counts[i], 0, rank(i));
+                Distributed::Segmentation segmentation{};
+                const DeviceScope here(i);
+                Common::checkCUDAError(
+                    cudaMemcpy(&segmentation, memory.segmentation, sizeof(segmentation), cudaMemcpyDeviceToHost),
+                    "cudaMemcpy");
+                EXPECT_EQ(segmentation.spans.mayEnd, suitsSpans(share)) << "rank " << i;
+            }
+        }
+    }
+
+  private:
+    /// Whether the spans of sorted codes are small enough, and their segments differ in more than two digits.
+    template <typename Bits>
+    [[nodiscard]] static bool suitsSpans(std::span<const Bits> codes) {
+        constexpr int width = 8 * sizeof(Bits);
+        Bits differing = 0;
+        std::size_t largest = 0;
+        Bits ofSegment = codes.front();
+        std::size_t beginOfSpan = 0;
+        for (std::size_t i = 0; i < codes.size(); ++i) {
+            if (codes[i] >> (width - 8) != ofSegment >> (width - 8)) {
+                ofSegment = codes[i];
+            }
+            if (codes[i] >> (width - 16) != codes[beginOfSpan] >> (width - 16)) {
+                beginOfSpan = i;
+            }
+            differing |= codes[i] ^ ofSegment;
+            largest = std::max(largest, i + 1 - beginOfSpan);
+        }
+        int digits = 0;
+        for (int shift = 0; shift < width; shift += 8) {
+            digits += (differing >> shift & 0xFF) != 0 ? 1 : 0;
+        }
+        return digits > 2 && largest <= Radix::SpanShape::elements;
     }
 };
 INSTANTIATE_TEST_SUITE_P(Ranks, DistributedTest, testing::Values(1, 2, 3, 4, 8));
@@ -297,6 +354,20 @@ TEST_P(DistributedTest, SortOfEveryTypeOfKeyInBuckets) {
     expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<std::uint64_t>(n, 0xC100'0000'000F'0000, 37));
 }
 
+/// In the last inputs some spans are too large, or the keys differ in two digits alone.
+TEST_P(DistributedTest, SortBySpans) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    auto keys = keysInFewBuckets<int>(n, 0x0307'F0FF, 42);
+    expectSortedInSpans(counts, {}, keys);
+    expectSortedInSpans(counts, {.descending = true}, keysInFewBuckets<double>(n, 0x001F'0000'0F00'00FF, 43));
+    for (std::size_t i = 0; i < n; ++i) {
+        keys[i] = i % 8 == 0 ? keys[i] : 0x0123'4567;
+    }
+    expectSortedInSpans(counts, {}, keys);
+    expectSortedInSpans(counts, {}, keysInFewBuckets<std::uint32_t>(n, 0x01FF'F000, 44));
+}
+
 /// Some ranks get few elements. They fetch them, while others sort by segments.
 TEST_P(DistributedTest, SortWithFewElementsOnSomeRanks) {
     for (const std::size_t most : {300, 150}) {  // with several buckets, and mostly with one
@@ -403,12 +474,12 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
     if (!rank(0).reachesAllRanks()) {
         GTEST_SKIP() << "a sort waits for its stream where kernels do not reach all ranks";
     }
-    constexpr std::size_t n = sized(100'000, 5'000);
-    const auto keys = keysInFewBuckets<int>(n * size(), 0x81FF'F0FF, 16);
+    constexpr std::size_t n = sized(100'000, 2'000);
+    const auto keys = keysInFewBuckets<int>(n * size(), 0x8107'F0FF, 16);
     std::vector<int> expected = keys;
     std::ranges::sort(expected);
     using Distributed::Sort;
-    for (const Sort& sort : {Sort{}, Sort{.leastPerBucket = 0}}) {
+    for (const Sort& sort : {Sort{}, Sort{.leastPerBucket = 0}, Sort{.leastPerBucket = 0, .leastInSpans = 0}}) {
         const KeysOfRanks spread(team(), n, keys, sort);
         onThreads([&](int i) {
             Sort other = sort;

@@ -251,8 +251,12 @@ void expectSpansSorted(std::uint64_t seed) {
     GuardedArray<Bits> out(keys.size());
     GuardedArray<std::uint32_t> valuesOut(keys.size());
     GuardedArray<std::size_t> found(begins.size());
-    const std::vector<Radix::SpanState> states(
-        2, {.mayEnd = true, .failed = 0, .pairs = 0, .n = keys.size(), .bits = bits, .sampled = 0, .found = 0});
+    Radix::SpanState even{};
+    even.mayEnd = true;
+    even.n = keys.size();
+    even.bits = bits;
+    even.endSpan = static_cast<unsigned>(bits.spans());
+    const std::vector<Radix::SpanState> states(2, even);
     DeviceBuffer<Radix::SpanState> state{std::span<const Radix::SpanState>(states)};
     std::vector<Radix::Plan> plans(2);
     for (Radix::Plan& plan : plans) {
@@ -275,16 +279,19 @@ void expectSpansSorted(std::uint64_t seed) {
     }
     EXPECT_TRUE(sameBits(found.read(begins.size()), begins));
 
-    Radix::Elements<const Bits, const Value> from{in.data(), nullptr};
-    Radix::Elements<Bits, Value> to{out.data(), nullptr};
+    // In place, by few blocks.
+    Common::checkCUDAError(cudaMemcpy(out.data(), in.data(), in.byteCount(), cudaMemcpyDeviceToDevice), "cudaMemcpy");
+    Radix::Elements<Bits, Value> array{out.data(), nullptr};
     if constexpr (Radix::hasValues<Value>) {
-        from.values = valuesIn.data();
-        to.values = valuesOut.data();
+        array.values = valuesOut.data();
+        Common::checkCUDAError(
+            cudaMemcpy(array.values, valuesIn.data(), valuesIn.byteCount(), cudaMemcpyDeviceToDevice), "cudaMemcpy");
     }
-    launch<Radix::kernSortSpans<Sort, std::size_t, Bits, Value>>(
-        {bits.spans(), Sort::threads, sizeof(typename Sort::Storage)}, nullptr, to, from,
-        static_cast<const std::size_t*>(found.data()), static_cast<const Radix::SpanState*>(state.data()),
-        KeyCoding<Bits>::template of<Bits>(false));
+    launch<Radix::kernSortSpans<Sort, Bits, Value>>({3, Sort::threads, sizeof(typename Sort::Storage)}, nullptr, array,
+                                                    Radix::Elements<const Bits, const Value>{array.keys, array.values},
+                                                    static_cast<const std::size_t*>(found.data()),
+                                                    static_cast<const Radix::SpanState*>(state.data()),
+                                                    KeyCoding<Bits>::template of<Bits>(false));
     std::ranges::stable_sort(places, {}, [&](std::uint32_t i) { return keys[i]; });
     std::vector<Bits> expected;
     std::ranges::transform(places, std::back_inserter(expected), [&](std::uint32_t i) { return keys[i]; });
