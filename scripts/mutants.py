@@ -144,7 +144,7 @@ MUTANTS = [
            "SeededRadixTest.InSpans"),
     Mutant("spans sorted too early", "wait for earlier kernels", "radix_sort/spans.cuh",
            "    waitForEarlierKernels();\n    if (!state->mayEnd ||", "    if (!state->mayEnd ||",
-           "SeededRadixTest.InSpans"),
+           "SeededRadixTest.SpansOfEverySize"),
     Mutant("large span forgotten", "passes by all digits if a span is too large", "radix_sort/spans.cuh",
            "&& hasFailed", "&& false",
            "SeededRadixTest.InSpansOneOfWhichIsTooLarge"),
