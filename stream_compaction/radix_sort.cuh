@@ -62,6 +62,10 @@ inline constexpr std::size_t mostSmallTileBytes = !hasValues<Value>   ? std::siz
                                                   : isOnDevice<Count> ? anyNumber
                                                                       : std::size_t{32} << 20;
 
+/// The KiB of a large tile.
+template <typename Value, typename Count>
+inline constexpr std::size_t largeTile = mostSmallTileBytes<Value, Count> == anyNumber ? 66 : 96;
+
 /// Sorts by counting, from `leastElements` elements on. For keys of at most 16 bits without values, all bits of which
 /// count. A way of a WayTable.
 template <std::size_t leastElements>
@@ -130,7 +134,7 @@ using Ways = WayTable<  //
     ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,
-    InSpans<InPasses<PassShape<Bits, Value, 96>, 2>, SpanShape, leastInSpans<Bits, Value>>,
+    InSpans<InPasses<PassShape<Bits, Value, largeTile<Value, Count>>, 2>, SpanShape, leastInSpans<Bits, Value>>,
     // With 33 keys per thread, the runs of a sorted input begin in different banks. With 32 they do not.
     InPasses<PassShape<Bits, Value, 66>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0

@@ -198,7 +198,7 @@ struct Sort {
     /// the same number on all ranks. A rank that gets fewer than 256 times as many fetches them before it sorts them.
     std::size_t leastPerBucket = std::size_t{1} << 14;
 
-    /// The fewest elements of a rank that sorts by segments, and then by spans (Radix::Sort), if these are even enough.
+    /// The fewest elements of a rank whose sort by segments may end in spans, as Radix::Sort does. Ranks may differ.
     std::size_t leastInSpans = std::size_t{1} << 25;
 
     /// The bytes of scratch that a rank needs for keys. All ranks allocate as much as the one that needs most. With the
@@ -626,8 +626,6 @@ struct Sort {
                                               static_cast<int>(sizeof(Bits))};
     template <typename K, typename V>
     using SpanSort = Radix::SpanSort<Radix::SpanShape, BitsOf<K>, Radix::Carried<V>>;
-    template <typename K, typename V>
-    static constexpr auto sortSpansKernel = Radix::kernSortSpans<SpanSort<K, V>, BitsOf<K>, Radix::Carried<V>>;
 
     /// Whether the sort by segments may need one pass alone. If the keys of all ranks are distributed evenly, their
     /// spans must not have too many.
@@ -640,7 +638,7 @@ struct Sort {
             const auto compared = comparedBits<K>();
             return part.nOut >= leastInSpans && compared.count() == 8 * static_cast<int>(sizeof(K)) &&
                    part.nOut * part.rank->count() <= Spans::mostEven << spanBits<BitsOf<K>>.bits &&
-                   onCurrentDevice<sortSpansKernel<K, V>>(Spans::threads, sizeof(typename Spans::Storage))
+                   onCurrentDevice<Radix::kernSortSpans<Spans>>(Spans::threads, sizeof(typename Spans::Storage))
                            .residentBlocks > 0;
         }
     }
@@ -651,15 +649,14 @@ struct Sort {
                           const KeyCoding<BitsOf<K>>& coding) {
         if constexpr (sizeof(K) >= sizeof(std::uint32_t)) {
             using Spans = SpanSort<K, V>;
-            const Radix::Elements<BitsOf<K>, Radix::Carried<V>> out{Radix::bitsOf(part.keysOut),
-                                                                    Radix::carried(part.valuesOut)};
-            constexpr auto kernel = sortSpansKernel<K, V>;
+            const typename Spans::Array out{Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)};
+            constexpr auto kernel = Radix::kernSortSpans<Spans>;
             constexpr std::size_t bytes = sizeof(typename Spans::Storage);
             const std::size_t blocks =
                 blocksForTiles<kernel, CountInDeviceMemory>(spanBits<BitsOf<K>>.spans(), Spans::threads, bytes);
             launch<kernel>({blocks, Spans::threads, bytes, Begin::Programmatic}, part.stream, out,
-                           Radix::Elements<const BitsOf<K>, const Radix::Carried<V>>{out.keys, out.values}, begins,
-                           &memory.segmentation->spans, coding);
+                           typename Spans::ConstArray{out.keys, out.values}, begins, &memory.segmentation->spans,
+                           coding);
         }
     }
 

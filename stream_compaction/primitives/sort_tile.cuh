@@ -438,4 +438,14 @@ __device__ auto storeCoded(const Coding& coding, bool decodes, Store store) {
     return store([](const auto& key) { return key; });
 }
 
+/// The value of the element that was at `index` behind `begin` of the input. Own indices may have no array.
+template <typename Value>
+[[nodiscard]] __device__ Value originalValue(const Value* values, std::size_t begin, std::size_t index) {
+    if constexpr (isOwnIndex<Value>) {
+        return values == nullptr ? ownIndex<Value>(index) : values[begin + index];
+    } else {
+        return values[begin + index];
+    }
+}
+
 }  // namespace StreamCompaction::Radix

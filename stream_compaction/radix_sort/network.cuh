@@ -90,28 +90,36 @@ __device__ void sortInNetwork(NetworkStorage<threads, most, Bits, Value>& storag
     meet<threads>();
 #pragma unroll
     for (int row = 0; row < rows; ++row) {
+        entries[row] = storage.entries[storage.placeOf(at(row))];
+    }
+    // All values are loaded before one is stored, so that the loads do not wait for one another.
+    [[maybe_unused]] Value values[rows];
+    if constexpr (hasValues<Value>) {
+#pragma unroll
+        for (int row = 0; row < rows; ++row) {
+            if (at(row) < size) {
+                std::uint32_t index;
+                if constexpr (isIndexed) {
+                    index = entries[row].index;
+                } else {
+                    index = static_cast<std::uint32_t>(entries[row]);
+                }
+                values[row] = originalValue(in.values, begin, index);
+            }
+        }
+    }
+#pragma unroll
+    for (int row = 0; row < rows; ++row) {
         if (at(row) < size) {
-            const Entry entry = storage.entries[storage.placeOf(at(row))];
             Bits code;
             if constexpr (isIndexed) {
-                code = entry.code;
+                code = entries[row].code;
             } else {
-                code = static_cast<Bits>(entry >> codeShift);
+                code = static_cast<Bits>(entries[row] >> codeShift);
             }
             out.keys[begin + at(row)] = coding.decode(code);
             if constexpr (hasValues<Value>) {
-                std::uint32_t index;
-                if constexpr (isIndexed) {
-                    index = entry.index;
-                } else {
-                    index = static_cast<std::uint32_t>(entry);
-                }
-                if constexpr (isOwnIndex<Value>) {
-                    out.values[begin + at(row)] =
-                        in.values == nullptr ? ownIndex<Value>(index) : in.values[begin + index];
-                } else {
-                    out.values[begin + at(row)] = in.values[begin + index];
-                }
+                out.values[begin + at(row)] = values[row];
             }
         }
     }

@@ -64,13 +64,7 @@ __device__ void sortInBlock(TileStorage<Shape, Bits, OriginInBlock<Value>, Rank>
     // All values are loaded before one is stored, so that the loads do not wait for one another.
     [[maybe_unused]] Value values[Shape::items];
     if constexpr (hasValues<Value>) {
-        forEachRow([&](int row, int /*i*/) {
-            if constexpr (isOwnIndex<Value>) {
-                values[row] = in.values == nullptr ? ownIndex<Value>(origins[row]) : in.values[origins[row]];
-            } else {
-                values[row] = in.values[origins[row]];
-            }
-        });
+        forEachRow([&](int row, int /*i*/) { values[row] = originalValue(in.values, 0, origins[row]); });
         __syncthreads();
     }
     forEachRow([&](int row, int i) {

@@ -81,23 +81,25 @@ __device__ inline void planHighest(Plan& highest, SpanBits bits, bool areNeeded)
     return __syncthreads_or(end - *start > n / most) != 0;
 }
 
-/// Decides whether the sort ends in spans, by a sample of one key per thread, and plans the passes of the highest
-/// digits. `plan` is that of a sort by all digits. `counts` has one counter per span. It and the state are zero before.
-/// If only the device knows the number of keys, it decides about the spans, but passes begin with `firstDigit`.
+/// A sample has one key of so many.
+inline constexpr std::size_t keysPerSampledKey = 512;
+
+/// Decides whether the sort ends in spans, by a sample, and plans the passes of the highest digits. `plan` is that of a
+/// sort by all digits. `counts` has one counter per span. It and the state are zero before. The number of keys decides
+/// how many spans there are. `firstDigit` follows from the capacity, if only the device knows the number.
 ///
 /// Work O(samples). Latency is the limit. If many keys share their highest digit, there is no sample, because its
 /// additions would wait for one another. There is none either of fewer than `leastElements` keys.
-template <typename Sort, typename Count>
+template <typename Spans, typename Count>
 __global__ void __launch_bounds__(digitValues)
-    kernPlanSpans(Count number, const typename Sort::Code* keys, KeyCoding<typename Sort::Code> coding,
+    kernPlanSpans(Count number, const typename Spans::Code* keys, KeyCoding<typename Spans::Code> coding,
                   std::uint32_t* counts, SpanState* state, const Plan* plan, Plan* highest, int firstDigit,
                   std::size_t leastElements) {
-    using Bits = typename Sort::Code;
+    using Bits = typename Spans::Code;
     const std::size_t n = numberOf(number);
-    const std::size_t samples = std::size_t{gridDim.x} * digitValues;
-    SpanBits bits = Sort::bitsFor(n);
+    SpanBits bits = Spans::bitsFor(n);
     bits.firstDigit = firstDigit;
-    if (n < max(leastElements, samples) || isHighestDigitUneven(*plan, n, bits)) {
+    if (n < leastElements || isHighestDigitUneven(*plan, n, bits)) {
         if (blockIdx.x == 0 && threadIdx.x == 0) {
             planHighest(*highest, bits, false);
         }
@@ -105,16 +107,21 @@ __global__ void __launch_bounds__(digitValues)
     }
 
     __shared__ unsigned long long slots[digitValues / Warp::lanes];
-    const std::size_t part = n / samples;
-    const std::size_t thread = Common::globalThreadIndex();
-    // Keys at equal distances could be alike.
-    const std::size_t at = thread * part + (static_cast<std::uint32_t>(thread) * 2654435769u >> 8) % part;
-    const Bits code = coding.encode(keys[at]);
-    const std::uint32_t before = atomicAdd(&counts[code >> bits.shift<Bits>()], 1u);
-    const unsigned long long pairs =
-        Block::reduce<digitValues / Warp::lanes>(static_cast<unsigned long long>(before), slots, Sum{});
-    if (threadIdx.x == 0) {
-        atomicAdd(&state->pairs, pairs);
+    constexpr std::size_t keysPerBlock = keysPerSampledKey * digitValues;
+    const std::size_t blocks = (n + keysPerBlock - 1) / keysPerBlock;
+    const std::size_t samples = blocks * digitValues;
+    if (blockIdx.x < blocks) {
+        const std::size_t part = n / samples;
+        const std::size_t thread = Common::globalThreadIndex();
+        // Keys at equal distances could be alike.
+        const std::size_t at = thread * part + (static_cast<std::uint32_t>(thread) * 2654435769u >> 8) % part;
+        const Bits code = coding.encode(keys[at]);
+        const std::uint32_t before = atomicAdd(&counts[code >> bits.shift<Bits>()], 1u);
+        const unsigned long long pairs =
+            Block::reduce<digitValues / Warp::lanes>(static_cast<unsigned long long>(before), slots, Sum{});
+        if (threadIdx.x == 0) {
+            atomicAdd(&state->pairs, pairs);
+        }
     }
     if (!Block::isLastToFinish(&state->sampled)) {
         return;
@@ -129,9 +136,10 @@ __global__ void __launch_bounds__(digitValues)
             needed += plan->passes[digit].isNeeded ? 1 : 0;
         }
         // If a sort by all digits has only one pass more, it takes less time.
-        const bool mayEnd = needed > bits.passes() + 1 &&
-                            areSpansEven(static_cast<double>(__ldcg(&state->pairs)), static_cast<double>(samples),
-                                         static_cast<double>(n), static_cast<double>(bits.spans()), Sort::mostElements);
+        const bool mayEnd =
+            needed > bits.passes() + 1 &&
+            areSpansEven(static_cast<double>(__ldcg(&state->pairs)), static_cast<double>(samples),
+                         static_cast<double>(n), static_cast<double>(bits.spans()), Spans::mostElements);
         state->mayEnd = mayEnd;
         state->n = n;
         state->bits = bits;
@@ -243,6 +251,8 @@ template <typename Shape, typename Bits, typename Value>
 class SpanSort {
   public:
     using Code = Bits;
+    using Array = Elements<Bits, Value>;
+    using ConstArray = Elements<const Bits, const Value>;
     using Storage = SpanStorage<Shape, Bits, Value>;
     static constexpr int threads = Shape::threads;
     static constexpr int mostElements = Shape::elements;
@@ -262,9 +272,8 @@ class SpanSort {
     }
 
     /// Called by all threads of a block.
-    static __device__ void sort(Storage& storage, int size, const Elements<Bits, Value>& out,
-                                const Elements<const Bits, const Value>& in, std::size_t span, int spanBits,
-                                const KeyCoding<Bits>& coding) {
+    static __device__ void sort(Storage& storage, int size, const Array& out, const ConstArray& in, std::size_t span,
+                                int spanBits, const KeyCoding<Bits>& coding) {
         auto& memory = storage.byGroup;
         const int shift = codeBits - spanBits - Storage::groupBits;
         const auto counterOf = [&](Bits code) -> std::uint32_t& {
@@ -350,8 +359,8 @@ class SpanSort {
     }
 
     /// Sorts by digits. Not inline, so that the compiler keeps registers for the other way.
-    [[gnu::noinline]] static __device__ void sortManyEqual(Storage& storage, int size, const Elements<Bits, Value>& out,
-                                                           const Elements<const Bits, const Value>& in, int spanBits,
+    [[gnu::noinline]] static __device__ void sortManyEqual(Storage& storage, int size, const Array& out,
+                                                           const ConstArray& in, int spanBits,
                                                            const KeyCoding<Bits>& coding) {
         sortInBlock<Shape>(storage.byDigit, size, out, in, DigitRange{0, codeBits - spanBits}, NoCoding{}, coding);
     }
@@ -437,22 +446,23 @@ class SpanSort {
 ///
 /// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
 /// accesses to shared memory are the limit, some 20 per 32 keys.
-template <typename Sort, typename Bits, typename Value>
-__global__ void __launch_bounds__(Sort::threads, blocksThatFit(Sort::threads, sizeof(Bits) > 4 ? 3 : 4))
-    kernSortSpans(Elements<Bits, Value> out, Elements<const Bits, const Value> in, const std::size_t* begins,
-                  const SpanState* state, KeyCoding<Bits> coding) {
+template <typename Spans>
+__global__ void __launch_bounds__(Spans::threads,
+                                  blocksThatFit(Spans::threads, sizeof(typename Spans::Code) > 4 ? 3 : 4))
+    kernSortSpans(typename Spans::Array out, typename Spans::ConstArray in, const std::size_t* begins,
+                  const SpanState* state, KeyCoding<typename Spans::Code> coding) {
     waitForEarlierKernels();
     if (!state->mayEnd || state->failed != 0) {
         return;
     }
-    auto& storage = dynamicShared<typename Sort::Storage>();
+    auto& storage = dynamicShared<typename Spans::Storage>();
     const int bits = state->bits.bits;
     const unsigned end = state->endSpan;
     for (unsigned span = state->firstSpan + blockIdx.x; span < end; span += gridDim.x) {
         const std::size_t begin = begins[span];
         const int size = static_cast<int>(begins[span + 1] - begin);
         if (size > 0) {
-            Sort::sort(storage, size, out.behind(begin), in.behind(begin), span, bits, coding);
+            Spans::sort(storage, size, out.behind(begin), in.behind(begin), span, bits, coding);
             __syncthreads();
         }
     }

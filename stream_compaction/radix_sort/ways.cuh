@@ -387,7 +387,7 @@ struct InSpans {
         if (!serves<Bits> || n < leastElements) {
             return 0;
         }
-        const std::size_t spans = Sort<Bits, Value>::bitsFor(n).spans();
+        const std::size_t spans = Spans<Bits, Value>::bitsFor(n).spans();
         return Passes::template scratchBytes<Bits, Value>(n, consumesInput) + scratchBytesFor<Plan>(1) +
                scratchBytesFor<SpanState>(1) + scratchBytesFor<std::uint32_t>(spans) +
                scratchBytesFor<std::size_t>(spans + 1);
@@ -400,15 +400,16 @@ struct InSpans {
         } else {
             // If the spans replace only one pass, they save no time.
             return sort.capacity() >= leastElements && sort.sortsByAllBits() && !sort.consumesInput() &&
-                   Sort<Bits, Value>::bitsFor(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
-                   onCurrentDevice<sortSpans<Bits, Value>>(Shape::threads, sharedBytes<Bits, Value>).residentBlocks > 0;
+                   Spans<Bits, Value>::bitsFor(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
+                   onCurrentDevice<kernSortSpans<Spans<Bits, Value>>>(Shape::threads, sharedBytes<Bits, Value>)
+                           .residentBlocks > 0;
         }
     }
 
     template <typename Bits, typename Value, typename Count>
     static void launch(const SortCall<Bits, Value, Count>& sort) {
         if constexpr (serves<Bits>) {
-            const SpanBits bits = Sort<Bits, Value>::bitsFor(sort.capacity());
+            const SpanBits bits = Spans<Bits, Value>::bitsFor(sort.capacity());
             ScratchArena rest = sort.arena;
             auto* const state = rest.take<SpanState>(1);
             auto* const counts = rest.take<std::uint32_t>(bits.spans());
@@ -417,7 +418,7 @@ struct InSpans {
             auto* const begins = rest.take<std::size_t>(bits.spans() + 1);
 
             Passes::countDigits(sort, memory, state);
-            StreamCompaction::launch<kernPlanSpans<Sort<Bits, Value>, Count>>(
+            StreamCompaction::launch<kernPlanSpans<Spans<Bits, Value>, Count>>(
                 {Common::divideRoundUp(sort.capacity(), keysPerSampledKey * digitValues), digitValues}, sort.stream,
                 sort.n, sort.in.keys, sort.coding, counts, state, memory.plan, highest, bits.firstDigit, leastElements);
             Passes::launchPasses(sort, memory, highest, bits.firstDigit);
@@ -426,14 +427,14 @@ struct InSpans {
             StreamCompaction::launch<kernFindSpans<Bits>>(
                 {Common::divideRoundUp(bits.spans() + 1, spansPerBlock), threads, 0, Begin::Programmatic}, sort.stream,
                 begins, state, memory.plan, memory.arrays.spare.keys, Shape::elements);
-            constexpr auto kernel = sortSpans<Bits, Value>;
+            constexpr auto kernel = kernSortSpans<Spans<Bits, Value>>;
             constexpr std::size_t bytes = sharedBytes<Bits, Value>;
             StreamCompaction::launch<kernel>(
                 {blocksForTiles<kernel, Count>(bits.spans(), Shape::threads, bytes), Shape::threads, bytes,
                  Begin::Programmatic},
                 sort.stream, sort.out,
-                Elements<const Bits, const Value>{memory.arrays.spare.keys, memory.arrays.spare.values}, begins, state,
-                sort.coding);
+                typename Spans<Bits, Value>::ConstArray{memory.arrays.spare.keys, memory.arrays.spare.values}, begins,
+                state, sort.coding);
             Passes::launchPasses(sort, memory, memory.plan, 0);
         }
     }
@@ -442,13 +443,9 @@ struct InSpans {
     template <typename Bits>
     static constexpr bool serves = sizeof(Bits) >= sizeof(std::uint32_t);
     template <typename Bits, typename Value>
-    using Sort = SpanSort<Shape, Bits, Value>;
-    template <typename Bits, typename Value>
-    static constexpr auto sortSpans = kernSortSpans<Sort<Bits, Value>, Bits, Value>;
+    using Spans = SpanSort<Shape, Bits, Value>;
     template <typename Bits, typename Value>
     static constexpr std::size_t sharedBytes = sizeof(SpanStorage<Shape, Bits, Value>);
-
-    static constexpr std::size_t keysPerSampledKey = 512;
 };
 
 /// A table of ways, in the order in which they are tried.

@@ -328,7 +328,7 @@ TEST_F(DeviceCountTest, ArgSort) {
         });
 }
 
-/// Most of the numbers are so large that the sort ends in spans.
+/// On a card most of the numbers are so large that the sort ends in spans.
 TEST_F(DeviceCountTest, SortOfManyDifferentKeys) {
     const std::size_t capacity = sized(20'000'000, 20'000);
     const DeviceBuffer<Word> in{std::span<const Word>(hostArray(capacity, AnyBits<Word>{31}))};

@@ -131,10 +131,11 @@ class DistributedTest : public RanksTest {
         return scratch;
     }
 
-    /// Expects the ranks to sort by segments, and by spans if these are small enough.
+    /// Expects the ranks to sort by segments, and by spans if these are small enough. Returns how many ranks have small
+    /// spans.
     template <typename K>
-    void expectSortedInSpans(const std::vector<std::size_t>& counts, Distributed::Sort sort,
-                             const std::vector<K>& keys) {
+    int expectSortedInSpans(const std::vector<std::size_t>& counts, Distributed::Sort sort,
+                            const std::vector<K>& keys) {
         sort.leastPerBucket = 0;
         sort.leastInSpans = 0;
         const auto scratch = expectSortedSo(counts, counts, sort, keys);
@@ -143,6 +144,7 @@ class DistributedTest : public RanksTest {
         });
         std::ranges::sort(codes);
         std::size_t begin = 0;
+        int suited = 0;
         for (int i = 0; i < size() && rank(0).reachesAllRanks(); ++i) {
             const std::span<const BitsOf<K>> share(codes.data() + begin, counts[i]);
             begin += counts[i];
@@ -155,8 +157,10 @@ class DistributedTest : public RanksTest {
                     cudaMemcpy(&segmentation, memory.segmentation, sizeof(segmentation), cudaMemcpyDeviceToHost),
                     "cudaMemcpy");
                 EXPECT_EQ(segmentation.spans.mayEnd, suitsSpans(share)) << "rank " << i;
+                suited += suitsSpans(share) ? 1 : 0;
             }
         }
+        return suited;
     }
 
   private:
@@ -354,18 +358,24 @@ TEST_P(DistributedTest, SortOfEveryTypeOfKeyInBuckets) {
     expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<std::uint64_t>(n, 0xC100'0000'000F'0000, 37));
 }
 
-/// In the last inputs some spans are too large, or the keys differ in two digits alone.
+/// The first keys are the greatest ones. Then some spans are too large, and at last keys differ in two digits alone.
 TEST_P(DistributedTest, SortBySpans) {
     const auto counts = raggedCounts(size());
     const std::size_t n = totalOf(counts);
-    auto keys = keysInFewBuckets<int>(n, 0x0307'F0FF, 42);
-    expectSortedInSpans(counts, {}, keys);
-    expectSortedInSpans(counts, {.descending = true}, keysInFewBuckets<double>(n, 0x001F'0000'0F00'00FF, 43));
+    const int all = rank(0).reachesAllRanks() ? static_cast<int>(size() - std::ranges::count(counts, 0)) : 0;
+    auto keys = keysInFewBuckets<std::uint32_t>(n, sized(0x03FF'F0FF, 0x0307'F0FF), 42);
+    for (std::uint32_t& key : keys) {
+        key |= 0xFC00'0000;
+    }
+    EXPECT_EQ(expectSortedInSpans(counts, {}, keys), all);
+    EXPECT_EQ(expectSortedInSpans(counts, {.descending = true},
+                                  keysInFewBuckets<double>(n, sized(0x01FF'0000'0F00'00FF, 0x0107'0000'0F00'00FF), 43)),
+              all);
     for (std::size_t i = 0; i < n; ++i) {
-        keys[i] = i % 8 == 0 ? keys[i] : 0x0123'4567;
+        keys[i] = i % 8 == 0 ? keys[i] : 0xFD23'4567;
     }
     expectSortedInSpans(counts, {}, keys);
-    expectSortedInSpans(counts, {}, keysInFewBuckets<std::uint32_t>(n, 0x01FF'F000, 44));
+    EXPECT_EQ(expectSortedInSpans(counts, {}, keysInFewBuckets<std::uint32_t>(n, 0x01FF'F000, 44)), 0);
 }
 
 /// Some ranks get few elements. They fetch them, while others sort by segments.
@@ -475,7 +485,7 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
         GTEST_SKIP() << "a sort waits for its stream where kernels do not reach all ranks";
     }
     constexpr std::size_t n = sized(100'000, 2'000);
-    const auto keys = keysInFewBuckets<int>(n * size(), 0x8107'F0FF, 16);
+    const auto keys = keysInFewBuckets<int>(n * size(), sized(0x81FF'F0FF, 0x8107'F0FF), 16);
     std::vector<int> expected = keys;
     std::ranges::sort(expected);
     using Distributed::Sort;

@@ -236,8 +236,8 @@ __global__ void kernCopy(std::size_t n, T* to, const T* from) {
 /// a span.
 template <typename Bits, typename Value>
 void expectSpansSorted(std::uint64_t seed) {
-    using Sort = Radix::SpanSort<SortShape<256, 2>, Bits, Value>;
-    constexpr int most = Sort::mostElements;
+    using Spans = Radix::SpanSort<SortShape<256, 2>, Bits, Value>;
+    constexpr int most = Spans::mostElements;
     const Radix::SpanBits bits{Radix::hasValues<Value> ? 9 : 4, 3, 4};
     const std::vector<std::size_t> sizes{most, 0, 1, 2, 3, 4, 5, most - 1, 257, 100, most - 2, 31, 33};
     std::vector<Bits> keys;
@@ -296,11 +296,10 @@ void expectSpansSorted(std::uint64_t seed) {
         launch<kernCopy<Value>>({blocks, threads}, nullptr, keys.size(), array.values, valuesIn.data());
     }
     launch<kernCopy<Bits>>({blocks, threads}, nullptr, keys.size(), array.keys, in.data());
-    launch<Radix::kernSortSpans<Sort, Bits, Value>>(
-        {3, Sort::threads, sizeof(typename Sort::Storage), Begin::Programmatic}, nullptr, array,
-        Radix::Elements<const Bits, const Value>{array.keys, array.values},
-        static_cast<const std::size_t*>(found.data()), static_cast<const Radix::SpanState*>(state.data()),
-        KeyCoding<Bits>::template of<Bits>(false));
+    launch<Radix::kernSortSpans<Spans>>(
+        {3, Spans::threads, sizeof(typename Spans::Storage), Begin::Programmatic}, nullptr, array,
+        typename Spans::ConstArray{array.keys, array.values}, static_cast<const std::size_t*>(found.data()),
+        static_cast<const Radix::SpanState*>(state.data()), KeyCoding<Bits>::template of<Bits>(false));
     std::ranges::stable_sort(places, {}, [&](std::uint32_t i) { return keys[i]; });
     std::vector<Bits> expected;
     std::ranges::transform(places, std::back_inserter(expected), [&](std::uint32_t i) { return keys[i]; });
