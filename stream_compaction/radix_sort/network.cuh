@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "stream_compaction/primitives/key_coding.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/sorting_network.cuh"
@@ -88,40 +90,44 @@ __device__ void sortInNetwork(NetworkStorage<threads, most, Bits, Value>& storag
         storage.entries[storage.placeOf(thread * rows + row)] = entries[row];
     }
     meet<threads>();
+    const auto codeOf = [](const Entry& entry) {
+        if constexpr (isIndexed) {
+            return entry.code;
+        } else {
+            return static_cast<Bits>(entry >> codeShift);
+        }
+    };
+    const auto indexOf = [](const Entry& entry) {
+        if constexpr (isIndexed) {
+            return entry.index;
+        } else {
+            return static_cast<std::uint32_t>(entry);
+        }
+    };
+    // Some values are loaded before the first is stored, so that the loads do not wait for one another.
+    constexpr int batch = std::clamp<int>(16 / sizeof(Value), 1, rows);
 #pragma unroll
-    for (int row = 0; row < rows; ++row) {
-        entries[row] = storage.entries[storage.placeOf(at(row))];
-    }
-    // All values are loaded before one is stored, so that the loads do not wait for one another.
-    [[maybe_unused]] Value values[rows];
-    if constexpr (hasValues<Value>) {
+    for (int first = 0; first < rows; first += batch) {
+        [[maybe_unused]] Value values[batch];
+        const auto forEachRow = [&](auto work) {
 #pragma unroll
-        for (int row = 0; row < rows; ++row) {
-            if (at(row) < size) {
-                std::uint32_t index;
-                if constexpr (isIndexed) {
-                    index = entries[row].index;
-                } else {
-                    index = static_cast<std::uint32_t>(entries[row]);
+            for (int row = first; row < min(first + batch, rows); ++row) {
+                if (at(row) < size) {
+                    work(row, storage.entries[storage.placeOf(at(row))]);
                 }
-                values[row] = originalValue(in.values, begin, index);
             }
+        };
+        if constexpr (hasValues<Value>) {
+            forEachRow([&](int row, const Entry& entry) {
+                values[row - first] = originalValue(in.values, begin, indexOf(entry));
+            });
         }
-    }
-#pragma unroll
-    for (int row = 0; row < rows; ++row) {
-        if (at(row) < size) {
-            Bits code;
-            if constexpr (isIndexed) {
-                code = entries[row].code;
-            } else {
-                code = static_cast<Bits>(entries[row] >> codeShift);
-            }
-            out.keys[begin + at(row)] = coding.decode(code);
+        forEachRow([&](int row, const Entry& entry) {
+            out.keys[begin + at(row)] = coding.decode(codeOf(entry));
             if constexpr (hasValues<Value>) {
-                out.values[begin + at(row)] = values[row];
+                out.values[begin + at(row)] = values[row - first];
             }
-        }
+        });
     }
     meet<threads>();  // the memory may serve for something else
 }
