@@ -620,7 +620,7 @@ struct Sort {
         }
     }
 
-    /// The bits of a segment, and those of the first pass that its sort needs.
+    /// The keys of a span share the bits of their segment and those of one pass.
     template <typename Bits>
     static constexpr Radix::SpanBits spanBits{2 * digitBits, static_cast<int>(sizeof(Bits)) - 2,
                                               static_cast<int>(sizeof(Bits))};
