@@ -63,8 +63,8 @@ class Adversary {
 }
 
 /// Stacks of fibers, each behind a guard page. They are used in turn: the race detector takes each stack for a thread,
-/// and must not take threads of different blocks for one. Many are mapped at once, because the race detector adds four
-/// mappings to each mapping, and Linux lets a process have 65,530.
+/// and must not take threads of different blocks for one. Many are mapped at once, because the race detector adds some
+/// mappings to each of these, and Linux lets a process have 65,530.
 struct Stack {
     char* top;
     Watched watched;

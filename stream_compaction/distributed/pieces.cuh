@@ -62,7 +62,6 @@ struct Segmentation {
     unsigned firstTiles[digitValues];       ///< of the segments
     unsigned tiles;
     unsigned neededPasses;  ///< one bit per pass
-    unsigned hasLargeSpan;  ///< 1 if a span is larger than a block can sort
     unsigned plannedBlocks;
     bool hasGot;  ///< some pieces already lie in the spare array
     Radix::SpanState spans;
@@ -93,7 +92,7 @@ __global__ void __launch_bounds__(digitValues)
     }
     if (bucket == 0) {
         segmentation->neededPasses = 0;
-        segmentation->hasLargeSpan = 0;
+        segmentation->spans.failed = 0;
         segmentation->plannedBlocks = 0;
     }
     if (bucket < ranks) {
@@ -296,7 +295,7 @@ static __global__ void __launch_bounds__(digitValues)
         atomicOr(&segmentation->neededPasses, 1u << pass);
     }
     if (threadIdx.x == 0 && hasLargeSpan && pass == digits - 1) {
-        atomicOr(&segmentation->hasLargeSpan, 1u);
+        atomicOr(&segmentation->spans.failed, 1u);
     }
     if (!Block::isLastToFinish(&segmentation->plannedBlocks)) {
         return;
@@ -317,7 +316,7 @@ static __global__ void __launch_bounds__(digitValues)
     }
     unsigned needed = __ldcg(&segmentation->neededPasses);
     // If a sort by all digits has only one pass more, it takes less time.
-    const bool endsInSpans = __popc(needed) > 2 && __ldcg(&segmentation->hasLargeSpan) == 0;
+    const bool endsInSpans = __popc(needed) > 2 && __ldcg(&spans.failed) == 0;
     if (endsInSpans) {
         needed = 1u << (digits - 1);
     }
@@ -326,7 +325,6 @@ static __global__ void __launch_bounds__(digitValues)
     }
     Radix::choosePasses(segmentation->plan, digits, needed, false, false);
     spans.mayEnd = endsInSpans;
-    spans.failed = 0;
     spans.bits = spanBits;
     if (endsInSpans) {
         segmentation->plan.passes[digits - 1].decodes = false;

@@ -81,8 +81,11 @@ __device__ inline void planHighest(Plan& highest, SpanBits bits, bool areNeeded)
     return __syncthreads_or(end - *start > n / most) != 0;
 }
 
-/// A sample has one key of so many.
-inline constexpr std::size_t keysPerSampledKey = 512;
+/// How many blocks sample n keys: each thread one of 512.
+[[nodiscard]] __host__ __device__ inline std::size_t samplingBlocks(std::size_t n) {
+    constexpr std::size_t keysPerSampledKey = 512;
+    return Common::divideRoundUp(n, keysPerSampledKey * digitValues);
+}
 
 /// Decides whether the sort ends in spans, by a sample, and plans the passes of the highest digits. `plan` is that of a
 /// sort by all digits. `counts` has one counter per span. It and the state are zero before. The number of keys decides
@@ -107,8 +110,7 @@ __global__ void __launch_bounds__(digitValues)
     }
 
     __shared__ unsigned long long slots[digitValues / Warp::lanes];
-    constexpr std::size_t keysPerBlock = keysPerSampledKey * digitValues;
-    const std::size_t blocks = (n + keysPerBlock - 1) / keysPerBlock;
+    const std::size_t blocks = samplingBlocks(n);
     const std::size_t samples = blocks * digitValues;
     if (blockIdx.x < blocks) {
         const std::size_t part = n / samples;

@@ -419,8 +419,8 @@ struct InSpans {
 
             Passes::countDigits(sort, memory, state);
             StreamCompaction::launch<kernPlanSpans<Spans<Bits, Value>, Count>>(
-                {Common::divideRoundUp(sort.capacity(), keysPerSampledKey * digitValues), digitValues}, sort.stream,
-                sort.n, sort.in.keys, sort.coding, counts, state, memory.plan, highest, bits.firstDigit, leastElements);
+                {samplingBlocks(sort.capacity()), digitValues}, sort.stream, sort.n, sort.in.keys, sort.coding, counts,
+                state, memory.plan, highest, bits.firstDigit, leastElements);
             Passes::launchPasses(sort, memory, highest, bits.firstDigit);
             constexpr int threads = 256;
             const std::size_t spansPerBlock = threads / Warp::lanes * (Warp::lanes - 1);
