@@ -120,21 +120,30 @@ inline constexpr std::size_t leastInSpans = sizeof(Bits) <= 4  ? std::size_t{3} 
 /// What a block sorts if a sort ends in spans.
 using SpanShape = SortShape<320, 16>;
 
+/// What is tried with more keys than one tile per block.
+using TwoTiles = BucketAttempt<SortShape<1024, 16>, 2, 128>;
+
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
 /// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
 /// that it replaces.
 template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
     ByNetwork<SortShape<256, 4>>, ByNetwork<SortShape<512, 4>>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
-    BucketsByCluster<SortShape<256, 2>, InNetwork>,  // from compute capability 9.0 on
-    BucketsByCluster<SortShape<256, 2>>, ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>>,
-    BucketsByGrid<SortShape<256, 4>, 128>, BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128>,
-    BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<hasValues<Value> ? 512 : 1024, 16>, 128>,
-    ByCluster<SortShape<256, 4>>, ByCluster<SortShape<512, 4>>,
-    ByBlock<SortShape<512, 16>>,  // for cards without clusters
+    // Clusters exist from compute capability 9.0 on.
+    BucketsByCluster<SortShape<256, 1>, InGroups>, BucketsByCluster<SortShape<256, 2>, InGroups>,
+    BucketsByCluster<SortShape<256, 2>>, ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>, InGroups>,
+    BucketsByCluster<SortShape<256, 4>>, BucketsByGrid<SortShape<256, 4>, 128, InGroups>,
+    BucketsByGrid<SortShape<256, 4>, 128>, BucketsByGrid<SortShape<512, 4>, 128, InGroups>,
+    BucketsByGrid<SortShape<512, 4>, 128>, BucketsByGrid<SortShape<512, 8>, 128, InGroups>,
+    BucketsByGrid<SortShape<512, 8>, 128>, BucketsByGrid<SortShape<1024, 8>, 128, InGroups>,
+    BucketsByGrid<SortShape<512, 16>, 128>, BucketsByGrid<SortShape<1024, 16>, 128, InGroups>,
+    BucketsByGrid<SortShape<hasValues<Value> ? 512 : 1024, 16>, 128>, ByCluster<SortShape<256, 4>>,
+    ByCluster<SortShape<512, 4>>, ByBlock<SortShape<512, 16>>,  // for cards without clusters
     ByGrid<SortShape<256, 8>, hasValues<Value> ? 64 : 32>, ByGrid<SortShape<512, 8>, 128>,
     ByGrid<SortShape<1024, 8>, 128>, ByCounting<sizeof(Bits) == 1 ? 1 : std::size_t{1} << 24>,
-    InSpans<InPasses<PassShape<Bits, Value, largeTile<Value, Count>>, 2>, SpanShape, leastInSpans<Bits, Value>>,
+    InBuckets<TwoTiles, InPasses<PassShape<Bits, Value, 66>, 2>>,
+    InSpans<InPasses<PassShape<Bits, Value, largeTile<Value, Count>>, 2>, SpanShape, leastInSpans<Bits, Value>,
+            TwoTiles>,
     // With 33 keys per thread, the runs of a sorted input begin in different banks. With 32 they do not.
     InPasses<PassShape<Bits, Value, 66>, 2, mostSmallTileBytes<Value, Count> / passElementSize<Bits, Value>>,
     InPasses<PassShape<Bits, Value, 96>, 2>,  // two blocks per multiprocessor, as on compute capability 9.0

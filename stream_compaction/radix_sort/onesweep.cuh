@@ -55,6 +55,7 @@ struct Plan {
 struct Counters {
     std::uint64_t counts[mostDigits][digitValues];
     unsigned finishedBlocks;
+    bool areSorted;  ///< an earlier kernel has sorted the keys and planned no passes
 };
 
 /// Chooses the arrays so that the last pass writes `out`. At least one pass runs, because only a pass moves the keys to
@@ -149,8 +150,12 @@ __global__ void __launch_bounds__(Shape::threads)
     const ReplicatedCounters<Shape::threads> counts(&dynamicShared<std::uint32_t>(), replicas);
     const std::size_t n = numberOf(number);
     const int digits = range.count();
+    const bool areSorted = counters->areSorted;
     counts.clear(digits * digitValues);
     __syncthreads();
+    if (areSorted) {
+        return;
+    }
 
     countDigits<Shape>(counts, keys, n, range, coding, blockIdx.x, gridDim.x);
     __syncthreads();

@@ -78,7 +78,7 @@ __global__ void __launch_bounds__(Shape::threads)
     TileKeys<Shape, Bits> keys;
     keys.load(in.keys + tile.begin, tile.size);
     const DigitCount keysOfAll =
-        packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, digitBits, 0, counts, out);
+        packResident<Shape>(blocks, storage, keys, in.values, tile, true, digit, digitBits, 0, 0, counts, out);
     if (blockIdx.x == 0 && threadIdx.x < parts) {
         begins[threadIdx.x] = keysOfAll.smaller;
     }

@@ -150,6 +150,12 @@ __device__ void addUpCounts(const std::uint16_t* rows, int bits, std::uint32_t (
 struct ResidentTile {
     std::size_t begin;
     int size;
+
+    /// Its part `i` if each has `elements`.
+    [[nodiscard]] __device__ ResidentTile part(int i, int elements) const {
+        const int before = min(i * elements, size);
+        return {begin + static_cast<std::size_t>(before), min(size - before, elements)};
+    }
 };
 
 /// The block's part of n elements if each has `perBlock`.
@@ -165,25 +171,27 @@ template <typename Count>
 struct DigitCount {
     std::uint32_t smaller;  ///< with a digit smaller than threadIdx.x
     std::uint32_t equal;    ///< with this digit
+    std::uint32_t next;     ///< the place of the first key with this digit behind those of the packed tile
 };
 
 /// Packs the loaded tile by a digit of `bits` bits, and finds the places of its keys in `to` among those of all blocks.
 /// `uncounted` is how many places past the end would count as keys with the digit threadIdx.x. It may be 0 if only the
-/// last tile is not full, because these places come behind all keys.
+/// last tile is not full, because these places come behind all keys. The block has `inLaterTiles` more keys with that
+/// digit, behind those of this tile.
 ///
-/// A block publishes how often each digit occurs in its tile, in its row of `rows`, and packs the tile while the other
+/// A block publishes how often each digit occurs in its tiles, in its row of `rows`, and packs the tile while the other
 /// blocks count: between the arrival at a barrier of all blocks and the wait for it. Then it adds up the rows of all
 /// blocks. A barrier of the block has to follow.
 template <typename Shape, typename Group, typename Bits, typename Value, typename DigitOf>
 __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, Bits, Value>& storage,
                                    TileKeys<Shape, Bits>& keys, const Value* valuesIn, ResidentTile tile, bool isInput,
-                                   DigitOf digit, int bits, std::uint32_t uncounted, std::uint16_t* rows,
-                                   const Elements<Bits, Value>& to) {
+                                   DigitOf digit, int bits, std::uint32_t uncounted, std::uint32_t inLaterTiles,
+                                   std::uint16_t* rows, const Elements<Bits, Value>& to) {
     DigitRank<Shape::threads, std::uint16_t> ranks(storage.tile.ranks, storage.tile.counts);
     keys.count(ranks, digit);
     const std::uint32_t total = ranks.total();
     if (threadIdx.x < digitValues) {
-        rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total - uncounted);
+        rows[blockIdx.x * digitValues + threadIdx.x] = static_cast<std::uint16_t>(total - uncounted + inLaterTiles);
         storage.before[threadIdx.x] = 0;
         storage.all[threadIdx.x] = 0;
     }
@@ -199,11 +207,11 @@ __device__ DigitCount packResident(const Group& blocks, ResidentStorage<Shape, B
     addUpCounts<Shape::threads>(rows, bits, storage.before, storage.all);
     const std::uint32_t all = threadIdx.x < digitValues ? storage.all[threadIdx.x] : 0;
     const std::uint32_t start = Block::exclusiveScan<Shape::threads / Warp::lanes>(all, storage.slots, Sum{});
+    const std::uint32_t place = start + (threadIdx.x < digitValues ? storage.before[threadIdx.x] : 0);
     if (threadIdx.x < digitValues) {
-        storage.tile.setRun(static_cast<int>(threadIdx.x), to,
-                            std::int64_t{start} + storage.before[threadIdx.x] - std::int64_t{firstRank});
+        storage.tile.setRun(static_cast<int>(threadIdx.x), to, std::int64_t{place} - std::int64_t{firstRank});
     }
-    return {start, all};
+    return {start, all, place + total - uncounted};
 }
 
 /// The arrays of a resident sort.
@@ -248,7 +256,7 @@ __device__ void sortByDigits(const Group& blocks, ResidentStorage<Shape, Bits, V
         const Elements<Bits, Value> to = isLast ? arrays.out : next;
         const std::uint32_t uncounted = areFull ? 0 : keys.countedPastTheEnd(digit, threadIdx.x);
         const DigitCount count = packResident<Shape>(blocks, storage, keys, from.values, tile, isFirst, digit,
-                                                     digitBits, uncounted, arrays.rows(before + pass), to);
+                                                     digitBits, uncounted, 0, arrays.rows(before + pass), to);
         const std::size_t counted = areFull ? gridDim.x * Shape::elements : n;
         const bool isShared = __syncthreads_or(count.equal == counted) != 0;
         if (isShared && !isLast) {

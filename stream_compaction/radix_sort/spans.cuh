@@ -1,6 +1,5 @@
 #pragma once
 
-#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -8,30 +7,12 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/last_block.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
-#include "stream_compaction/primitives/sort_tile.cuh"
-#include "stream_compaction/primitives/sorting_network.cuh"
 #include "stream_compaction/radix_sort/onesweep.cuh"
-#include "stream_compaction/radix_sort/resident.cuh"
+#include "stream_compaction/radix_sort/span_sort.cuh"
 
 /// The end of a sort in shared memory. Passes sort by the highest digits alone. Keys with the same highest bits, a
 /// span, are then neighbours, and one block sorts them by the other bits.
 namespace StreamCompaction::Radix {
-
-/// The highest bits of a sort that ends in spans.
-struct SpanBits {
-    int bits;        ///< that the keys of a span share
-    int firstDigit;  ///< the lowest digit that a pass sorts by
-    int digits;      ///< of a key
-
-    [[nodiscard]] __host__ __device__ int passes() const { return digits - firstDigit; }
-    [[nodiscard]] __host__ __device__ std::size_t spans() const { return std::size_t{1} << bits; }
-
-    /// A code shifted by so many bits is the index of its span.
-    template <typename Bits>
-    [[nodiscard]] __device__ int shift() const {
-        return static_cast<int>(8 * sizeof(Bits)) - bits;
-    }
-};
 
 /// What becomes of a sort that may end in spans.
 struct SpanState {
@@ -217,240 +198,12 @@ __global__ void kernFindSpans(std::size_t* begins, SpanState* state, Plan* plan,
     }
 }
 
-/// The memory of a block that sorts a span.
-template <typename Shape, typename Bits, typename Value>
-struct SpanStorage {
-    static constexpr int groupBits = 11;
-    static constexpr int groups = 1 << groupBits;
-    static constexpr int window = Shape::items;
-
-    struct Groups {
-        alignas(16) std::uint32_t counters[groups];
-        Bits entries[Shape::elements + Shape::threads + 2 * (window + 1)];
-        Value values[hasValues<Value> ? Shape::elements : 1];
-    };
-    union {
-        Groups byGroup;
-        TileStorage<Shape, Bits, OriginInBlock<Value>, std::uint16_t> byDigit;
-    };
-    std::uint32_t slots[Shape::threads / Warp::lanes];
-
-    /// Where entry i lies. There is an unused place behind each window, so that threads which each go through one use
-    /// different banks.
-    [[nodiscard]] static __device__ int placeOf(unsigned i) { return static_cast<int>(i + i / window); }
-};
-
-/// Sorts a span in shared memory.
-///
-/// An entry is the code of an element and, if there are values, the element's place in the span behind it. The bits
-/// that the span shares make room for the place. So no two entries are equal, and the sort is stable.
-///
-/// The entries are put in groups by 11 bits. Atomic additions give them their places, so those of a group come in any
-/// order. Then each thread sorts a window of 16 neighbours in registers. A group of up to nine entries lies within a
-/// window, or within one that begins half a window later. Larger groups take more rounds. If a group is much larger,
-/// because many keys are equal, the block sorts by digits instead.
-template <typename Shape, typename Bits, typename Value>
-class SpanSort {
-  public:
-    using Code = Bits;
-    using Array = Elements<Bits, Value>;
-    using ConstArray = Elements<const Bits, const Value>;
-    using Storage = SpanStorage<Shape, Bits, Value>;
-    static constexpr int threads = Shape::threads;
-    static constexpr int mostElements = Shape::elements;
-    /// If the keys are distributed evenly, a span has at most so many of them, on average.
-    static constexpr std::size_t mostEven = mostElements * 6 / 7;
-    /// How many bits of an entry are the element's place.
-    static constexpr int placeBits = hasValues<Value> ? static_cast<int>(std::bit_width(mostElements - 1u)) : 0;
-
-    /// The spans of n elements. There are at least two.
-    [[nodiscard]] static __host__ __device__ SpanBits bitsFor(std::size_t n) {
-        constexpr int digits = codeBits / digitBits;
-        int bits = placeBits > 0 ? placeBits : 1;
-        while (mostEven << bits < n) {
-            ++bits;
-        }
-        return {bits, digits - (bits + digitBits - 1) / digitBits, digits};
-    }
-
-    /// Called by all threads of a block.
-    static __device__ void sort(Storage& storage, int size, const Array& out, const ConstArray& in, std::size_t span,
-                                int spanBits, const KeyCoding<Bits>& coding) {
-        auto& memory = storage.byGroup;
-        const int shift = codeBits - spanBits - Storage::groupBits;
-        const auto counterOf = [&](Bits code) -> std::uint32_t& {
-            return memory.counters[static_cast<std::uint32_t>(code >> shift) % Storage::groups];
-        };
-        const int thread = static_cast<int>(threadIdx.x);
-        const int rows = size > thread ? (size - thread + Shape::threads - 1) / Shape::threads : 0;
-        const auto forEachRow = [&](auto work) {
-#pragma unroll
-            for (int row = 0; row < Shape::items; ++row) {
-                if (row < rows) {
-                    work(row, row * Shape::threads + thread);
-                }
-            }
-        };
-
-        // Count the groups.
-        Bits codes[Shape::items]{};
-        forEachRow([&](int row, int i) { codes[row] = in.keys[i]; });
-        if constexpr (hasValues<Value>) {
-            forEachRow([&](int /*row*/, int i) { memory.values[i] = in.values[i]; });
-        }
-        for (int i = thread; i < Storage::groups; i += Shape::threads) {
-            memory.counters[i] = 0;
-        }
-        __syncthreads();
-        forEachRow([&](int row, int /*i*/) { atomicAdd(&counterOf(codes[row]), 1u); });
-        __syncthreads();
-        const int rounds = beginGroups(storage);
-        if (rounds > mostRounds) {
-            sortManyEqual(storage, size, out, in, spanBits, coding);
-            return;
-        }
-
-        // Put the entries in groups. Those behind the end come last.
-        forEachRow([&](int row, int i) {
-            const auto place = static_cast<int>(atomicAdd(&counterOf(codes[row]), 1u));
-            memory.entries[Storage::placeOf(place)] = entryOf(codes[row], i);
-        });
-        if (thread < 2 * window) {
-            memory.entries[Storage::placeOf(size + thread)] = static_cast<Bits>(~Bits{0});
-        }
-        __syncthreads();
-
-        // Sort the windows.
-        for (int round = 0; round < rounds; ++round) {
-            if (thread * window < size) {
-                if (round == 0) {
-                    sortWindow(memory.entries, thread);
-                } else {
-                    mergeHalves(memory.entries, thread, round % 2 == 1);
-                }
-            }
-            __syncthreads();
-        }
-
-        // Store.
-        const auto highest = static_cast<Bits>(static_cast<Bits>(span) << (codeBits - spanBits));
-        forEachRow([&](int /*row*/, int i) {
-            const Bits entry = memory.entries[Storage::placeOf(i)];
-            if constexpr (hasValues<Value>) {
-                const auto code =
-                    static_cast<Bits>((entry >> placeBits & (static_cast<Bits>(~Bits{0}) >> spanBits)) | highest);
-                out.keys[i] = coding.decode(code);
-                out.values[i] = memory.values[static_cast<int>(entry) & ((1 << placeBits) - 1)];
-            } else {
-                out.keys[i] = coding.decode(entry);
-            }
-        });
-    }
-
-  private:
-    static constexpr int codeBits = 8 * sizeof(Bits);
-    static constexpr int window = Storage::window;
-    static constexpr int mostRounds = 6;
-
-    [[nodiscard]] static __device__ Bits entryOf(Bits code, [[maybe_unused]] int place) {
-        if constexpr (hasValues<Value>) {
-            return static_cast<Bits>(code << placeBits | static_cast<Bits>(place));
-        } else {
-            return code;
-        }
-    }
-
-    /// Sorts by digits. Not inline, so that the compiler keeps registers for the other way.
-    [[gnu::noinline]] static __device__ void sortManyEqual(Storage& storage, int size, const Array& out,
-                                                           const ConstArray& in, int spanBits,
-                                                           const KeyCoding<Bits>& coding) {
-        sortInBlock<Shape>(storage.byDigit, size, out, in, DigitRange{0, codeBits - spanBits}, NoCoding{}, coding);
-    }
-
-    /// Turns the counts of the groups into their beginnings, and returns how many rounds the windows take.
-    [[nodiscard]] static __device__ int beginGroups(Storage& storage) {
-        constexpr int perThread = 8;
-        constexpr int scanning = Storage::groups / perThread;
-        static_assert(scanning <= Shape::threads);
-        using Counters = Vector<std::uint32_t, perThread / 2>;
-        auto* const vectors = reinterpret_cast<Counters*>(storage.byGroup.counters) + 2 * threadIdx.x;
-        const bool isScanning = threadIdx.x < scanning;
-        Counters counts[2]{};
-        std::uint32_t sum = 0;
-        std::uint32_t most = 0;
-        if (isScanning) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-                copyVector(&counts[half], vectors + half);
-#pragma unroll
-                for (std::uint32_t& count : counts[half].items) {
-                    most = max(most, count);
-                    sum += count;
-                    count = sum - count;
-                }
-            }
-        }
-        const std::uint32_t before = Block::exclusiveScan<Shape::threads / Warp::lanes>(sum, storage.slots, Sum{});
-        int rounds = 2;
-        while (__syncthreads_or(most > static_cast<std::uint32_t>((rounds - 1) * window / 2 + 1)) != 0 &&
-               rounds <= mostRounds) {
-            ++rounds;
-        }
-        if (isScanning) {
-#pragma unroll
-            for (int half = 0; half < 2; ++half) {
-#pragma unroll
-                for (std::uint32_t& count : counts[half].items) {
-                    count += before;
-                }
-                copyVector(vectors + half, &counts[half]);
-            }
-        }
-        __syncthreads();
-        return rounds;
-    }
-
-    static __device__ void sortWindow(Bits* entries, int index) {
-        Bits* const at = entries + Storage::placeOf(index * window);
-        Bits mine[window];
-#pragma unroll
-        for (int i = 0; i < window; ++i) {
-            mine[i] = at[i];
-        }
-        sortEntries(mine);
-#pragma unroll
-        for (int i = 0; i < window; ++i) {
-            at[i] = mine[i];
-        }
-    }
-
-    /// Merges the sorted halves of a window, or of the one that begins half a window later.
-    static __device__ void mergeHalves(Bits* entries, int index, bool isLater) {
-        constexpr int half = window / 2;
-        Bits* const lower = entries + Storage::placeOf(index * window) + (isLater ? half : 0);
-        Bits* const upper = lower + half + (isLater ? 1 : 0);
-        Bits mine[window];
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-            mine[i] = lower[i];
-            mine[i + half] = upper[i];
-        }
-        mergeRuns<half>(mine);
-#pragma unroll
-        for (int i = 0; i < half; ++i) {
-            lower[i] = mine[i];
-            upper[i] = mine[i + half];
-        }
-    }
-};
-
 /// Sorts the spans, each by one block, which may sort several. The output may be the input.
 ///
 /// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
 /// accesses to shared memory are the limit, some 20 per 32 keys.
 template <typename Spans>
-__global__ void __launch_bounds__(Spans::threads,
-                                  blocksThatFit(Spans::threads, sizeof(typename Spans::Code) > 4 ? 3 : 4))
+__global__ void __launch_bounds__(Spans::threads, blocksThatFit(Spans::threads, Spans::blocks))
     kernSortSpans(typename Spans::Array out, typename Spans::ConstArray in, const std::size_t* begins,
                   const SpanState* state, KeyCoding<typename Spans::Code> coding) {
     waitForEarlierKernels();

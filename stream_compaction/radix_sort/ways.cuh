@@ -232,7 +232,7 @@ struct ByBuckets {
     template <typename Bits, typename Value, typename Count>
     static constexpr auto kernel = kernSortByBuckets<Blocks, Shape, Bucket, Bits, Value, Count>;
     template <typename Bits, typename Value>
-    static constexpr std::size_t sharedBytes = sizeof(BucketStorage<Shape, Bucket, Bits, Value>);
+    static constexpr std::size_t sharedBytes = sizeof(BucketStorage<Shape, Bucket, 1, Bits, Value>);
 
     /// Buckets are larger than parts, because not even uniformly distributed keys are distributed quite evenly.
     [[nodiscard]] static std::size_t blocksOf(std::size_t n) {
@@ -248,8 +248,8 @@ inline constexpr std::size_t mostClusterBlocks = 16;
 
 template <typename Shape, template <typename> typename BucketOf = InDigits>
 using BucketsByCluster = ByBuckets<Cluster, Shape, BucketOf, mostClusterBlocks>;
-template <typename Shape, std::size_t mostBlocks>
-using BucketsByGrid = ByBuckets<Grid, Shape, InDigits, mostBlocks>;
+template <typename Shape, std::size_t mostBlocks, template <typename> typename BucketOf = InDigits>
+using BucketsByGrid = ByBuckets<Grid, Shape, BucketOf, mostBlocks>;
 template <typename Shape>
 using ByCluster = ByResidentBlocks<Cluster, Shape, mostClusterBlocks>;
 template <typename Shape, std::size_t mostBlocks>
@@ -302,7 +302,8 @@ struct InPasses {
     static void launch(const SortCall<Bits, Value, Count>& sort) {
         ScratchArena rest = sort.arena;
         const Memory<Bits, Value> memory(sort, rest);
-        countDigits(sort, memory, memory.counters);
+        clear(sort, memory, memory.counters);
+        countDigits(sort, memory);
         if (sort.consumesInput()) {
             constexpr int threads = 256;
             constexpr auto copy = kernCopyFirst<Bits, Value, Count>;
@@ -331,12 +332,15 @@ struct InPasses {
         SortArrays<Bits, Value> arrays;
     };
 
-    /// Enqueues the counts of all digits, from which the last block plans the passes. Clears the memory from `cleared`
-    /// to that of the passes, too.
+    /// Enqueues the clearing of counters and statuses, and of the memory from `begin` to them.
     template <typename Bits, typename Value, typename Count>
-    static void countDigits(const SortCall<Bits, Value, Count>& sort, const Memory<Bits, Value>& memory,
-                            void* cleared) {
-        clearStatuses<Shape>(sort.n, memory.statuses, cleared, sort.stream);
+    static void clear(const SortCall<Bits, Value, Count>& sort, const Memory<Bits, Value>& memory, void* begin) {
+        clearStatuses<Shape>(sort.n, memory.statuses, begin, sort.stream);
+    }
+
+    /// Enqueues the counts of all digits, from which the last block plans the passes.
+    template <typename Bits, typename Value, typename Count>
+    static void countDigits(const SortCall<Bits, Value, Count>& sort, const Memory<Bits, Value>& memory) {
         withDigitCounters<Bits>([&](auto shape, auto replicas, std::size_t countBytes) {
             using CountShape = decltype(shape);
             constexpr auto count = kernCountDigits<CountShape, replicas(), Bits, Count>;
@@ -374,10 +378,97 @@ struct InPasses {
     static constexpr std::size_t sharedBytes = sizeof(PassStorage<Shape, Bits, Value>);
 };
 
+/// Sorts by at most `mostBlocks` blocks that are resident together, each with `tiles` tiles and buckets, unless a
+/// bucket is too large. For keys alone of 4 bytes, all bits of which count, if they are not to be overwritten. A sort
+/// in passes behind it finds out from the device whether it is needed.
+template <typename Shape, int tiles, std::size_t mostBlocks>
+struct BucketAttempt {
+    using Bucket = InGroups<Shape>;
+    static_assert(std::has_single_bit(mostBlocks) && mostBlocks * tiles <= digitValues);
+    static_assert(tiles * Shape::elements <= 0xffff, "counts have 16 bits");
+    static constexpr std::size_t mostElements = mostBlocks * tiles * Shape::elements;
+
+    template <typename Bits, typename Value>
+    static constexpr bool serves = sizeof(Bits) == 4 && Bucket::template serves<Bits, Value>;
+
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
+        return !serves<Bits, Value>
+                   ? 0
+                   : scratchBytesFor<std::uint16_t>(counts(blocksOf(n))) + scratchBytesFor<int>(blocksOf(n));
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        if constexpr (serves<Bits, Value>) {
+            return sort.coding.onlyInverts() && sort.sortsByAllBits() && !sort.consumesInput() &&
+                   fitTogether<Grid, kernel<Bits, Count>>(blocksOf(sort.capacity()), Shape::threads, sharedBytes<Bits>);
+        } else {
+            return false;
+        }
+    }
+
+    /// Enqueues the attempt. `memory` is that of InPasses.
+    template <typename Bits, typename Value, typename Count, typename Memory>
+    static void launch(const SortCall<Bits, Value, Count>& sort, const Memory& memory, ScratchArena& arena) {
+        if constexpr (serves<Bits, Value>) {
+            const std::size_t blocks = blocksOf(sort.capacity());
+            auto* const rows = arena.take<std::uint16_t>(counts(blocks));
+            auto* const widths = arena.take<int>(blocks);
+            StreamCompaction::launch<kernel<Bits, Count>>(
+                {blocks, Shape::threads, sharedBytes<Bits>, Begin::Cooperative}, sort.stream, sort.n,
+                ResidentArrays<Bits, Value>{sort.in, sort.out, memory.arrays.spare, {}, rows}, widths, sort.range,
+                sort.coding, memory.counters, memory.plan);
+        }
+    }
+
+  private:
+    template <typename Bits, typename Count>
+    static constexpr auto kernel = kernTryBuckets<Grid, Shape, tiles, Bucket, Bits, Count>;
+    template <typename Bits>
+    static constexpr std::size_t sharedBytes = sizeof(BucketStorage<Shape, Bucket, tiles, Bits, NoValue>);
+
+    [[nodiscard]] static std::size_t blocksOf(std::size_t n) {
+        return std::bit_ceil(Common::divideRoundUp(std::min(n, mostElements), std::size_t{tiles} * Shape::elements));
+    }
+    [[nodiscard]] static constexpr std::size_t counts(std::size_t blocks) {
+        return residentCounts(Buckets::mostCounts, blocks);
+    }
+};
+
+/// Sorts by `Attempt`, a BucketAttempt, and if that fails by `Passes`, which are InPasses.
+template <typename Attempt, typename Passes>
+struct InBuckets {
+    static constexpr std::size_t mostElements = Attempt::mostElements;
+
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n, bool consumesInput) {
+        return !Attempt::template serves<Bits, Value> ? 0
+                                                      : Passes::template scratchBytes<Bits, Value>(n, consumesInput) +
+                                                            Attempt::template scratchBytes<Bits, Value>(n);
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        return Attempt::fits(sort) && Passes::fits(sort);
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        ScratchArena rest = sort.arena;
+        const typename Passes::template Memory<Bits, Value> memory(sort, rest);
+        Passes::clear(sort, memory, memory.counters);
+        Attempt::launch(sort, memory, rest);
+        Passes::countDigits(sort, memory);
+        Passes::launchPasses(sort, memory, memory.plan, 0);
+    }
+};
+
 /// Sorts by the highest digits in passes, and then each span in shared memory, from `leastElements` elements on. If the
 /// spans are uneven, sorts by all digits in passes. For keys of at least 4 bytes, all bits of which count, if they are
-/// not to be overwritten. `Passes` are InPasses.
-template <typename Passes, typename Shape, std::size_t leastElements>
+/// not to be overwritten. `Passes` are InPasses. If only the device knows the number, `Attempt` comes first, because it
+/// may be small.
+template <typename Passes, typename Shape, std::size_t leastElements, typename Attempt>
 struct InSpans {
     static_assert(leastElements >= digitValues, "a sample is at least a block of keys");
     static constexpr std::size_t mostElements = anyNumber;
@@ -388,7 +479,8 @@ struct InSpans {
             return 0;
         }
         const std::size_t spans = Spans<Bits, Value>::bitsFor(n).spans();
-        return Passes::template scratchBytes<Bits, Value>(n, consumesInput) + scratchBytesFor<Plan>(1) +
+        return Passes::template scratchBytes<Bits, Value>(n, consumesInput) +
+               Attempt::template scratchBytes<Bits, Value>(n) + scratchBytesFor<Plan>(1) +
                scratchBytesFor<SpanState>(1) + scratchBytesFor<std::uint32_t>(spans) +
                scratchBytesFor<std::size_t>(spans + 1);
     }
@@ -417,7 +509,13 @@ struct InSpans {
             auto* const highest = rest.take<Plan>(1);
             auto* const begins = rest.take<std::size_t>(bits.spans() + 1);
 
-            Passes::countDigits(sort, memory, state);
+            Passes::clear(sort, memory, state);
+            if constexpr (isOnDevice<Count>) {
+                if (Attempt::fits(sort)) {
+                    Attempt::launch(sort, memory, rest);
+                }
+            }
+            Passes::countDigits(sort, memory);
             StreamCompaction::launch<kernPlanSpans<Spans<Bits, Value>, Count>>(
                 {samplingBlocks(sort.capacity()), digitValues}, sort.stream, sort.n, sort.in.keys, sort.coding, counts,
                 state, memory.plan, highest, bits.firstDigit, leastElements);

@@ -354,9 +354,28 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
     expectSortedBy<WayTable<ByGrid<SortShape<256, 8>, 128>>>(keys(5000));
     expectSortedBy<WayTable<BucketsByGrid<SortShape<256, 4>, 64>>>(keys(5000));
     expectSortedBy<WayTable<InPasses<SortShape<512, 22>>>>(keys(50000));
-    expectSortedBy<WayTable<InSpans<InPasses<SortShape<512, 22>>, SortShape<320, 16>, 50000>>>(keys(50000));
+    using Attempt = BucketAttempt<SortShape<256, 4>, 2, 32>;
+    expectSortedBy<WayTable<InBuckets<Attempt, InPasses<SortShape<512, 22>>>>>(keys(20000));
+    expectSortedBy<WayTable<InSpans<InPasses<SortShape<512, 22>>, SortShape<320, 16>, 50000, Attempt>>>(keys(50000));
     expectSortedBy<WayTable<ByBlock<SortShape<512, 16>>, ByCluster<SortShape<256, 2>>, ByGrid<SortShape<512, 8>, 128>>>(
         keys(sized(50000, 15000)));
+}
+
+/// From one tile per block to two. Keys that are even, that differ in few bits, that have few different low bits, and
+/// most of which share a bucket.
+TEST_F(RadixSortTest, ManyKeysInBuckets) {
+    constexpr std::size_t oneTile = std::size_t{1} << 21;
+    for (const std::size_t n : {oneTile, oneTile + 1, 3 * oneTile / 2 + 333, 2 * oneTile - 5, 2 * oneTile}) {
+        const std::size_t size = sized(n, n >> 8);
+        for (const std::uint32_t mask : {~0u, 0xFFFFFu, 0xFFF00103u}) {
+            expectSorted(Radix::Sort{.descending = n % 2 == 1}, hostArray(size, [=](std::size_t i) {
+                             return static_cast<std::uint32_t>(randomBits(31, i)) & mask;
+                         }));
+        }
+        expectSorted(Radix::Sort{}, hostArray(size, [](std::size_t i) {
+                         return static_cast<std::uint32_t>(randomBits(32, i) & randomBits(33, i));
+                     }));
+    }
 }
 
 /// So many keys that their sort ends in spans. In the last inputs one span is too large, and spans have few different
@@ -378,7 +397,8 @@ TEST_F(RadixSortTest, ManyKeys) {
 
 /// So many spans that three passes come before them. In the second input one is too large.
 TEST_F(RadixSortTest, ThreePassesBeforeSpans) {
-    using Way = Radix::InSpans<Radix::InPasses<Radix::SortShape<512, 11>>, Radix::SortShape<256, 2>, 512>;
+    using Way = Radix::InSpans<Radix::InPasses<Radix::SortShape<512, 11>>, Radix::SortShape<256, 2>, 512,
+                               Radix::BucketAttempt<Radix::SortShape<256, 1>, 1, 1>>;
     const std::size_t n = sized(28800000, 3001);
     for (const std::size_t distance : {n + 1, n / 600}) {
         expectSortedBy<Radix::WayTable<Way>>(

@@ -176,15 +176,29 @@ TEST_F(SeededDeviceCountTest, SortInPassesOfFewTiles) {
     });
 }
 
+/// All keys, or by buckets in which the number of keys leaves room.
+TEST_F(SeededDeviceCountTest, SortInBuckets) {
+    using Tile = Radix::SortShape<256, 2>;
+    using Way = Radix::InBuckets<Radix::BucketAttempt<Tile, 2, 2>, Radix::InPasses<Tile>>;
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        constexpr std::size_t most = 1800;
+        auto scratch = usedScratch(Way::scratchBytes<std::uint32_t, Radix::NoValue>(most, false));
+        const std::size_t n = seed % 5 == 0 ? seed / 5 % 3 : seed % 5 == 1 ? most : seed * 97 % most;
+        EXPECT_TRUE((expectSorted<Way, Radix::NoValue>(n, most, seed, 32, scratch)));
+    });
+}
+
+/// Fewer than 2049 keys without values are sorted by buckets, before the sort in spans.
 template <typename Value>
 void expectSortedInSpans(std::size_t n, std::size_t most, std::uint64_t seed) {
     using Tile = Radix::SortShape<256, 2>;
-    using Way = Radix::InSpans<Radix::InPasses<Tile>, Tile, 256>;
+    using Attempt = Radix::BucketAttempt<Tile, 2, 2>;
+    using Way = Radix::InSpans<Radix::InPasses<Tile>, Tile, 256, Attempt>;
     auto scratch = usedScratch(Way::scratchBytes<std::uint32_t, Value>(most, false));
     EXPECT_TRUE((expectSorted<Way, Value>(n, most, seed, 32, scratch)));
     Radix::SpanState state{};
     Common::checkCUDAError(cudaMemcpy(&state, scratch.data(), sizeof(state), cudaMemcpyDeviceToHost), "cudaMemcpy");
-    EXPECT_EQ(state.mayEnd, n >= 256);
+    EXPECT_EQ(state.mayEnd, n >= 256 && (Radix::hasValues<Value> || n > Attempt::mostElements));
     EXPECT_EQ(state.failed, 0);
 }
 

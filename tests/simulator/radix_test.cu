@@ -1,3 +1,4 @@
+#include <cstring>
 #include <numeric>
 
 #include "seeds.cuh"
@@ -13,8 +14,14 @@ using Tile = SortShape<256, 2>;
 
 class SeededRadixTest : public SeededTest {
   protected:
-    /// What became of the last sort, if it was one in spans. It lies at the beginning of the scratch.
-    static inline Radix::SpanState spanState{};
+    /// What the last sort left at the beginning of its scratch.
+    static inline std::vector<std::byte> scratchAfter{};
+
+    /// What became of it, if it was one in spans.
+    [[nodiscard]] static Radix::SpanState spanState() { return firstInScratch<Radix::SpanState>(); }
+
+    /// Whether it needed no passes, if it was one in buckets that may be too large.
+    [[nodiscard]] static bool neededNoPasses() { return firstInScratch<Radix::Counters>().areSorted; }
 
     /// Expects `Way` to sort n keys by the bits of `range`. The keys have few different digits, so some are equal.
     /// Their values are their indices. Returns false if the card cannot sort that way.
@@ -63,10 +70,9 @@ class SeededRadixTest : public SeededTest {
         if (!Radix::WayTable<Way>::launch(call)) {
             return false;
         }
-        if (bytes >= sizeof(spanState)) {
-            Common::checkCUDAError(cudaMemcpy(&spanState, scratch.data(), sizeof(spanState), cudaMemcpyDeviceToHost),
-                                   "cudaMemcpy");
-        }
+        scratchAfter.resize(bytes);
+        Common::checkCUDAError(cudaMemcpy(scratchAfter.data(), scratch.data(), bytes, cudaMemcpyDeviceToHost),
+                               "cudaMemcpy");
         std::vector<Bits> expected;
         for (const std::uint32_t place : sorted) {
             expected.push_back(keys[place]);
@@ -77,15 +83,26 @@ class SeededRadixTest : public SeededTest {
         }
         return true;
     }
+
+  private:
+    template <typename T>
+    [[nodiscard]] static T firstInScratch() {
+        T first{};
+        std::memcpy(&first, scratchAfter.data(), sizeof(T));
+        return first;
+    }
 };
 
 using BlockWay = Radix::ByBlock<Tile>;
 using ClusterWay = Radix::ByCluster<Tile>;
 using GridWay = Radix::ByGrid<Tile, 128>;
 using BucketsWay = Radix::BucketsByGrid<Tile, 64>;
-using NetworkBucketsWay = Radix::BucketsByCluster<Tile, Radix::InNetwork>;
+using ClusterBucketsWay = Radix::BucketsByCluster<Tile, Radix::InGroups>;
+using GroupBucketsWay = Radix::BucketsByGrid<Tile, 64, Radix::InGroups>;
 using PassesWay = Radix::InPasses<Tile>;
-using SpansWay = Radix::InSpans<PassesWay, SortShape<256, 2>, 512>;
+using Attempt = Radix::BucketAttempt<Tile, 2, 64>;
+using AttemptWay = Radix::InBuckets<Attempt, PassesWay>;
+using SpansWay = Radix::InSpans<PassesWay, SortShape<256, 2>, 512, Attempt>;
 
 TEST_F(SeededRadixTest, ByBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
@@ -121,8 +138,23 @@ TEST_F(SeededRadixTest, ByBuckets) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         expectSorted<BucketsWay, std::uint32_t, std::uint32_t>(1300 + seed % 40, seed,
                                                                seed % 2 == 0 ? DigitRange{0, 32} : DigitRange{5, 24});
-        const bool isDone = expectSorted<NetworkBucketsWay, std::uint32_t, NoValue>(1300 + seed % 40, seed, {0, 32});
+        const bool isDone = expectSorted<ClusterBucketsWay, std::uint32_t, NoValue>(1300 + seed % 40, seed, {0, 32});
         EXPECT_EQ(isDone, Simulator::card().hasClusters());
+        const auto keys = hostArray(1300 + seed % 40, AnyBits<std::uint32_t>{seed});
+        EXPECT_TRUE((expectSorted<GroupBucketsWay, std::uint32_t, NoValue>(keys, {0, 32})));
+    });
+}
+
+/// Two buckets per block, of which the second block's tiles are not full. In some inputs keys differ in few bits, or
+/// half of them share a bucket, which is then too large.
+TEST_F(SeededRadixTest, BySeveralBucketsPerBlock) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const auto keys = hostArray(1700 + seed % 40, [seed](std::size_t i) {
+            const auto bits = static_cast<std::uint32_t>(randomBits(seed, i));
+            return seed % 4 == 1 ? bits % 1000 : seed % 4 == 2 && i % 2 == 0 ? bits >> 2 : bits;
+        });
+        EXPECT_TRUE((expectSorted<AttemptWay, std::uint32_t, NoValue>(keys, {0, 32})));
+        EXPECT_EQ(neededNoPasses(), seed % 4 != 2);
     });
 }
 
@@ -180,7 +212,7 @@ TEST_F(SeededRadixTest, InSpans) {
             const auto keys = hostArray(4000 + seed % 40, AnyBits<std::uint32_t>{seed});
             EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
         }
-        EXPECT_TRUE(spanState.mayEnd && spanState.failed == 0);
+        EXPECT_TRUE(spanState().mayEnd && spanState().failed == 0);
     });
 }
 
@@ -200,8 +232,8 @@ TEST_F(SeededRadixTest, InSpansThatAreUneven) {
         } else {
             EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keys, {0, 32})));
         }
-        EXPECT_EQ(spanState.mayEnd, seed % 3 == 0 || (seed % 3 == 1 && hasIndices));
-        EXPECT_EQ(spanState.failed, 0);
+        EXPECT_EQ(spanState().mayEnd, seed % 3 == 0 || (seed % 3 == 1 && hasIndices));
+        EXPECT_EQ(spanState().failed, 0);
     });
 }
 
@@ -215,11 +247,11 @@ TEST_F(SeededRadixTest, InSpansOneOfWhichIsTooLarge) {
         };
         if (seed % 8 == 4) {
             EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, NoValue>(keysOf(12000, 66), {0, 32})));
-            EXPECT_TRUE(spanState.mayEnd && spanState.failed == 1);
+            EXPECT_TRUE(spanState().mayEnd && spanState().failed == 1);
         } else if (seed % 8 == 0) {
             const auto keys = keysOf(24000, 40);
             EXPECT_TRUE((expectSorted<SpansWay, std::uint32_t, Radix::OwnIndex<std::uint32_t>>(keys, {0, 32})));
-            EXPECT_TRUE(spanState.mayEnd && spanState.failed == 1);
+            EXPECT_TRUE(spanState().mayEnd && spanState().failed == 1);
         }
     });
 }

@@ -18,9 +18,11 @@ struct Family {
 template <typename Shape>
 using Grid = Radix::ByGrid<Shape, 4096>;
 template <typename Shape>
-using NetworkBuckets = Radix::BucketsByCluster<Shape, Radix::InNetwork>;
+using ClusterGroups = Radix::BucketsByCluster<Shape, Radix::InGroups>;
 template <typename Shape>
 using ClusterBuckets = Radix::BucketsByCluster<Shape>;
+template <typename Shape>
+using GridGroups = Radix::BucketsByGrid<Shape, 128, Radix::InGroups>;
 template <typename Shape>
 using GridBuckets = Radix::BucketsByGrid<Shape, 256>;
 template <typename Shape>
@@ -35,10 +37,13 @@ constexpr Family<Radix::ByCluster, SortShape<256, 1>, SortShape<256, 2>, SortSha
                  SortShape<512, 8>, SortShape<1024, 4>>
     clusters{"cluster"};
 constexpr Family<Grid, SortShape<256, 4>, SortShape<256, 8>, SortShape<512, 8>, SortShape<1024, 8>> grids{"grid"};
-constexpr Family<NetworkBuckets, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 2>> networkBuckets{
-    "network-buckets"};
+constexpr Family<ClusterGroups, SortShape<256, 1>, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 4>>
+    clusterGroups{"cluster-groups"};
 constexpr Family<ClusterBuckets, SortShape<256, 2>, SortShape<256, 4>, SortShape<512, 4>> clusterBuckets{
     "cluster-buckets"};
+constexpr Family<GridGroups, SortShape<256, 4>, SortShape<512, 4>, SortShape<512, 8>, SortShape<1024, 8>,
+                 SortShape<512, 16>, SortShape<1024, 16>>
+    gridGroups{"grid-groups"};
 constexpr Family<GridBuckets, SortShape<256, 4>, SortShape<512, 4>, SortShape<512, 8>, SortShape<512, 16>,
                  SortShape<1024, 16>>
     gridBuckets{"grid-buckets"};
@@ -165,7 +170,7 @@ void tuneSmall(Tuner& tuner, std::string_view type) {
     constexpr int mostExponent = 21;
     SortContest<K, Value> contest(powerOfTwo(mostExponent));
     for (int exponent = 10; exponent <= mostExponent; ++exponent) {
-        contest.run(tuner, type, powerOfTwo(exponent), networks, blocks, clusters, grids, networkBuckets,
+        contest.run(tuner, type, powerOfTwo(exponent), networks, blocks, clusters, grids, clusterGroups, gridGroups,
                     clusterBuckets, gridBuckets);
     }
 }
