@@ -440,11 +440,12 @@ def radix_ways():
     """The best shape of each algorithm for small arrays."""
     rows = read("tune_sorts.csv")
     ways = {"network": ("network",), "block": ("block",), "cluster": ("cluster",), "grid": ("grid",),
-            "buckets, cluster": ("network-buckets", "cluster-buckets"), "buckets, grid": ("grid-buckets",),
+            "buckets by digits, cluster": ("cluster-buckets",), "the same, grid": ("grid-buckets",),
+            "buckets as spans, cluster": ("cluster-groups",), "the same, resident grid": ("grid-groups", "two-tiles"),
             "passes": ("passes",)}
     lines = ["| type | n | " + " | ".join(ways) + " | CUB |", "| --- | ---: |" + " ---: |" * (len(ways) + 1)]
     for kind in ("int32", "int32,int32"):
-        for k in range(10, 22):
+        for k in range(10, 23):
             same = [row for row in rows if row["type"] == kind and row["n"] == str(1 << k)]
             cub = tuners_cub(same)
             cells = []

@@ -130,7 +130,7 @@ template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
     ByNetwork<SortShape<256, 4>>, ByNetwork<SortShape<512, 4>>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
     // Clusters exist from compute capability 9.0 on.
-    BucketsByCluster<SortShape<256, 1>, InGroups>, BucketsByCluster<SortShape<256, 2>, InGroups>,
+    BucketsByCluster<SortShape<256, 1>, InLargeGroups>, BucketsByCluster<SortShape<256, 2>, InGroups>,
     BucketsByCluster<SortShape<256, 2>>, ByBlock<SortShape<512, 8>>, BucketsByCluster<SortShape<256, 4>, InGroups>,
     BucketsByCluster<SortShape<256, 4>>, BucketsByGrid<SortShape<256, 4>, 128, InGroups>,
     BucketsByGrid<SortShape<256, 4>, 128>, BucketsByGrid<SortShape<512, 4>, 128, InGroups>,

@@ -47,6 +47,10 @@ struct InGroups {
     }
 };
 
+/// The same with room for eight parts. With few keys a bucket that many of them share takes less time than digits.
+template <typename Part>
+using InLargeGroups = InGroups<SortShape<Part::threads, 8 * Part::items - 1>>;
+
 /// The shared memory of a block that has `tiles` tiles of the keys first, and as many buckets afterwards.
 template <typename Shape, typename Bucket, int tiles, typename Bits, typename Value>
 struct BucketStorage {

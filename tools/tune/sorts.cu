@@ -27,6 +27,8 @@ template <typename Shape>
 using GridBuckets = Radix::BucketsByGrid<Shape, 256>;
 template <typename Shape>
 using Passes = Radix::InPasses<Shape>;
+template <typename Shape>
+using TwoTiles = Radix::InBuckets<Radix::BucketAttempt<Shape, 2, 128>, Radix::InPasses<SortShape<512, 33>, 2>>;
 
 constexpr Family<Radix::ByNetwork, SortShape<128, 4>, SortShape<256, 4>, SortShape<512, 2>, SortShape<512, 4>,
                  SortShape<512, 8>>
@@ -47,6 +49,7 @@ constexpr Family<GridGroups, SortShape<256, 4>, SortShape<512, 4>, SortShape<512
 constexpr Family<GridBuckets, SortShape<256, 4>, SortShape<512, 4>, SortShape<512, 8>, SortShape<512, 16>,
                  SortShape<1024, 16>>
     gridBuckets{"grid-buckets"};
+constexpr Family<TwoTiles, SortShape<512, 16>, SortShape<1024, 8>, SortShape<1024, 16>> twoTiles{"two-tiles"};
 
 /// For elements of which the larger part has 4 or 8 bytes.
 constexpr Family<Passes, SortShape<256, 44>, SortShape<384, 28>, SortShape<384, 36>, SortShape<384, 44>,
@@ -164,14 +167,14 @@ class SortContest {
 
 constexpr std::size_t powerOfTwo(int exponent) { return std::size_t{1} << exponent; }
 
-/// The algorithms for small arrays, up to 2^21 elements.
+/// The algorithms for small arrays, up to 2^22 elements.
 template <typename K, typename Value>
 void tuneSmall(Tuner& tuner, std::string_view type) {
-    constexpr int mostExponent = 21;
+    constexpr int mostExponent = 22;
     SortContest<K, Value> contest(powerOfTwo(mostExponent));
     for (int exponent = 10; exponent <= mostExponent; ++exponent) {
         contest.run(tuner, type, powerOfTwo(exponent), networks, blocks, clusters, grids, clusterGroups, gridGroups,
-                    clusterBuckets, gridBuckets);
+                    twoTiles, clusterBuckets, gridBuckets);
     }
 }
 
