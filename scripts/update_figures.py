@@ -606,6 +606,26 @@ def span_designs():
     return designs_of_kernel("designs/spans.csv", "The spans of")
 
 
+def designs_for(name, column, what):
+    """The times of whole designs, one column for each value of `column`."""
+    rows = read(name)
+    cases = list(dict.fromkeys(row[column] for row in rows))
+    lines = table(("design", *cases),
+                  [(design, *(format_time(row) if (row := best(rows, design=design, **{column: case})) else ""
+                              for case in cases)) for design in dict.fromkeys(row["design"] for row in rows)])
+    return "\n".join([*lines, "", f"{what}, {rows[0]['gpu']}. From {link(name)}."])
+
+
+def middle_sort_designs():
+    """How 2^22 keys may be sorted."""
+    return designs_for("designs/middle_sorts.csv", "input", "2^22 keys of 4 bytes")
+
+
+def span_loop_designs():
+    """How blocks get their spans."""
+    return designs_for("designs/span_loops.csv", "type", "The spans of 2^28 ints, 2^27 and 2^26 keys of 8 bytes")
+
+
 # The tiles of the designs below, threads and rows.
 DESIGN_TILES = {("512", "44"), ("384", "30"), ("384", "36"), ("1024", "44")}
 
@@ -1234,6 +1254,8 @@ BLOCKS = {
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
                                      "radix-small": radix_small, "radix-shapes": radix_shapes, "radix-designs": radix_designs,
                                      "warp-specialised": warp_specialised_designs, "span-designs": span_designs,
+                                     "span-loop-designs": span_loop_designs,
+                                     "middle-sort-designs": middle_sort_designs,
                                      "radix-pairs": radix_pairs,
                                      "radix-accesses": radix_accesses, "radix-bytes": radix_bytes,
                                      "radix-argsort": radix_argsort},
