@@ -638,7 +638,8 @@ struct Sort {
             const auto compared = comparedBits<K>();
             return part.nOut >= leastInSpans && compared.count() == 8 * static_cast<int>(sizeof(K)) &&
                    part.nOut * part.rank->count() <= Spans::mostEven << spanBits<BitsOf<K>>.bits &&
-                   onCurrentDevice<Radix::kernSortSpans<Spans>>(Spans::threads, sizeof(typename Spans::Storage))
+                   onCurrentDevice<Radix::kernSortSpans<Spans, CountInDeviceMemory>>(Spans::threads,
+                                                                                     sizeof(typename Spans::Storage))
                            .residentBlocks > 0;
         }
     }
@@ -650,13 +651,13 @@ struct Sort {
         if constexpr (sizeof(K) >= sizeof(std::uint32_t)) {
             using Spans = SpanSort<K, V>;
             const typename Spans::Array out{Radix::bitsOf(part.keysOut), Radix::carried(part.valuesOut)};
-            constexpr auto kernel = Radix::kernSortSpans<Spans>;
+            constexpr auto kernel = Radix::kernSortSpans<Spans, CountInDeviceMemory>;
             constexpr std::size_t bytes = sizeof(typename Spans::Storage);
             const std::size_t blocks =
                 blocksForTiles<kernel, CountInDeviceMemory>(spanBits<BitsOf<K>>.spans(), Spans::threads, bytes);
             launch<kernel>({blocks, Spans::threads, bytes, Begin::Programmatic}, part.stream, out,
                            typename Spans::ConstArray{out.keys, out.values}, begins, &memory.segmentation->spans,
-                           coding);
+                           spanBits<BitsOf<K>>.bits, coding);
         }
     }
 

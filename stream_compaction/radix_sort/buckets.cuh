@@ -42,8 +42,8 @@ struct InGroups {
     static __device__ void sort(Storage<Bits, Value>& storage, int size, const Elements<Bits, Value>& out,
                                 const Elements<const Bits, const Value>& in, DigitRange range,
                                 const KeyCoding<Bits>& coding) {
-        SpanSort<Shape, Bits, Value>::sort(storage, size, out, in, 0, 8 * static_cast<int>(sizeof(Bits)) - range.end,
-                                           coding);
+        SpanSort<Shape, Bits, Value>::template sort<true>(storage, size, out, in, 0,
+                                                          8 * static_cast<int>(sizeof(Bits)) - range.end, coding);
     }
 };
 

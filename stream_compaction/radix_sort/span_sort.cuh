@@ -88,7 +88,9 @@ class SpanSort {
         return {bits, digits - (bits + digitBits - 1) / digitBits, digits};
     }
 
-    /// Called by all threads of a block.
+    /// Called by all threads of a block. A block that sorts several spans says so. Then rows that a span lacks begin as
+    /// zeros. Otherwise the compiler would keep those of the span before.
+    template <bool isOneOfSeveral>
     static __device__ void sort(Storage& storage, int size, const Array& out, const ConstArray& in, std::size_t span,
                                 int spanBits, const KeyCoding<Bits>& coding) {
         auto& memory = storage.byGroup;
@@ -106,36 +108,16 @@ class SpanSort {
                 }
             }
         };
-        // Codes that are too many for registers are read again.
-        constexpr int batch = Shape::items > mostInRegisters ? 8 : Shape::items;
-        Bits codes[batch]{};
-        const auto load = [&](int first) {
-#pragma unroll
-            for (int row = 0; row < batch; ++row) {
-                if (first + row < rows) {
-                    codes[row] = in.keys[(first + row) * Shape::threads + thread];
-                }
-            }
-        };
-        const auto forEachCode = [&](auto use) {
-#pragma unroll 1
-            for (int first = 0; first < Shape::items; first += batch) {
-                if (batch < Shape::items) {
-                    load(first);
-                }
-#pragma unroll
-                for (int row = 0; row < batch; ++row) {
-                    if (first + row < rows) {
-                        use(codes[row], (first + row) * Shape::threads + thread);
-                    }
-                }
-            }
-        };
 
         // Count the groups.
-        if (batch == Shape::items) {
-            load(0);
+        Bits codes[Shape::items];
+        if constexpr (isOneOfSeveral) {
+#pragma unroll
+            for (Bits& code : codes) {
+                code = 0;
+            }
         }
+        forEachRow([&](int row, int i) { codes[row] = in.keys[i]; });
         if constexpr (hasValues<Value>) {
             forEachRow([&](int /*row*/, int i) { memory.values[i] = in.values[i]; });
         }
@@ -143,7 +125,7 @@ class SpanSort {
             memory.counters[i] = 0;
         }
         __syncthreads();
-        forEachCode([&](Bits code, int /*i*/) { atomicAdd(&counterOf(code), 1u); });
+        forEachRow([&](int row, int /*i*/) { atomicAdd(&counterOf(codes[row]), 1u); });
         __syncthreads();
         const int rounds = beginGroups(storage);
         if (rounds > mostRounds) {
@@ -152,9 +134,9 @@ class SpanSort {
         }
 
         // Put the entries in groups. Those behind the end come last.
-        forEachCode([&](Bits code, int i) {
-            const auto place = static_cast<int>(atomicAdd(&counterOf(code), 1u));
-            memory.entries[Storage::placeOf(place)] = entryOf(code, i);
+        forEachRow([&](int row, int i) {
+            const auto place = static_cast<int>(atomicAdd(&counterOf(codes[row]), 1u));
+            memory.entries[Storage::placeOf(place)] = entryOf(codes[row], i);
         });
         if (thread < 2 * window) {
             memory.entries[Storage::placeOf(size + thread)] = static_cast<Bits>(~Bits{0});
@@ -163,15 +145,14 @@ class SpanSort {
 
         // Sort the windows.
         for (int round = 0; round < rounds; ++round) {
-#pragma unroll
-            for (int index = thread; index < Storage::windows; index += Shape::threads) {
-                if (index * window >= size) {
-                    break;
-                }
-                if (round == 0) {
-                    sortWindow(memory.entries, index);
-                } else {
-                    mergeHalves(memory.entries, index, round % 2 == 1);
+#pragma unroll 1
+            for (int first = 0; first < Storage::windows; first += Shape::threads) {
+                if (const int index = first + thread; index * window < size) {
+                    if (round == 0) {
+                        sortWindow(memory.entries, index);
+                    } else {
+                        mergeHalves(memory.entries, index, round % 2 == 1);
+                    }
                 }
             }
             __syncthreads();
@@ -196,7 +177,6 @@ class SpanSort {
     static constexpr int codeBits = 8 * sizeof(Bits);
     static constexpr int window = Storage::window;
     static constexpr int mostRounds = 10;
-    static constexpr int mostInRegisters = 20;  ///< codes of a thread
 
     [[nodiscard]] static __device__ Bits entryOf(Bits code, [[maybe_unused]] int place) {
         if constexpr (hasValues<Value>) {

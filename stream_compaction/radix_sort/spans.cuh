@@ -198,28 +198,35 @@ __global__ void kernFindSpans(std::size_t* begins, SpanState* state, Plan* plan,
     }
 }
 
-/// Sorts the spans, each by one block, which may sort several. The output may be the input.
+/// Sorts the spans. If the host knows the number of keys, each block has one, and `bits` are what the keys of a span
+/// share. Otherwise a block sorts one after the other of those that there are. The output may be the input.
 ///
 /// Work O(n), steps O(spans / resident blocks). Reads and writes each element once, 8 bytes per 4-byte key. The
 /// accesses to shared memory are the limit, some 20 per 32 keys.
-template <typename Spans>
+template <typename Spans, typename Count>
 __global__ void __launch_bounds__(Spans::threads, blocksThatFit(Spans::threads, Spans::blocks))
     kernSortSpans(typename Spans::Array out, typename Spans::ConstArray in, const std::size_t* begins,
-                  const SpanState* state, KeyCoding<typename Spans::Code> coding) {
+                  const SpanState* state, [[maybe_unused]] int bits, KeyCoding<typename Spans::Code> coding) {
     waitForEarlierKernels();
     if (!state->mayEnd || state->failed != 0) {
         return;
     }
     auto& storage = dynamicShared<typename Spans::Storage>();
-    const int bits = state->bits.bits;
-    const unsigned end = state->endSpan;
-    for (unsigned span = state->firstSpan + blockIdx.x; span < end; span += gridDim.x) {
+    const auto sort = [&](unsigned span, int shared) {
         const std::size_t begin = begins[span];
         const int size = static_cast<int>(begins[span + 1] - begin);
-        if (size > 0) {
-            Spans::sort(storage, size, out.behind(begin), in.behind(begin), span, bits, coding);
+        Spans::template sort<isOnDevice<Count>>(storage, size, out.behind(begin), in.behind(begin), span, shared,
+                                                coding);
+    };
+    if constexpr (isOnDevice<Count>) {
+        const int spanBits = state->bits.bits;
+        const unsigned end = state->endSpan;
+        for (unsigned span = state->firstSpan + blockIdx.x; span < end; span += gridDim.x) {
+            sort(span, spanBits);
             __syncthreads();
         }
+    } else {
+        sort(blockIdx.x, bits);
     }
 }
 

@@ -493,7 +493,7 @@ struct InSpans {
             // If the spans replace only one pass, they save no time.
             return sort.capacity() >= leastElements && sort.sortsByAllBits() && !sort.consumesInput() &&
                    Spans<Bits, Value>::bitsFor(sort.capacity()).firstDigit > 1 && Passes::fits(sort) &&
-                   onCurrentDevice<kernSortSpans<Spans<Bits, Value>>>(Shape::threads, sharedBytes<Bits, Value>)
+                   onCurrentDevice<kernSortSpans<Spans<Bits, Value>, Count>>(Shape::threads, sharedBytes<Bits, Value>)
                            .residentBlocks > 0;
         }
     }
@@ -525,14 +525,14 @@ struct InSpans {
             StreamCompaction::launch<kernFindSpans<Bits>>(
                 {Common::divideRoundUp(bits.spans() + 1, spansPerBlock), threads, 0, Begin::Programmatic}, sort.stream,
                 begins, state, memory.plan, memory.arrays.spare.keys, Shape::elements);
-            constexpr auto kernel = kernSortSpans<Spans<Bits, Value>>;
+            constexpr auto kernel = kernSortSpans<Spans<Bits, Value>, Count>;
             constexpr std::size_t bytes = sharedBytes<Bits, Value>;
             StreamCompaction::launch<kernel>(
                 {blocksForTiles<kernel, Count>(bits.spans(), Shape::threads, bytes), Shape::threads, bytes,
                  Begin::Programmatic},
                 sort.stream, sort.out,
                 typename Spans<Bits, Value>::ConstArray{memory.arrays.spare.keys, memory.arrays.spare.values}, begins,
-                state, sort.coding);
+                state, bits.bits, sort.coding);
             Passes::launchPasses(sort, memory, memory.plan, 0);
         }
     }
