@@ -32,17 +32,31 @@ class KeptElements {
     /// the warp keeps.
     template <typename Row, typename Before, typename Predicate>
     __device__ std::uint32_t decide(Row row, Before previous, std::size_t begin, int size, const Predicate& keep) {
+        const auto decideWhere = [&](auto isThere) {
 #pragma unroll
-        for (int r = 0; r < Shape::rows; ++r) {
-            const auto vector = row(r);
-            const auto before = previous.before(vector.items[length - 1]);
+            for (int r = 0; r < Shape::rows; ++r) {
+                const auto vector = row(r);
+                const auto before = previous.before(vector.items[length - 1]);
 #pragma unroll
-            for (int i = 0; i < length; ++i) {
-                const int at = Shape::offset(r) + i;
-                const bool isKept = at < size && StreamCompaction::isKept(keep, i == 0 ? before : vector.items[i - 1],
-                                                                          vector.items[i], begin + at);
-                flags_[bit(r, i) / 32] |= static_cast<std::uint32_t>(isKept) << bit(r, i) % 32;
+                for (int i = 0; i < length; ++i) {
+                    const int at = Shape::offset(r) + i;
+                    const bool isKept =
+                        isThere(at) && StreamCompaction::isKept(keep, i == 0 ? before : vector.items[i - 1],
+                                                                vector.items[i], begin + at);
+                    flags_[bit(r, i) / 32] |= static_cast<std::uint32_t>(isKept) << bit(r, i) % 32;
+                }
             }
+        };
+        const auto isInTile = [=](int at) { return at < size; };
+        if constexpr (sizeof(row(0).items[0]) < sizeof(std::uint32_t)) {
+            // Instructions limit elements that are smaller than a word. So a full tile compares no places.
+            if (size == Shape::elements) {
+                decideWhere([](int /*at*/) { return true; });
+            } else {
+                decideWhere(isInTile);
+            }
+        } else {
+            decideWhere(isInTile);
         }
         std::uint32_t count = 0;
 #pragma unroll
@@ -100,7 +114,10 @@ class KeptElements {
 
 /// Registers per thread for its elements and their flags.
 template <typename T, typename Shape>
-inline constexpr std::size_t registersToHold = Shape::rows* registersPerVector<T> + sizeof(KeptElements<Shape>) / 4;
+inline constexpr std::size_t registersToHold = (sizeof(T) == 1
+                                                    ? Shape::rows * Shape::vectorLength / 4
+                                                    : Shape::rows * registersPerVector<T>)+sizeof(KeptElements<Shape>) /
+                                               4;
 
 /// Writes the count of a compaction without elements.
 __device__ inline void countNothing(std::size_t n, std::size_t* count) {
@@ -205,6 +222,11 @@ template <typename T, typename Shape>
 [[nodiscard]] constexpr std::size_t registersToCompact(Rejects rejects) {
     return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
 }
+
+/// The elements of a vector in a compaction by look-back. Beside longer vectors of bytes, the lanes of a warp would
+/// pack to places so far apart that they meet in banks.
+template <typename Element, typename T>
+inline constexpr int packedLength = sizeof(T) > 1 ? vectorLength<Element, T> : std::min(4, vectorLength<Element, T>);
 
 /// Shared memory for a tile. The packed elements later take the place of the loaded ones.
 template <typename Shape, typename Source, typename T>
@@ -393,7 +415,8 @@ struct CompactLauncher {
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     void compactByLookBack(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
                            ScratchArena arena, cudaStream_t stream) const {
-        using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, T>>;
+        constexpr int length = packedLength<Stored<Source>, T>;
+        using Tile = TileShape<Shape::threads, Shape::rows * vectorLength<Stored<Source>, T> / length, length>;
         constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const LookBackChain<LookBack::Count> chain{
