@@ -156,7 +156,7 @@ MUTANTS = [
            "            memory.counters[i] = 0;\n        }\n",
            "SeededRadixTest.InSpans"),
     Mutant("span over another", "barrier between the spans of a block", "radix_sort/spans.cuh",
-           "bits, coding);\n            __syncthreads();\n", "bits, coding);\n",
+           "            sort(span, spanBits);\n            __syncthreads();\n", "            sort(span, spanBits);\n",
            "SeededRadixTest.SpansOfEverySize"),
     Mutant("value over another", "barrier before the values of a block are stored", "radix_sort/resident.cuh",
            "origins[row]); });\n        __syncthreads();\n", "origins[row]); });\n",

@@ -226,7 +226,7 @@ template <typename T, typename Shape>
 /// The elements of a vector in a compaction by look-back. Beside longer vectors of bytes, the lanes of a warp would
 /// pack to places so far apart that they meet in banks.
 template <typename Element, typename T>
-inline constexpr int packedLength = sizeof(T) > 1 ? vectorLength<Element, T> : std::min(4, vectorLength<Element, T>);
+inline constexpr int packedLength = sizeof(T) == 1 ? std::min(4, vectorLength<Element, T>) : vectorLength<Element, T>;
 
 /// Shared memory for a tile. The packed elements later take the place of the loaded ones.
 template <typename Shape, typename Source, typename T>
