@@ -626,6 +626,11 @@ def span_loop_designs():
     return designs_for("designs/span_loops.csv", "type", "The spans of 2^28 ints, 2^27 and 2^26 keys of 8 bytes")
 
 
+def byte_compaction_designs():
+    """How a block may pack bytes."""
+    return designs_for("designs/compaction_of_bytes.csv", "input", "Compaction of 2^28 bytes")
+
+
 # The tiles of the designs below, threads and rows.
 DESIGN_TILES = {("512", "44"), ("384", "30"), ("384", "36"), ("1024", "44")}
 
@@ -1248,7 +1253,8 @@ BLOCKS = {
                                    "build-before": lambda: build_objects("build_before.csv"),
                                    "build-headers": build_headers},
     "docs/lab-notes/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
-                                      "single-pass-designs": single_pass_designs,
+                                      "byte-compaction-designs": byte_compaction_designs,
+                                    "single-pass-designs": single_pass_designs,
                                       "resident-or-look-back": resident_or_look_back, "card-rows": card_rows,
                                       "middle-sizes": middle_sizes},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
