@@ -355,7 +355,7 @@ TEST_F(RadixSortTest, WaysThatOtherCardsTake) {
     expectSortedBy<WayTable<BucketsByGrid<SortShape<256, 4>, 64>>>(keys(5000));
     expectSortedBy<WayTable<InPasses<SortShape<512, 22>>>>(keys(50000));
     using Attempt = BucketAttempt<SortShape<256, 4>, 2, 32>;
-    expectSortedBy<WayTable<InBuckets<Attempt, InPasses<SortShape<512, 22>>>>>(keys(20000));
+    expectSortedBy<WayTable<InBuckets<Attempt, InPasses<SortShape<512, 22>>>>>(keys(5000));
     expectSortedBy<WayTable<InSpans<InPasses<SortShape<512, 22>>, SortShape<320, 16>, 50000, Attempt>>>(keys(50000));
     expectSortedBy<WayTable<ByBlock<SortShape<512, 16>>, ByCluster<SortShape<256, 2>>, ByGrid<SortShape<512, 8>, 128>>>(
         keys(sized(50000, 15000)));
