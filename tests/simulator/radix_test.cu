@@ -145,13 +145,16 @@ TEST_F(SeededRadixTest, ByBuckets) {
     });
 }
 
-/// Two buckets per block, of which the second block's tiles are not full. In some inputs keys differ in few bits, or
-/// half of them share a bucket, which is then too large.
+/// Two buckets per block, of which the second block's tiles are not full. In some inputs there are few different keys,
+/// they differ in few bits, or half of them share a bucket, which is then too large.
 TEST_F(SeededRadixTest, BySeveralBucketsPerBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const auto keys = hostArray(1700 + seed % 40, [seed](std::size_t i) {
             const auto bits = static_cast<std::uint32_t>(randomBits(seed, i));
-            return seed % 4 == 1 ? bits % 1000 : seed % 4 == 2 && i % 2 == 0 ? bits >> 2 : bits;
+            return seed % 4 == 1                 ? bits & 0xC0000001u
+                   : seed % 4 == 2 && i % 2 == 0 ? bits >> 2
+                   : seed % 4 == 3               ? bits % 1000
+                                                 : bits;
         });
         EXPECT_TRUE((expectSorted<AttemptWay, std::uint32_t, NoValue>(keys, {0, 32})));
         EXPECT_EQ(neededNoPasses(), seed % 4 != 2);
