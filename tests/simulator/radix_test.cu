@@ -151,7 +151,7 @@ TEST_F(SeededRadixTest, BySeveralBucketsPerBlock) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const auto keys = hostArray(1700 + seed % 40, [seed](std::size_t i) {
             const auto bits = static_cast<std::uint32_t>(randomBits(seed, i));
-            return seed % 4 == 1                 ? bits & 0xC0000001u
+            return seed % 4 == 1                 ? bits & 0xC1000000u
                    : seed % 4 == 2 && i % 2 == 0 ? bits >> 2
                    : seed % 4 == 3               ? bits % 1000
                                                  : bits;
