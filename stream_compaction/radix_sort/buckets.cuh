@@ -27,7 +27,8 @@ struct InDigits {
     }
 };
 
-/// A bucket is sorted as a span is. It may have one more element per thread than a part.
+/// A bucket is sorted as a span is, for keys alone, because equal ones may come in any order. It may have one more
+/// element per thread than a part.
 template <typename Part>
 struct InGroups {
     using Shape = SortShape<Part::threads, Part::items + 1>;

@@ -151,7 +151,7 @@ struct ResidentTile {
     std::size_t begin;
     int size;
 
-    /// Its part `i` if each has `elements`.
+    /// Its part `i` if each has `elements`. nvcc 13.0 would miscompile max(0, min()) here.
     [[nodiscard]] __device__ ResidentTile part(int i, int elements) const {
         const int before = min(i * elements, size);
         return {begin + static_cast<std::size_t>(before), min(size - before, elements)};
