@@ -59,9 +59,9 @@ struct SpanStorage {
 /// An entry is the code of an element and, if there are values, the element's place in the span behind it. The bits
 /// that the span shares make room for the place. So no two entries are equal, and the sort is stable.
 ///
-/// The entries are put in groups by the next bits. Atomic additions give them their places, so those of a group come in any
-/// order. Then each thread sorts a window of 16 neighbours in registers. A group of up to nine entries lies within a
-/// window, or within one that begins half a window later. Larger groups take more rounds. If a group is much larger,
+/// The entries are put in groups by the next bits. Atomic additions give them their places, so those of a group come in
+/// any order. Then each thread sorts a window of 16 neighbours in registers. A group of up to nine entries lies within
+/// a window, or within one that begins half a window later. Larger groups take more rounds. If a group is much larger,
 /// because many keys are equal, the block sorts by digits instead.
 template <typename Shape, typename Bits, typename Value>
 class SpanSort {
