@@ -1254,7 +1254,7 @@ BLOCKS = {
                                    "build-headers": build_headers},
     "docs/lab-notes/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                                       "byte-compaction-designs": byte_compaction_designs,
-                                    "single-pass-designs": single_pass_designs,
+                                      "single-pass-designs": single_pass_designs,
                                       "resident-or-look-back": resident_or_look_back, "card-rows": card_rows,
                                       "middle-sizes": middle_sizes},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,

@@ -124,8 +124,8 @@ using SpanShape = SortShape<320, 16>;
 using TwoTiles = BucketAttempt<SortShape<1024, 16>, 2, 128>;
 
 /// The ways to sort. The first row that holds the array and that the card can launch is taken. Measured on an H200 and
-/// an H100 (tools/tune). The last row fits every card. If another shape suits a card better, add a row before those
-/// that it replaces.
+/// an H100 (tools/tune), those of InGroups and InBuckets on an H200 alone. The last row fits every card. If another
+/// shape suits a card better, add a row before those that it replaces.
 template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
     ByNetwork<SortShape<256, 4>>, ByNetwork<SortShape<512, 4>>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,

@@ -71,7 +71,8 @@ class SpanSort {
     using ConstArray = Elements<const Bits, const Value>;
     using Storage = SpanStorage<Shape, Bits, Value>;
     static constexpr int threads = Shape::threads;
-    static constexpr int blocks = std::max(1, (sizeof(Bits) > 4 ? 960 : 1280) / Shape::threads);
+    static constexpr int blocks =  ///< per multiprocessor, for which the registers suffice
+        std::max(1, (sizeof(Bits) > 4 ? 960 : 1280) / Shape::threads);
     static constexpr int mostElements = Shape::elements;
     /// If the keys are distributed evenly, a span has at most so many of them, on average.
     static constexpr std::size_t mostEven = mostElements * 6 / 7;
