@@ -21,18 +21,28 @@ __device__ inline int lane() { return static_cast<int>(threadIdx.x % lanes); }
 /// The index of the warp in its block.
 __device__ inline int index() { return static_cast<int>(threadIdx.x / lanes); }
 
-/// Applies a function of 32-bit words, such as a shuffle, to each word of a value of any type.
+/// Applies a function of 32-bit words, such as a shuffle, to each word of a value of any type. Numbers of 8 bytes are
+/// taken apart by shifts, because in large kernels the compiler keeps an array of two words in local memory.
 template <typename T, typename WordFunction>
 __device__ T mapWords(const T& x, WordFunction function) {
-    constexpr int words = (sizeof(T) + 3) / 4;
-    std::uint32_t pieces[words] = {};
-    memcpy(pieces, &x, sizeof(T));
-#pragma unroll
-    for (std::uint32_t& piece : pieces) {
-        piece = function(piece);
-    }
     T result;
-    memcpy(&result, pieces, sizeof(T));
+    if constexpr (std::is_arithmetic_v<T> && sizeof(T) == sizeof(std::uint64_t)) {
+        std::uint64_t words;
+        memcpy(&words, &x, sizeof(T));
+        const std::uint32_t low = function(static_cast<std::uint32_t>(words));
+        const std::uint32_t high = function(static_cast<std::uint32_t>(words >> 32));
+        words = std::uint64_t{high} << 32 | low;
+        memcpy(&result, &words, sizeof(T));
+    } else {
+        constexpr int count = (sizeof(T) + 3) / 4;
+        std::uint32_t words[count] = {};
+        memcpy(words, &x, sizeof(T));
+#pragma unroll
+        for (std::uint32_t& word : words) {
+            word = function(word);
+        }
+        memcpy(&result, words, sizeof(T));
+    }
     return result;
 }
 
