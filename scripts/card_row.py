@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from measurements import ROOT, power, read
 
 DISPATCH = ROOT / "stream_compaction" / "single_pass" / "dispatch.cuh"
-LIMITS = ("ofTiny", "ofSmall", "ofLarge")
+LIMITS = {"scan": ("ofTiny", "ofSmall", "ofLarge"), "compact": ("ofTiny", "ofSmall", "ofHalf", "ofWhole")}
 VECTOR_BYTES = 16
 COUNTED = 4  # elements of a vector that a compaction counts as one, like countedLength
 
@@ -58,16 +58,19 @@ class Case:
         counted = min(self.length, COUNTED) if self.operation == "compact" else self.length
         vectors = -(-self.n // counted)
         alone = next((name for name in ("Tiny", "Small", "Medium") if vectors <= shapes[name][0] * shapes[name][1]), None)
-        name = alone or next((name for name, limit in zip(("Tiny", "Small", "Large"), limits) if vectors <= limit), None)
-        if name == "Large" and counted < self.length:
-            name = None  # as in compactLimits
-        if name:
+        words = {"Large": -(-element_bytes(self.kind) // 4)}  # of a sum, as wordsOf
+        names = ((limit[2:], most) for limit, most in zip(LIMITS[self.operation], limits))
+        name = alone or next((name for name, most in names if vectors * words.get(name, 1) <= most), None)
+        if name in shapes:
             threads, rows = shapes[name]
             return "resident", threads, max(1, rows * counted // self.length)
         if self.operation == "scan":
             wide = self.length > 2 and vectors <= 1 << 24  # as in withScanBlock
             return "look-back", *shapes["WideScan" if wide else "Scan"]
-        return "look-back", 256, max(1, min(8, 64 // self.length))
+        rows = max(1, min(8, 64 // self.length))
+        packed = {"Half": [max(1, rows // 2), rows], "Whole": [rows]}.get(name, [])
+        return next((("packed", 256, height) for height in packed if ("packed", 256, height) in self.times),
+                    ("look-back", 256, rows))
 
     def loss(self, limits, shapes):
         """By which fraction that is slower than the fastest; None if it was not measured."""
@@ -78,7 +81,7 @@ class Case:
 def cases_of(rows, operation):
     cases = {}
     for row in rows:
-        if row["operation"] == operation and row["kernel"] in ("resident", "look-back") and row["order"] != "ticket":
+        if row["operation"] == operation and row["kernel"] in ("resident", "packed", "look-back") and row["order"] != "ticket":
             key = operation, row["type"], int(row["n"])
             case = cases.setdefault(key, Case(*key, {}))
             case.times[row["kernel"], int(row["threads"]), int(row["rows"])] = float(row["median_us"])
@@ -93,7 +96,8 @@ def losses(cases, limits, shapes):
 
 def best_limits(cases, shapes):
     powers = [1 << exponent for exponent in range(10, 23)]
-    tried = ((losses(cases, limits, shapes), limits) for limits in itertools.combinations_with_replacement(powers, 3))
+    limits_to_try = itertools.combinations_with_replacement(powers, len(LIMITS[cases[0].operation]))
+    tried = ((losses(cases, limits, shapes), limits) for limits in limits_to_try)
     return min((statistics.fmean(lost), limits) for lost, limits in tried if lost)[1]
 
 
@@ -106,8 +110,8 @@ def verdict(name, cases, limits, shapes):
             f"{100 * lost[worst]:.1f} % at worst ({cases[worst].kind}, {power(cases[worst].n)})")
 
 
-def limits_text(limits):
-    return ", ".join(f".{name} = 1u << {limit.bit_length() - 1}" for name, limit in zip(LIMITS, limits))
+def limits_text(operation, limits):
+    return ", ".join(f".{name} = 1u << {limit.bit_length() - 1}" for name, limit in zip(LIMITS[operation], limits))
 
 
 def main():
@@ -120,7 +124,7 @@ def main():
     for operation in ("scan", "compact"):
         cases = cases_of(rows, operation)
         best = best_limits(cases, shapes)
-        print(f".{operation} = {{{limits_text(best)}}},")
+        print(f".{operation} = {{{limits_text(operation, best)}}},")
         print("   ", verdict("these", cases, best, shapes))
         print("   ", verdict("those in use", cases, limits_in_use(operation), shapes))
 

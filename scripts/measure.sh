@@ -80,7 +80,7 @@ kept_fractions() {
 }
 
 partitions() {
-    measure partitions.csv --sweep 2^20,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,"$cub"
+    measure partitions.csv --sweep 2^18:2^22,2^24,2^28,npot --op partition --variant single-pass,single-pass-apart,"$cub"
 }
 
 # Segments from one element to the whole array.

@@ -303,16 +303,34 @@ def single_pass_designs():
     return "\n".join([*lines, "", f"The best shape of each. From {files}."])
 
 
+def blocks_that_meet():
+    """Operations on middle-sized arrays before their blocks met, or met in this way, and now."""
+    files = ("sweep.csv", "partitions.csv", "runs.csv", "flagged.csv", "top_k.csv")
+    now = read(*files)
+    lines, used = [], []
+    for row in read("designs/before_blocks_meet.csv"):
+        same = best(now, **{column: row[column] for column in ("operation", "variant", "type", "n", "input", "mode")})
+        used += [row, same]
+        lines.append([row["operation"], f"`{row['variant']}`", power(int(row["n"])), format_time(row),
+                      format_time(same), times(row, same)])
+    return "\n".join([*table(["operation", "variant", "n", "before", "now", "ratio"], lines, 2), "",
+                      f"{now[0]['gpu']}, cold, median times ({about_noise(used)}). "
+                      f"From {link('designs/before_blocks_meet.csv')}, "
+                      f"{', '.join(map(link, files))}."])
+
+
 def resident_or_look_back():
     """Shapes between which scans and compactions choose, on both cards."""
     shapes = {"256 x 1": ("resident", "256", "1"), "256 x 4": ("resident", "256", "4"),
-              "256 x 8": ("resident", "256", "8"), "look-back, 128 x 16": ("look-back", "128", "16"),
-              "look-back, 256 x 4": ("look-back", "256", "4")}
+              "256 x 8": ("resident", "256", "8"), "packed, 256 x 4": ("packed", "256", "4"),
+              "packed, 256 x 8": ("packed", "256", "8"), "look-back, 128 x 16": ("look-back", "128", "16"),
+              "look-back, 256 x 4": ("look-back", "256", "4"), "look-back, 256 x 8": ("look-back", "256", "8")}
     lines = ["| card | operation | type | n | " + " | ".join(shapes) + " |",
              "| --- | --- | --- | ---: |" + " ---: |" * len(shapes)]
     for card in CARDS:
         rows = read("tune.csv", folder=DATA.parent / card)
-        for operation, kind, exponents in (("compact", "uint8", (12, 14, 19, 20, 21)), ("scan", "int32", (21, 22)),
+        for operation, kind, exponents in (("compact", "uint8", (12, 14, 19, 20, 21)),
+                                           ("compact", "int32", (19, 20, 21, 22)), ("scan", "int32", (21, 22)),
                                            ("scan", "double", (20, 21))):
             for n in (1 << k for k in exponents):
                 times_of = {(row["kernel"], row["threads"], row["rows"]): format_time(row) for row in rows
@@ -1256,6 +1274,7 @@ BLOCKS = {
                                       "byte-compaction-designs": byte_compaction_designs,
                                       "single-pass-designs": single_pass_designs,
                                       "resident-or-look-back": resident_or_look_back, "card-rows": card_rows,
+                                      "blocks-that-meet": blocks_that_meet,
                                       "middle-sizes": middle_sizes},
     "docs/lab-notes/radix_sort.md": {"radix-results": radix_results, "radix-profile": radix_profile, "radix-ways": radix_ways,
                                      "radix-small": radix_small, "radix-shapes": radix_shapes, "radix-designs": radix_designs,

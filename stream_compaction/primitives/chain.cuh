@@ -17,7 +17,8 @@
 /// sum of the earlier ones.
 ///
 /// If all blocks are resident, they exchange their sums around a barrier of the grid (GridChain). Otherwise they look
-/// back (LookBackChain).
+/// back (LookBackChain). A kernel that takes either one publishes by one warp, meets by all threads, and then asks by
+/// one warp.
 namespace StreamCompaction {
 
 /// The sums that a block learns from its grid.
@@ -30,26 +31,58 @@ struct GridSums {
 /// A chain for a cooperative grid. Block b has tile b and publishes its sum in places[b], in global memory.
 template <typename T>
 struct GridChain {
+    using Value = T;
+
     T* places;  ///< one per block
+
+    static constexpr bool meetsInGrid = true;  ///< whether each block must call meet()
+
+    /// A grid whose blocks meet takes no tickets.
+    [[nodiscard]] __device__ std::uint64_t* ticketCounter() const { return nullptr; }
 
     /// Called by all threads of the block. Returns once all blocks have published.
     __device__ void publish(const T& mine) const {
-        if (threadIdx.x == 0) {
-            places[blockIdx.x] = mine;
+        if (Warp::index() == 0) {
+            publish(static_cast<int>(blockIdx.x), mine);
         }
-        cooperative_groups::this_grid().sync();
+        meet();
+    }
+
+    /// Called by one warp, before meet().
+    __device__ void publish(int tile, const T& mine) const {
+        if (Warp::lane() == 0) {
+            places[tile] = mine;
+        }
+    }
+    /// Called by all threads of the block. Returns once all blocks have published. Does nothing in a grid of one block.
+    __device__ void meet() const {
+        if (gridDim.x > 1) {
+            cooperative_groups::this_grid().sync();
+        }
     }
 
     /// The sum of the blocks before this one, in every thread. The order of operands is kept.
     template <typename Op>
     [[nodiscard]] __device__ T before(const Op& op) const {
-        const T identity = op.template identity<T>();
-        T sum = identity;
-        for (unsigned first = 0; first < blockIdx.x; first += Warp::lanes) {
-            const unsigned block = first + Warp::lane();
-            sum = op(sum, Warp::reduce(block < blockIdx.x ? places[block] : identity, op));
+        T sum = op.template identity<T>();
+        if constexpr (isCommutative<Op>()) {
+            for (unsigned block = Warp::lane(); block < blockIdx.x; block += Warp::lanes) {
+                sum = op(sum, places[block]);
+            }
+        } else {
+            const unsigned perLane = (blockIdx.x + Warp::lanes - 1) / Warp::lanes;
+            const unsigned end = min((Warp::lane() + 1) * perLane, blockIdx.x);
+            for (unsigned block = Warp::lane() * perLane; block < end; ++block) {
+                sum = op(sum, places[block]);
+            }
         }
-        return sum;
+        return Warp::reduce(sum, op);
+    }
+
+    /// The same, called as for a LookBackChain.
+    template <typename Op>
+    [[nodiscard]] __device__ T before(int /*tile*/, const T& /*mine*/, const Op& op) const {
+        return before(op);
     }
 
     /// The sum of the blocks before this one and the sum of all blocks, in every thread. Reads each place once.
@@ -71,15 +104,21 @@ struct GridChain {
 /// ticket counter and the statuses of the tiles. An earlier kernel of the stream clears it.
 template <typename T>
 struct LookBackChain {
+    using Value = T;
     using Platform = LookBack::DevicePlatform;
     using Statuses = LookBack::Statuses<T>;
 
     std::uint64_t* words;
     std::size_t tiles;
 
+    static constexpr bool meetsInGrid = false;
+
     [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
         return ticketWords + Statuses::wordsFor(tiles);
     }
+
+    [[nodiscard]] __device__ std::uint64_t* ticketCounter() const { return words; }
+    __device__ void meet() const {}
 
     /// Called by one warp, as soon as the tile's sum is known. Waits for the earlier kernels of the stream, because one
     /// of them clears the words.

@@ -7,6 +7,8 @@
 #include <cstdint>
 
 #include "stream_compaction/primitives/bulk_copy.cuh"
+#include "stream_compaction/primitives/warp.cuh"
+#include "stream_compaction/runtime/device.h"
 #include "stream_compaction/runtime/early_launch.cuh"
 #include "stream_compaction/runtime/element_count.cuh"
 #include "stream_compaction/runtime/launch.cuh"
@@ -46,6 +48,36 @@ template <auto kernel, typename Count>
     } else {
         return tiles;
     }
+}
+
+/// The most blocks that meet (GridChain). Each needs an element of scratch.
+inline constexpr std::size_t mostMeetingBlocks = 1024;
+
+/// Whether `blocks` blocks of a launch of `kernel` can meet.
+template <auto kernel>
+[[nodiscard]] bool canMeet(std::size_t blocks, int threads) {
+    return blocks <= std::min<std::size_t>(mostMeetingBlocks, onCurrentDevice<kernel>(threads).residentBlocks);
+}
+
+/// Whether there are so few tiles that small tiles whose blocks meet are faster than look-back: two per multiprocessor,
+/// measured on an H200.
+[[nodiscard]] inline bool areFew(std::size_t tiles) { return tiles <= 2 * currentDevice().multiprocessors; }
+
+/// Whether this block has no tile of a grid whose blocks meet. If so, it has met them, with the sum zero. Called by all
+/// threads.
+template <typename Count, typename Chain>
+[[nodiscard]] __device__ bool hasMetWithoutTile(const Chain& chain, int tiles) {
+    if constexpr (isOnDevice<Count> && Chain::meetsInGrid) {
+        const int tile = static_cast<int>(blockIdx.x);
+        if (tile >= tiles) {
+            if (threadIdx.x < Warp::lanes) {
+                chain.publish(tile, typename Chain::Value{});
+            }
+            chain.meet();
+            return true;
+        }
+    }
+    return false;
 }
 
 /// Calls `work(tile)` for each tile of this block, by all threads. `take(round)` returns the block's tile of a round.

@@ -36,9 +36,13 @@ struct TileFor {
     static constexpr int length = vectorLength<Stored<Keys>, Stored<Values>, K, T>;
     static constexpr int threads = length < 4 ? 128 : 256;
     static constexpr int bytesPerThread = length < 4 ? 360 : 176;
-    static constexpr int vectors = std::min<int>(32, bytesPerThread / (Bytes::ofKeys + Bytes::ofValues)) / length;
+    static constexpr int mostVectors = std::min<int>(32, bytesPerThread / (Bytes::ofKeys + Bytes::ofValues)) / length;
+    static constexpr int vectors = std::max(1, mostVectors - (mostVectors + 1) % 2);
 
-    using Shape = ThreadwiseShape<threads, std::max(1, vectors - (vectors + 1) % 2), length>;
+    using Shape = ThreadwiseShape<threads, vectors, length>;
+
+    /// The tile of a block that meets all others: small, so that few elements occupy many multiprocessors.
+    using SmallShape = ThreadwiseShape<threads, std::min(vectors, 5), length>;
 };
 
 /// Registers per thread for its keys and values. Bytes are processed one per register. Values that come from no array
@@ -116,11 +120,12 @@ template <int length>
 ///
 /// Work O(n), steps O(n / resident elements). Reads 8 bytes per int key and int value and writes 8 bytes per run. If
 /// the values are a function of the index, it reads 4 bytes. DRAM bandwidth is the limit.
-template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Equal,
+template <typename Shape, typename Chain, typename Keys, typename Values, typename K, typename T, typename Equal,
           typename Op, typename Count>
 __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, Values, K, T>()))
-    kernReduceByKey(Count number, K* uniqueKeys, T* sums, std::size_t* count, LookBackChain<OpenRun<T, Heads>> chain,
-                    Keys keys, Values values, TileOrder order, Equal equal, Op op) {
+    kernReduceByKey(Count number, K* uniqueKeys, T* sums, std::size_t* count, Chain chain, Keys keys, Values values,
+                    TileOrder order, Equal equal, Op op) {
+    using Part = typename Chain::Value;
     using Bytes = BytesPerElement<Keys, Values, K, T>;
     constexpr bool sharesMemory = Bytes::ofValues == 0;
     using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * Bytes::ofKeys>;
@@ -131,7 +136,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     __shared__ typename KeyLoader::Storage keyStorage;
     __shared__ typename ValueLoader::Storage valueStorage;
     __shared__ SharedArray<PartOfTile, Shape::warps> warpParts;
-    __shared__ SharedArray<OpenRun<T, Heads>, 1> partBefore;
+    __shared__ SharedArray<Part, 1> partBefore;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
     const int tiles = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1;  // the end of the array is in one of them
@@ -143,7 +148,12 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     PairLoader<KeyLoader, ValueLoader> loader{keyLoader, valueLoader};
     const JoinParts<Op> join{op};
 
-    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    if (hasMetWithoutTile<Count>(chain, tiles)) {
+        return;
+    }
+    const auto take = [&](int round) {
+        return beginTile<Count>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
+    };
     forEachTile<Count>(tiles, take, [&](int tile) {
         Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
         loader.finish(tile);
@@ -171,7 +181,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
             Block::scanWarps<Shape::warps>(Warp::broadcast(upTo, Warp::lanes - 1), warpParts.data(), join);
         const PartOfTile beforeInWarp = Warp::shiftUp(upTo, 1);
         const PartOfTile beforeThread = Warp::lane() == 0 ? place.before : join(place.before, beforeInWarp);
-        const OpenRun<T, Heads> partOfTile{place.all.heads, place.all.sum};
+        const Part partOfTile{place.all.heads, place.all.sum};
         if (Warp::index() == 0) {
             chain.publish(tile, partOfTile);
         }
@@ -207,12 +217,13 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
             }
         }
 
-        // Look back.
+        // Learn what earlier tiles leave open.
         const bool isLast = tile == tiles - 1;
         const std::uint32_t ends = place.all.heads;
         const std::uint32_t begins = ends - (isLast ? 1 : 0);
+        chain.meet();
         if (Warp::index() == 0) {
-            const OpenRun<T, Heads> part = chain.before(tile, partOfTile, join);
+            const Part part = chain.before(tile, partOfTile, join);
             if (threadIdx.x == 0) {
                 *partBefore.data() = part;
                 if (isLast) {
@@ -269,10 +280,14 @@ struct ReduceByKey {
                                            const Functions&... /*functions*/) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(most);
-        const std::size_t tiles =
-            Common::blocksFor(most + 1, TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>::Shape::elements);
+        using Tiles = TileFor<SourceOf<Keys>, SourceOf<Values>, K, T>;
         using WidestChain = LookBackChain<OpenRun<T, std::uint64_t>>;
-        return most == 0 ? 0 : scratchBytesFor<std::uint64_t>(WidestChain::wordsFor(tiles));
+        const std::size_t tiles = tilesOf<typename Tiles::Shape>(most);
+        const std::size_t tilesTogether = std::min(tilesOf<typename Tiles::SmallShape>(most), mostMeetingBlocks);
+        Arguments::requireAtMost("tiles", tiles, Common::mostBlocks);
+        return most == 0 ? 0
+                         : std::max(scratchBytesFor<OpenRun<T, std::uint32_t>>(tilesTogether),
+                                    scratchBytesFor<std::uint64_t>(WidestChain::wordsFor(tiles)));
     }
 
     /// Adds up, and compares by ==.
@@ -312,9 +327,15 @@ struct ReduceByKey {
             SinglePass::countNothing(number, count, stream);
             return;
         }
-        using Shape = typename TileFor<KeySource, ValueSource, K, T>::Shape;
+        using Tiles = TileFor<KeySource, ValueSource, K, T>;
+        if (areFew(tilesOf<typename Tiles::SmallShape>(most)) &&
+            reduceTogether<typename Tiles::SmallShape>(keySource, valueSource, uniqueKeys, sums, count, number, op,
+                                                       equal, arena, stream)) {
+            return;
+        }
         const auto enqueueWith = [&]<typename Heads>(Heads) {
-            reduce<Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, number, op, equal, arena, stream);
+            reduceByLookBack<typename Tiles::Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, number, op,
+                                                           equal, arena, stream);
         };
         // Wide numbers of heads would take a second word only beside sums that take one.
         if constexpr (LookBack::Coding<T>::words == 1) {
@@ -326,24 +347,44 @@ struct ReduceByKey {
         enqueueWith(std::uint64_t{});
     }
 
-    /// Over tiles of the given shape. `Heads` is the type of the number of runs.
+    /// Over tiles of the given shape, by blocks that are all resident. Returns false if there are too many of them.
+    template <typename Shape, typename Keys, typename Values, typename K, typename T, typename Count, typename Op,
+              typename Equal>
+    [[nodiscard]] bool reduceTogether(const Keys& keys, const Values& values, K* uniqueKeys, T* sums,
+                                      std::size_t* count, Count n, Op op, Equal equal, ScratchArena arena,
+                                      cudaStream_t stream) const {
+        using Chain = GridChain<OpenRun<T, std::uint32_t>>;
+        constexpr auto kernel = kernReduceByKey<Shape, Chain, Keys, Values, K, T, Equal, Op, Count>;
+        const std::size_t tiles = tilesOf<Shape>(capacityOf(n));
+        if (!canMeet<kernel>(tiles, Shape::threads)) {
+            return false;
+        }
+        launch<kernel>({tiles, Shape::threads, 0, tiles > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
+                       uniqueKeys, sums, count, Chain{arena.take<typename Chain::Value>(tiles)}, keys, values,
+                       TileOrder::BlockIndex, equal, op);
+        return true;
+    }
+
+    /// Over tiles of the given shape, by look-back. `Heads` is the type of the number of runs.
     template <typename Shape, typename Heads, typename Keys, typename Values, typename K, typename T, typename Count,
               typename Op, typename Equal>
-    void reduce(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, Count n, Op op,
-                Equal equal, ScratchArena arena, cudaStream_t stream) const {
+    void reduceByLookBack(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, Count n,
+                          Op op, Equal equal, ScratchArena arena, cudaStream_t stream) const {
         using Chain = LookBackChain<OpenRun<T, Heads>>;
-        constexpr auto kernel = kernReduceByKey<Shape, Heads, Keys, Values, K, T, Equal, Op, Count>;
-        const std::size_t tiles = capacityOf(n) / Shape::elements + 1;  // the end of the array is in one of them
+        constexpr auto kernel = kernReduceByKey<Shape, Chain, Keys, Values, K, T, Equal, Op, Count>;
+        const std::size_t tiles = tilesOf<Shape>(capacityOf(n));
         const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
-        // A tile alone reads no word.
-        const bool isAlone = tiles == 1;
-        if (!isAlone) {
-            clearWords(chain.words, Chain::wordsFor(tiles), stream);
-        }
+        clearWords(chain.words, Chain::wordsFor(tiles), stream);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
-        launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n,
-                       uniqueKeys, sums, count, chain, keys, values,
-                       isAlone ? TileOrder::BlockIndex : orderFor(order, blocks, tiles), equal, op);
+        launch<kernel>({blocks, Shape::threads, 0, Begin::Programmatic}, stream, n, uniqueKeys, sums, count, chain,
+                       keys, values, orderFor(order, blocks, tiles), equal, op);
+    }
+
+  private:
+    /// The tiles of n elements. The end of the array is in one of them.
+    template <typename Shape>
+    [[nodiscard]] static std::size_t tilesOf(std::size_t n) {
+        return n / Shape::elements + 1;
     }
 };
 

@@ -126,16 +126,23 @@ __device__ inline void countNothing(std::size_t n, std::size_t* count) {
     }
 }
 
-/// Looks back for the number of elements that earlier tiles keep, and shares it in `keptBefore`. Called by all threads;
-/// contains a barrier. The last tile writes the number of all kept elements.
-__device__ inline void shareKeptBefore(const LookBackChain<LookBack::Count>& chain, int tile, int tiles,
-                                       LookBack::Count tileCount, std::uint64_t& keptBefore, std::size_t* count) {
+/// Learns how many elements earlier tiles keep and, if all tiles meet, how many all keep, and shares that in `kept`.
+/// Called by all threads; contains a barrier. The last tile writes the number of all kept elements.
+template <typename Chain>
+__device__ void shareKept(const Chain& chain, int tile, int tiles, LookBack::Count tileCount,
+                          GridSums<std::uint64_t>& kept, std::size_t* count) {
+    chain.meet();
     if (Warp::index() == 0) {
-        const LookBack::Count before = chain.before(tile, tileCount, LookBack::AddCounts{});
+        GridSums<LookBack::Count> sums{};
+        if constexpr (Chain::meetsInGrid) {
+            sums = chain.beforeAndAll(LookBack::AddCounts{});
+        } else {
+            sums.before = chain.before(tile, tileCount, LookBack::AddCounts{});
+        }
         if (threadIdx.x == 0) {
-            keptBefore = before.value;
+            kept = {sums.before.value, sums.all.value};
             if (tile == tiles - 1) {
-                *count = before.value + tileCount.value;
+                *count = sums.before.value + tileCount.value;
             }
         }
     }
@@ -148,13 +155,6 @@ void countNothing(const Number& n, std::size_t* count, cudaStream_t stream) {
     tellExceeded(n, stream);
     Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");
 }
-
-/// What happens to the elements that are not kept.
-enum class Rejects {
-    Dropped,
-    Apart,   ///< in order, in an array of their own
-    Behind,  ///< in order, behind the kept ones
-};
 
 /// Compaction in registers, for arrays that fit into those of one block or of all blocks together.
 ///
@@ -223,7 +223,7 @@ template <typename T, typename Shape>
     return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
 }
 
-/// The elements of a vector in a compaction by look-back. Beside longer vectors of bytes, the lanes of a warp would
+/// The elements of a vector in a compaction that packs. Beside longer vectors of bytes, the lanes of a warp would
 /// pack to places so far apart that they meet in banks.
 template <typename Element, typename T>
 inline constexpr int packedLength = sizeof(T) == 1 ? std::min(4, vectorLength<Element, T>) : vectorLength<Element, T>;
@@ -232,27 +232,31 @@ inline constexpr int packedLength = sizeof(T) == 1 ? std::min(4, vectorLength<El
 template <typename Shape, typename Source, typename T>
 inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored<Source>), sizeof(T));
 
-/// Compaction fused with the chained scan of its counts (see kernScanLookBack), for arrays of any size, in one pass.
+/// Compaction fused with the chained scan of its counts (see kernScanLookBack), in one pass.
 ///
 /// A block counts the elements that it keeps of its tile, and publishes the count. It packs these elements in order in
-/// shared memory, where the tile was. One warp looks back for the number of elements that earlier tiles keep. Then the
-/// block stores the packed run in aligned vectors. Packing is done before the look-back ends, so it is off the critical
-/// path. A scatter straight to global memory takes twice the time.
+/// shared memory, where the tile was. One warp learns the number of elements that earlier tiles keep: it looks back or,
+/// if all blocks are resident, meets the others. Then the block stores the packed run in aligned vectors. Packing is
+/// done before the look-back ends, so it is off the critical path. A scatter straight to global memory takes twice the
+/// time.
 ///
-/// With Rejects::Behind the others go to the end of `odata` in reverse, because the number of all kept elements is
-/// known only when the last tile is done. kernReverseRest restores their order.
+/// With Rejects::Behind the others go behind the kept ones. Blocks that look back do not know how many these are until
+/// the last tile is done, so they store the others at the end of `odata`, in reverse. kernReverseRest restores their
+/// order.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 4 bytes per int and writes 4 bytes per kept int. DRAM bandwidth is
 /// the limit.
-template <typename Shape, Rejects rejects, typename Source, typename T, typename Predicate, typename Count>
+template <typename Shape, Rejects rejects, typename Chain, typename Source, typename T, typename Predicate,
+          typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
                                                                           registersToCompact<T, Shape>(rejects)))
-    kernCompactLookBack(Count number, T* odata, T* rejected, std::size_t* count, LookBackChain<LookBack::Count> chain,
-                        Source source, TileOrder order, Predicate keep) {
+    kernCompactPacked(Count number, T* odata, T* rejected, std::size_t* count, Chain chain, Source source,
+                      TileOrder order, Predicate keep) {
+    constexpr bool isInReverse = rejects == Rejects::Behind && !Chain::meetsInGrid;
     using Loader = SourceLoader<Source, Shape, tileBytes<Shape, Source, T>>;
     __shared__ typename Loader::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
-    __shared__ std::uint64_t keptBefore;
+    __shared__ GridSums<std::uint64_t> keptElsewhere;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
     const int tiles = Shape::tilesOf(n);
@@ -261,7 +265,12 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
     Loader loader(storage, source, n);
 
-    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    if (hasMetWithoutTile<Count>(chain, tiles)) {
+        return;
+    }
+    const auto take = [&](int round) {
+        return beginTile<Count>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
+    };
     forEachTile<Count>(tiles, take, [&](int tile) {
         const std::size_t begin = Shape::begin(tile);
         const int size = Shape::sizeOf(tile, n);
@@ -289,22 +298,25 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
         kept.distribute(
             rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
             [&](const T& x, std::uint32_t rank) {
-                if constexpr (rejects == Rejects::Apart) {
-                    packed[place.all + rank] = x;
-                } else if constexpr (rejects == Rejects::Behind) {
+                if constexpr (isInReverse) {
                     packed[size - 1 - rank] = x;
+                } else if constexpr (rejects != Rejects::Dropped) {
+                    packed[place.all + rank] = x;
                 }
             });
 
-        shareKeptBefore(chain, tile, tiles, tileCount, keptBefore, count);
+        shareKept(chain, tile, tiles, tileCount, keptElsewhere, count);
 
         // Store.
         const std::uint32_t rejectedCount = size - place.all;
+        const std::size_t keptBefore = keptElsewhere.before;
+        const std::size_t rejectedBefore = begin - keptBefore;
         copyRun(odata + keptBefore, loader.memory(), 0, place.all);
-        if constexpr (rejects == Rejects::Apart) {
-            copyRun(rejected + (begin - keptBefore), loader.memory(), place.all, rejectedCount);
-        } else if constexpr (rejects == Rejects::Behind) {
-            copyRun(odata + (n - (begin - keptBefore) - rejectedCount), loader.memory(), place.all, rejectedCount);
+        if constexpr (isInReverse) {
+            copyRun(odata + (n - rejectedBefore - rejectedCount), loader.memory(), place.all, rejectedCount);
+        } else if constexpr (rejects != Rejects::Dropped) {
+            T* const rest = rejects == Rejects::Behind ? odata + keptElsewhere.all : rejected;
+            copyRun(rest + rejectedBefore, loader.memory(), place.all, rejectedCount);
         }
     });
 }
@@ -380,17 +392,19 @@ struct CompactLauncher {
         constexpr int length = vectorLength<Element, T>;
         const std::size_t vectors = Common::divideRoundUp(n, countedLength<length>);
         const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * length);
+        const std::size_t halfTiles = Common::divideRoundUp(n, HalfCompactBlock<T>::vectors * length);
         return n == 0 ? 0
-                      : std::max(scratchBytesFor<std::uint32_t>(mostResidentBlocks(vectors, &Card::compact)),
-                                 scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
+                      : std::max({scratchBytesFor<std::uint32_t>(mostCompactBlocks(vectors)),
+                                  scratchBytesFor<LookBack::Count>(std::min(halfTiles, mostMeetingBlocks)),
+                                  scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles))});
     }
 
     template <typename Source, typename T, typename Count, typename Predicate>
     void operator()(const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const;
 
-    /// Launches blocks of the given shape that are all resident. Returns false if the elements do not fit into their
-    /// registers.
+    /// Launches blocks of the given shape that are all resident and scatter from registers. Returns false if the
+    /// elements do not fit into their registers.
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     [[nodiscard]] bool compactResident(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
                                        Predicate keep, ScratchArena arena, cudaStream_t stream) const {
@@ -411,17 +425,34 @@ struct CompactLauncher {
         }
     }
 
+    /// Launches blocks of the given shape that pack their tiles and meet. Returns false if there are too many of them.
+    template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
+    [[nodiscard]] bool compactTogether(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
+                                       Predicate keep, ScratchArena arena, cudaStream_t stream) const {
+        constexpr int length = packedLength<Stored<Source>, T>;
+        using Tile = TileShape<Shape::threads, Shape::rows * vectorLength<Stored<Source>, T> / length, length>;
+        using Chain = GridChain<LookBack::Count>;
+        constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
+        const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
+        if (!canMeet<kernel>(blocks, Tile::threads)) {
+            return false;
+        }
+        launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
+                       rejected, count, Chain{arena.take<LookBack::Count>(blocks)}, in, TileOrder::BlockIndex, keep);
+        return true;
+    }
+
     /// By look-back over tiles of the given shape.
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     void compactByLookBack(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
                            ScratchArena arena, cudaStream_t stream) const {
         constexpr int length = packedLength<Stored<Source>, T>;
         using Tile = TileShape<Shape::threads, Shape::rows * vectorLength<Stored<Source>, T> / length, length>;
-        constexpr auto kernel = kernCompactLookBack<Tile, rejects, Source, T, Predicate, Count>;
+        using Chain = LookBackChain<LookBack::Count>;
+        constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
-        const LookBackChain<LookBack::Count> chain{
-            arena.take<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)), tiles};
-        clearWords(chain.words, LookBackChain<LookBack::Count>::wordsFor(tiles), stream);
+        const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
+        clearWords(chain.words, Chain::wordsFor(tiles), stream);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
         launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, rejected, count, chain, in,
                        orderFor(order, blocks, tiles), keep);
@@ -451,12 +482,17 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
         return;
     }
     constexpr int length = vectorLength<Element, T>;
-    const bool isDone =
-        withResidentShape(Common::divideRoundUp(most, countedLength<length>),
-                          compactLimits<length>(rejects == Rejects::Apart), false, [&]<typename Shape>(Shape) {
-                              return compactResident(ResidentCompactBlock<Shape, length>{}, in, out, rejected, count, n,
-                                                     keep, arena, stream);
-                          });
+    const std::size_t vectors = Common::divideRoundUp(most, countedLength<length>);
+    const CompactLimits limits = compactLimits(rejects);
+    const auto scatter = [&]<typename Shape>(Shape) {
+        return compactResident(ResidentCompactBlock<Shape, length>{}, in, out, rejected, count, n, keep, arena, stream);
+    };
+    const auto pack = [&](auto shape) {
+        return compactTogether(shape, in, out, rejected, count, n, keep, arena, stream);
+    };
+    const bool isDone = withResidentShape(vectors, limits, scatter) ||
+                        (vectors <= limits.ofHalf && pack(HalfCompactBlock<T>{})) ||
+                        (vectors <= limits.ofWhole && pack(CompactBlock<T>{}));
     if (!isDone) {
         compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
     }

@@ -25,6 +25,10 @@ using FlaggedTile =
     TileShape<256, std::max(1, static_cast<int>(std::min<std::size_t>(32, 128 / sizeof(S)) / vectorLength<S>)),
               vectorLength<S>>;
 
+/// The tile of a block that meets all others: small, so that few elements occupy many multiprocessors.
+template <typename S>
+using SmallFlaggedTile = TileShape<256, 1, vectorLength<S>>;
+
 /// Stores load(i) at to[i] for each i below `end`, by all threads of the block. The loads of a batch are on their way
 /// at once.
 template <typename Word, typename Load>
@@ -62,7 +66,7 @@ __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const 
     }
 }
 
-/// Compaction by flags, fused with the chained scan of its counts (see kernCompactLookBack).
+/// Compaction by flags, fused with the chained scan of its counts (see kernCompactPacked).
 ///
 /// A block loads the flags of its tile, counts what it keeps and publishes the count. It writes the places of the
 /// kept elements, in order, to shared memory, where the flags were. One warp looks back for the number of elements
@@ -71,16 +75,17 @@ __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const 
 ///
 /// Work O(n), steps O(n / resident elements). Reads the flags, and the sectors that hold kept elements. Writes the
 /// kept elements. DRAM bandwidth is the limit.
-template <typename Shape, typename Source, typename Flags, typename T, typename Predicate, typename Count>
+template <typename Shape, typename Chain, typename Source, typename Flags, typename T, typename Predicate,
+          typename Count>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Flags, PlaceInTile>, 40))
-    kernCompactFlagged(Count number, T* odata, std::size_t* count, LookBackChain<LookBack::Count> chain, Source source,
-                       Flags flags, TileOrder order, Predicate keep) {
+    kernCompactFlagged(Count number, T* odata, std::size_t* count, Chain chain, Source source, Flags flags,
+                       TileOrder order, Predicate keep) {
     static_assert(Shape::elements <= 1 << 16, "a place has 16 bits");
     using Loader = SourceLoader<Flags, Shape, tileBytes<Shape, Flags, PlaceInTile>>;
     __shared__ typename Loader::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
-    __shared__ std::uint64_t keptBefore;
+    __shared__ GridSums<std::uint64_t> keptElsewhere;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
     const int tiles = Shape::tilesOf(n);
@@ -89,7 +94,12 @@ __global__ void __launch_bounds__(Shape::threads,
     }
     Loader loader(storage, flags, n);
 
-    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
+    if (hasMetWithoutTile<Count>(chain, tiles)) {
+        return;
+    }
+    const auto take = [&](int round) {
+        return beginTile<Count>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
+    };
     forEachTile<Count>(tiles, take, [&](int tile) {
         const std::size_t begin = Shape::begin(tile);
         const int size = Shape::sizeOf(tile, n);
@@ -120,9 +130,9 @@ __global__ void __launch_bounds__(Shape::threads,
             rows, place.before, size, [&](PlaceInTile at, std::uint32_t rank) { places[rank] = at; },
             [](PlaceInTile, std::uint32_t) {});
 
-        shareKeptBefore(chain, tile, tiles, tileCount, keptBefore, count);
+        shareKept(chain, tile, tiles, tileCount, keptElsewhere, count);
 
-        gatherRun(odata + keptBefore, source, begin, places, place.all);
+        gatherRun(odata + keptElsewhere.before, source, begin, places, place.all);
     });
 }
 
@@ -153,7 +163,11 @@ struct CompactFlagged {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<Stored<SourceOf<In>>, Element, T>(most);
         const std::size_t tiles = Common::blocksFor(most, FlaggedTile<Element>::elements);
-        return most == 0 ? 0 : scratchBytesFor<std::uint64_t>(Chain::wordsFor(tiles));
+        const std::size_t tilesTogether =
+            std::min(Common::divideRoundUp(most, SmallFlaggedTile<Element>::elements), mostMeetingBlocks);
+        return most == 0 ? 0
+                         : std::max(scratchBytesFor<LookBack::Count>(tilesTogether),
+                                    scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(tiles)));
     }
 
     /// Keeps the elements whose flag is not zero.
@@ -183,29 +197,41 @@ struct CompactFlagged {
             countNothing(number, count, stream);
             return;
         }
-        compact<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+        const bool isDone =
+            compactTogether<SmallFlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+        if (!isDone) {
+            compactByLookBack<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+        }
     }
 
-    /// Over tiles of the given shape.
+    /// Over tiles of the given shape, by blocks that are all resident. Returns false if there are too many of them.
     template <typename Shape, typename Source, typename Flags, typename T, typename Count, typename Predicate>
-    void compact(const Source& source, const Flags& flags, T* out, std::size_t* count, Count n, Predicate keep,
-                 ScratchArena arena, cudaStream_t stream) const {
-        constexpr auto kernel = kernCompactFlagged<Shape, Source, Flags, T, Predicate, Count>;
+    [[nodiscard]] bool compactTogether(const Source& source, const Flags& flags, T* out, std::size_t* count, Count n,
+                                       Predicate keep, ScratchArena arena, cudaStream_t stream) const {
+        using Chain = GridChain<LookBack::Count>;
+        constexpr auto kernel = kernCompactFlagged<Shape, Chain, Source, Flags, T, Predicate, Count>;
+        const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
+        if (!canMeet<kernel>(tiles, Shape::threads)) {
+            return false;
+        }
+        launch<kernel>({tiles, Shape::threads, 0, tiles > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
+                       count, Chain{arena.take<LookBack::Count>(tiles)}, source, flags, TileOrder::BlockIndex, keep);
+        return true;
+    }
+
+    /// Over tiles of the given shape, by look-back.
+    template <typename Shape, typename Source, typename Flags, typename T, typename Count, typename Predicate>
+    void compactByLookBack(const Source& source, const Flags& flags, T* out, std::size_t* count, Count n,
+                           Predicate keep, ScratchArena arena, cudaStream_t stream) const {
+        using Chain = LookBackChain<LookBack::Count>;
+        constexpr auto kernel = kernCompactFlagged<Shape, Chain, Source, Flags, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
         const Chain chain{arena.take<std::uint64_t>(Chain::wordsFor(tiles)), tiles};
-        // A tile alone reads no word.
-        const bool isAlone = tiles == 1;
-        if (!isAlone) {
-            clearWords(chain.words, Chain::wordsFor(tiles), stream);
-        }
+        clearWords(chain.words, Chain::wordsFor(tiles), stream);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Shape::threads);
-        launch<kernel>({blocks, Shape::threads, 0, isAlone ? Begin::Normal : Begin::Programmatic}, stream, n, out,
-                       count, chain, source, flags, isAlone ? TileOrder::BlockIndex : orderFor(order, blocks, tiles),
-                       keep);
+        launch<kernel>({blocks, Shape::threads, 0, Begin::Programmatic}, stream, n, out, count, chain, source, flags,
+                       orderFor(order, blocks, tiles), keep);
     }
-
-  private:
-    using Chain = LookBackChain<LookBack::Count>;
 };
 
 }  // namespace StreamCompaction::SinglePass

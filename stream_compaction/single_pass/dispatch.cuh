@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/open_run.cuh"
@@ -21,25 +22,31 @@ struct BlockShape {
     static constexpr std::size_t vectors = std::size_t{threads} * rows;
 };
 
-/// The shapes of blocks that are all resident.
+/// The shapes of blocks that are all resident and keep their tiles in registers.
 using TinyBlock = BlockShape<256, 1>;
 using SmallBlock = BlockShape<256, 4>;
 using MediumBlock = BlockShape<512, 4>;  // always alone
-using LargeBlock = BlockShape<256, 8>;
+using LargeBlock = BlockShape<256, 8>;   // of scans
 
-/// The largest arrays for which a grid of each shape is faster than the next choice. Scans count vectors of 16 bytes.
-/// So do compactions, but vectors of more than four elements count as one per four elements (countedLength).
-struct ResidentLimits {
+/// The largest arrays for which a grid of each kind is faster than the next choice. Scans count vectors of 16 bytes. So
+/// do compactions, but vectors of more than four elements count as one per four elements (countedLength).
+struct ScanLimits {
     std::size_t ofTiny;
     std::size_t ofSmall;
-    std::size_t ofLarge;  ///< larger arrays take look-back
+    std::size_t ofLarge;  ///< times the words of a sum (wordsOf); larger arrays take look-back
+};
+struct CompactLimits {
+    std::size_t ofTiny;
+    std::size_t ofSmall;
+    std::size_t ofHalf;   ///< of blocks that pack half a tile and meet
+    std::size_t ofWhole;  ///< of blocks that pack a tile and meet; larger arrays take look-back
 };
 
 /// The limits of a kind of card.
 struct Card {
     unsigned multiprocessors;  ///< the fewest that a card of this kind has
-    ResidentLimits scan;
-    ResidentLimits compact;  ///< also for partitions
+    ScanLimits scan;
+    CompactLimits compact;  ///< also for partitions
 };
 
 /// The kinds of cards, smallest first. A card is of the last kind for which it has enough multiprocessors. To add a
@@ -47,8 +54,8 @@ struct Card {
 inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
-     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofLarge = 3u << 18},
-     .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofLarge = 1u << 18}},
+     .scan = {.ofTiny = 1u << 14, .ofSmall = 1u << 17, .ofLarge = 1u << 20},
+     .compact = {.ofTiny = 1u << 16, .ofSmall = 1u << 17, .ofHalf = 1u << 18, .ofWhole = 1u << 19}},
 };
 
 /// The row of the current device.
@@ -69,6 +76,8 @@ inline constexpr std::size_t mostVectorsOfWideBlocks = 1u << 24;
 template <typename T>
 using CompactBlock = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128,
                                 std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}))>;
+template <typename T>
+using HalfCompactBlock = BlockShape<CompactBlock<T>::threads, std::max(1, CompactBlock<T>::rows / 2)>;
 
 /// A compaction moves its elements one by one. So a vector counts as one per four elements when resident blocks are
 /// chosen, and a thread takes fewer rows of long vectors.
@@ -78,16 +87,29 @@ template <typename Shape, int vectorLength>
 using ResidentCompactBlock =
     BlockShape<Shape::threads, std::max(1, Shape::rows* countedLength<vectorLength> / vectorLength)>;
 
-/// The limits of a compaction. Large resident blocks do not pay for elements of less than four bytes, nor where
-/// look-back stores the rejected elements in the same pass: resident blocks scatter what they store.
-template <int vectorLength>
-[[nodiscard]] ResidentLimits compactLimits(bool storesRejectsInOnePass) {
-    ResidentLimits limits = currentCard().compact;
-    if (countedLength<vectorLength> < vectorLength || storesRejectsInOnePass) {
-        limits.ofLarge = limits.ofSmall;
+/// What happens to the elements that are not kept.
+enum class Rejects {
+    Dropped,
+    Apart,   ///< in order, in an array of their own
+    Behind,  ///< in order, behind the kept ones
+};
+
+/// The limits of a compaction. Resident blocks scatter what they store from registers, which pays for rejected elements
+/// only in the smallest arrays. Blocks that meet spare a partition into one array its second pass.
+[[nodiscard]] inline CompactLimits compactLimits(Rejects rejects) {
+    CompactLimits limits = currentCard().compact;
+    if (rejects != Rejects::Dropped) {
+        limits.ofSmall = limits.ofTiny;
+    }
+    if (rejects == Rejects::Behind) {
+        limits.ofWhole = std::numeric_limits<std::size_t>::max();
     }
     return limits;
 }
+
+/// The registers that a sum of type T takes.
+template <typename T>
+inline constexpr std::size_t wordsOf = Common::divideRoundUp(sizeof(T), 4);
 
 /// The blocks that look back in large scans of sums of type T, and whether large resident blocks pay. The operator on
 /// open runs does not commute, so a tile of them is published only when all its rows are scanned. Fewer rows take less
@@ -117,9 +139,9 @@ void withScanBlock(std::size_t vectors, Visit&& visit) {
 }
 
 /// Returns `visit(shape)` for the shape of the resident blocks that suits an array of `vectors` vectors: one block if
-/// it holds the array, else a grid. Returns `otherwise` if the array is too large.
-template <typename Visit, typename Result>
-constexpr Result withResidentShape(std::size_t vectors, const ResidentLimits& most, Result otherwise, Visit&& visit) {
+/// it holds the array, else a grid of tiny or small blocks. Returns false if the array is too large.
+template <typename Limits, typename Visit>
+bool withResidentShape(std::size_t vectors, const Limits& most, Visit&& visit) {
     if (vectors <= TinyBlock::vectors) {
         return visit(TinyBlock{});
     }
@@ -132,21 +154,32 @@ constexpr Result withResidentShape(std::size_t vectors, const ResidentLimits& mo
     if (vectors <= most.ofTiny) {
         return visit(TinyBlock{});
     }
-    if (vectors <= most.ofSmall) {
-        return visit(SmallBlock{});
-    }
-    return vectors <= most.ofLarge ? visit(LargeBlock{}) : otherwise;
+    return vectors <= most.ofSmall && visit(SmallBlock{});
+}
+
+/// The blocks of a shape for an array of up to `vectors` vectors, of which a grid takes at most `limit`.
+template <typename Shape>
+[[nodiscard]] constexpr std::size_t blocksUpTo(std::size_t limit, std::size_t vectors) {
+    return Common::divideRoundUp(std::min(vectors, limit), Shape::vectors);
 }
 
 /// The most resident blocks that any card uses for an array of up to `vectors` vectors. Each needs an element of
 /// scratch.
-[[nodiscard]] constexpr std::size_t mostResidentBlocks(std::size_t vectors, ResidentLimits Card::*limits) {
+[[nodiscard]] constexpr std::size_t mostScanBlocks(std::size_t vectors) {
     std::size_t most = 0;
     for (const Card& card : cards) {
-        const ResidentLimits& limit = card.*limits;
-        most = std::max({most, Common::divideRoundUp(std::min(vectors, limit.ofTiny), TinyBlock::vectors),
-                         Common::divideRoundUp(std::min(vectors, limit.ofSmall), SmallBlock::vectors),
-                         Common::divideRoundUp(std::min(vectors, limit.ofLarge), LargeBlock::vectors)});
+        most = std::max({most, blocksUpTo<TinyBlock>(card.scan.ofTiny, vectors),
+                         blocksUpTo<SmallBlock>(card.scan.ofSmall, vectors),
+                         blocksUpTo<LargeBlock>(card.scan.ofLarge, vectors)});
+    }
+    return most;
+}
+/// The same of a compaction that keeps its tiles in registers.
+[[nodiscard]] constexpr std::size_t mostCompactBlocks(std::size_t vectors) {
+    std::size_t most = 0;
+    for (const Card& card : cards) {
+        most = std::max({most, blocksUpTo<TinyBlock>(card.compact.ofTiny, vectors),
+                         blocksUpTo<SmallBlock>(card.compact.ofSmall, vectors)});
     }
     return most;
 }

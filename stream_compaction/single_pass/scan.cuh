@@ -203,14 +203,14 @@ struct Scan {
             return;
         }
         const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
-        const bool isDone = withResidentShape(vectors, currentCard().scan, false, [&](auto block) {
-            if constexpr (std::same_as<decltype(block), LargeBlock> &&
-                          !ScanBlockFor<SumOf<Initial>>::hasLargeResidentBlocks) {
-                return false;
-            } else {
-                return scanResident(block, source, out, n, op, initial, arena, stream);
-            }
+        const ScanLimits& limits = currentCard().scan;
+        bool isDone = withResidentShape(vectors, limits, [&](auto block) {
+            return scanResident(block, source, out, n, op, initial, arena, stream);
         });
+        if constexpr (ScanBlockFor<SumOf<Initial>>::hasLargeResidentBlocks) {
+            isDone = isDone || (vectors * wordsOf<SumOf<Initial>> <= limits.ofLarge &&
+                                scanResident(LargeBlock{}, source, out, n, op, initial, arena, stream));
+        }
         if (!isDone) {
             withScanBlock<Out, SumOf<Initial>>(
                 vectors, [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
@@ -225,7 +225,7 @@ struct Scan {
         const std::size_t vectors = Common::divideRoundUp(n, vectorLength<Element, Out>);
         const std::size_t tiles = Common::blocksFor(n, ScanBlockFor<T>::Type::vectors * vectorLength<Element, Out>);
         return n == 0 ? 0
-                      : std::max(scratchBytesFor<T>(mostResidentBlocks(vectors, &Card::scan)),
+                      : std::max(scratchBytesFor<T>(mostScanBlocks(vectors)),
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 

@@ -67,6 +67,15 @@ class SeededCompactTest : public SeededTest {
                                                                        n, IsOdd{}, arena, nullptr));
                               });
     }
+    template <Rejects rejects>
+    static void expectPackedTogether(std::size_t n, std::uint64_t seed) {
+        expectParted<rejects>(TileOrder::BlockIndex, n, seed,
+                              [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
+                                  const ScratchArena& arena) {
+                                  ASSERT_TRUE(launcher.compactTogether(TwoWarps{}, sourceOf(in), out, rejected, count,
+                                                                       n, IsOdd{}, arena, nullptr));
+                              });
+    }
 };
 
 TEST_F(SeededCompactTest, ByLookBack) {
@@ -94,8 +103,17 @@ TEST_F(SeededCompactTest, Together) {
     });
 }
 
-/// Expects the odd numbers of n random ones to be kept, over tiles of `threads` threads.
-template <int threads>
+TEST_F(SeededCompactTest, PackedTogether) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectPackedTogether<Rejects::Dropped>(1600 + seed % 7, seed);
+        expectPackedTogether<Rejects::Behind>(1400 + seed % 7, seed);
+        expectPackedTogether<Rejects::Apart>(900 + seed % 7, seed);
+    });
+}
+
+/// Expects the odd numbers of n random ones to be kept, over tiles of `threads` threads, by look-back or by blocks that
+/// meet.
+template <int threads, bool meets = false>
 void expectKeptByStencil(TileOrder order, std::size_t n, std::uint64_t seed) {
     using Shape = TileShape<threads, 2, 4>;
     const auto stencil = hostArray(n, Summand<int>{seed});
@@ -112,9 +130,16 @@ void expectKeptByStencil(TileOrder order, std::size_t n, std::uint64_t seed) {
     DeviceBuffer<std::size_t> count(1);
     const std::size_t bytes = scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(n));
     auto scratch = usedScratch(bytes);
-    SinglePass::CompactFlagged{order}.compact<Shape>(sourceOf(deviceIn.data()), sourceOf(deviceStencil.data()),
-                                                     out.data(), count.data(), n, IsOdd{},
-                                                     ScratchArena(scratch.bytes(), bytes), nullptr);
+    const SinglePass::CompactFlagged compact{order};
+    const ScratchArena arena(scratch.bytes(), bytes);
+    const auto source = sourceOf(deviceIn.data());
+    const auto flags = sourceOf(deviceStencil.data());
+    if constexpr (meets) {
+        ASSERT_TRUE(
+            compact.compactTogether<Shape>(source, flags, out.data(), count.data(), n, IsOdd{}, arena, nullptr));
+    } else {
+        compact.compactByLookBack<Shape>(source, flags, out.data(), count.data(), n, IsOdd{}, arena, nullptr);
+    }
     std::vector<std::size_t> counted(1);
     count.copyTo(counted);
     ASSERT_EQ(counted[0], expected.size()) << "n = " << n;
@@ -124,6 +149,12 @@ void expectKeptByStencil(TileOrder order, std::size_t n, std::uint64_t seed) {
 TEST_F(SeededCompactTest, FlaggedByLookBack) {
     underEverySeed(BlockOrder::ByIndex,
                    [](std::uint64_t seed) { expectKeptByStencil<64>(TileOrder::BlockIndex, 3300 + seed % 7, seed); });
+}
+
+TEST_F(SeededCompactTest, FlaggedTogether) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectKeptByStencil<64, true>(TileOrder::BlockIndex, 2800 + seed % 7, seed);
+    });
 }
 
 TEST_F(SeededCompactTest, FlaggedByTickets) {

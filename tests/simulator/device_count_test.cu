@@ -62,48 +62,94 @@ TEST_F(SeededDeviceCountTest, ScanOfFewTiles) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectScanned(smallCapacity, seed); });
 }
 
+/// Expects the even numbers in front of the odd ones from `enqueue(launcher, out, kept, arena)`.
+template <typename Enqueue>
+void expectParted(const Counted& numbers, std::size_t scratchBytes, Enqueue enqueue) {
+    GuardedArray<std::uint32_t> out(numbers.all.size());
+    DeviceBuffer<std::size_t> kept(1);
+    auto scratch = usedScratch(scratchBytes);
+    enqueue(SinglePass::CompactLauncher<SinglePass::Rejects::Behind>{}, out.data(), kept.data(),
+            ScratchArena(scratch.bytes(), scratchBytes));
+    std::vector<std::uint32_t> expected = numbers.actual;
+    const auto others = std::ranges::stable_partition(expected, IsEven{});
+    std::vector<std::size_t> counted(1);
+    kept.copyTo(counted);
+    ASSERT_EQ(counted[0], expected.size() - others.size());
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
 TEST_F(SeededDeviceCountTest, Compact) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const Counted numbers(numberFor(seed), capacity, seed);
-        GuardedArray<std::uint32_t> out(capacity);
-        DeviceBuffer<std::size_t> kept(1);
-        const std::size_t bytes =
-            scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(capacity / 64));
-        auto scratch = usedScratch(bytes);
-        SinglePass::CompactLauncher<SinglePass::Rejects::Behind>{}.compactByLookBack(
-            TwoWarps{}, sourceOf(numbers.in()), out.data(), noArray<std::uint32_t>, kept.data(), numbers.count(),
-            IsEven{}, ScratchArena(scratch.bytes(), bytes), nullptr);
-        std::vector<std::uint32_t> expected = numbers.actual;
-        const auto others = std::ranges::stable_partition(expected, IsEven{});
-        std::vector<std::size_t> counted(1);
-        kept.copyTo(counted);
-        ASSERT_EQ(counted[0], expected.size() - others.size());
-        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+        const std::size_t words = LookBackChain<LookBack::Count>::wordsFor(capacity / 64);
+        expectParted(numbers, scratchBytesFor<std::uint64_t>(words),
+                     [&](const auto& launcher, auto* out, std::size_t* kept, const ScratchArena& arena) {
+                         launcher.compactByLookBack(TwoWarps{}, sourceOf(numbers.in()), out, noArray<std::uint32_t>,
+                                                    kept, numbers.count(), IsEven{}, arena, nullptr);
+                     });
     });
 }
 
-TEST_F(SeededDeviceCountTest, RunLengths) {
-    using Shape = ThreadwiseShape<64, 1, 4>;
-    using Heads = std::uint32_t;
+TEST_F(SeededDeviceCountTest, CompactTogether) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        constexpr std::size_t most = 3000;
+        const Counted numbers(seed % 5 == 0 ? seed % 3 : 500 + seed * 97 % 2500, most, seed);
+        expectParted(
+            numbers, scratchBytesFor<std::uint64_t>(most),
+            [&](const auto& launcher, auto* out, std::size_t* kept, const ScratchArena& arena) {
+                ASSERT_TRUE(launcher.compactTogether(TwoWarps{}, sourceOf(numbers.in()), out, noArray<std::uint32_t>,
+                                                     kept, numbers.count(), IsEven{}, arena, nullptr));
+            });
+    });
+}
+
+/// Expects run lengths from `enqueue(unique, lengths, runs, arena)`.
+template <typename Enqueue>
+void expectRunLengths(const Counted& numbers, std::size_t scratchBytes, Enqueue enqueue) {
+    const std::size_t most = numbers.all.size();
+    GuardedArray<std::uint32_t> unique(most);
+    GuardedArray<std::uint32_t> lengths(most);
+    DeviceBuffer<std::size_t> runs(1);
+    auto scratch = usedScratch(scratchBytes);
+    enqueue(unique.data(), lengths.data(), runs.data(), ScratchArena(scratch.bytes(), scratchBytes));
+    std::vector<std::uint32_t> expected;
+    std::ranges::unique_copy(numbers.actual, std::back_inserter(expected));
+    std::vector<std::size_t> counted(1);
+    runs.copyTo(counted);
+    ASSERT_EQ(counted[0], expected.size());
+    ASSERT_TRUE(sameBits(unique.read(expected.size()), expected));
+    const auto all = lengths.read(expected.size());
+    ASSERT_EQ(std::accumulate(all.begin(), all.end(), std::size_t{0}), numbers.actual.size());
+}
+
+using ShapeOfRuns = ThreadwiseShape<64, 1, 4>;
+
+TEST_F(SeededDeviceCountTest, RunLengths) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        using Heads = std::uint32_t;
+        using Chain = LookBackChain<OpenRun<std::uint32_t, Heads>>;
         const Counted numbers(numberFor(seed), capacity, seed);
-        GuardedArray<std::uint32_t> unique(capacity);
-        GuardedArray<std::uint32_t> sums(capacity);
-        DeviceBuffer<std::size_t> runs(1);
-        const std::size_t bytes = scratchBytesFor<std::uint64_t>(
-            LookBackChain<OpenRun<std::uint32_t, Heads>>::wordsFor(capacity / Shape::elements + 1));
-        auto scratch = usedScratch(bytes);
-        Runs::ReduceByKey{}.reduce<Shape, Heads>(sourceOf(numbers.in()), generated(Runs::One<std::uint32_t>{}),
-                                                 unique.data(), sums.data(), runs.data(), numbers.count(), Sum{},
-                                                 Runs::IsEqual{}, ScratchArena(scratch.bytes(), bytes), nullptr);
-        std::vector<std::uint32_t> expected;
-        std::ranges::unique_copy(numbers.actual, std::back_inserter(expected));
-        std::vector<std::size_t> counted(1);
-        runs.copyTo(counted);
-        ASSERT_EQ(counted[0], expected.size());
-        ASSERT_TRUE(sameBits(unique.read(expected.size()), expected));
-        const auto lengths = sums.read(expected.size());
-        ASSERT_EQ(std::accumulate(lengths.begin(), lengths.end(), std::size_t{0}), numbers.actual.size());
+        const std::size_t words = Chain::wordsFor(capacity / ShapeOfRuns::elements + 1);
+        expectRunLengths(numbers, scratchBytesFor<std::uint64_t>(words),
+                         [&](auto* unique, auto* lengths, std::size_t* runs, const ScratchArena& arena) {
+                             Runs::ReduceByKey{}.reduceByLookBack<ShapeOfRuns, Heads>(
+                                 sourceOf(numbers.in()), generated(Runs::One<std::uint32_t>{}), unique, lengths, runs,
+                                 numbers.count(), Sum{}, Runs::IsEqual{}, arena, nullptr);
+                         });
+    });
+}
+
+// Some blocks have no tile, and yet all of them meet.
+TEST_F(SeededDeviceCountTest, RunLengthsTogether) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        constexpr std::size_t most = 3000;
+        const Counted numbers(seed % 5 == 0 ? seed % 3 : 500 + seed * 97 % 2500, most, seed);
+        expectRunLengths(numbers, scratchBytesFor<std::uint64_t>(most),
+                         [&](auto* unique, auto* lengths, std::size_t* runs, const ScratchArena& arena) {
+                             ASSERT_TRUE(Runs::ReduceByKey{}.reduceTogether<ShapeOfRuns>(
+                                 sourceOf(numbers.in()), generated(Runs::One<std::uint32_t>{}), unique, lengths, runs,
+                                 numbers.count(), Sum{}, Runs::IsEqual{}, arena, nullptr));
+                         });
     });
 }
 

@@ -20,10 +20,14 @@ struct KeyInRuns {
 class SeededRunsTest : public SeededTest {
   protected:
     /// Expects the runs of n elements to be right, over tiles of `threads` threads of `vectors` vectors each. `Heads`
-    /// is the type of the number of runs. The values are in an array, or are made in registers.
+    /// is the type of the number of runs by look-back, or void for blocks that meet. The values are in an array, or are
+    /// made in registers.
     template <int threads, int vectors, typename Heads, typename T, bool areInArray = true, typename Op>
     static void expectReduced(TileOrder order, std::size_t n, std::uint64_t seed, Op op) {
         using Shape = ThreadwiseShape<threads, vectors, vectorLength<int, T>>;
+        constexpr bool meets = std::is_void_v<Heads>;
+        using Run = OpenRun<T, std::conditional_t<meets, std::uint32_t, Heads>>;
+        const std::size_t tiles = n / Shape::elements + 1;
         const auto keys = hostArray(n, KeyInRuns{seed});
         const auto values = hostArray(n, RandomValue<T>{seed});
         std::vector<int> expectedKeys;
@@ -42,12 +46,18 @@ class SeededRunsTest : public SeededTest {
         GuardedArray<T> sums(n);
         DeviceBuffer<std::size_t> count(1);
         const std::size_t bytes =
-            scratchBytesFor<std::uint64_t>(LookBackChain<OpenRun<T, Heads>>::wordsFor(n / Shape::elements + 1));
+            meets ? scratchBytesFor<Run>(tiles) : scratchBytesFor<std::uint64_t>(LookBackChain<Run>::wordsFor(tiles));
         auto scratch = usedScratch(bytes);
         const auto reduce = [&](const auto& source) {
-            ReduceByKey{order}.reduce<Shape, Heads>(sourceOf(static_cast<const int*>(deviceKeys.data())), source,
-                                                    uniqueKeys.data(), sums.data(), count.data(), n, op, IsEqual{},
-                                                    ScratchArena(scratch.bytes(), bytes), nullptr);
+            const auto keySource = sourceOf(static_cast<const int*>(deviceKeys.data()));
+            const ScratchArena arena(scratch.bytes(), bytes);
+            if constexpr (meets) {
+                ASSERT_TRUE(ReduceByKey{}.reduceTogether<Shape>(keySource, source, uniqueKeys.data(), sums.data(),
+                                                                count.data(), n, op, IsEqual{}, arena, nullptr));
+            } else {
+                ReduceByKey{order}.reduceByLookBack<Shape, Heads>(keySource, source, uniqueKeys.data(), sums.data(),
+                                                                  count.data(), n, op, IsEqual{}, arena, nullptr);
+            }
         };
         if constexpr (areInArray) {
             reduce(sourceOf(static_cast<const T*>(deviceValues.data())));
@@ -89,6 +99,14 @@ TEST_F(SeededRunsTest, Unique) {
 TEST_F(SeededRunsTest, ByLookBack) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         expectReduced<64, 1, std::uint32_t, int>(TileOrder::BlockIndex, 4000 + seed % 300, seed, Sum{});
+    });
+}
+
+TEST_F(SeededRunsTest, Together) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectReduced<64, 1, void, int>(TileOrder::BlockIndex, 3000 + seed % 300, seed, Sum{});
+        expectReduced<64, 1, void, int, false>(TileOrder::BlockIndex, 200 + seed % 60, seed, Sum{});
+        expectReduced<64, 1, void, AffineMap>(TileOrder::BlockIndex, 1000 + seed % 300, seed, Compose{});
     });
 }
 

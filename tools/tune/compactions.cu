@@ -3,6 +3,9 @@
 namespace Bench::Tune {
 namespace {
 
+/// Shapes of blocks that pack their tiles and meet.
+using PackedShapes = ShapeList<BlockShape<256, 2>, BlockShape<256, 4>, BlockShape<256, 8>, BlockShape<512, 4>>;
+
 using Launcher = SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>;
 
 [[nodiscard]] std::size_t read(const DeviceBuffer<std::size_t>& count) {
@@ -27,7 +30,7 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
     fill(in, SmallNumber<T>{});
     const auto source = sourceOf(std::as_const(in).data());
     forEachSize(largest, [&](std::size_t n) {
-        const auto candidates = candidatesFor(
+        auto candidates = candidatesFor(
             n,
             [&, n](auto shape) {
                 return Launcher{}.compactResident(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
@@ -37,6 +40,15 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
                 Launcher{order}.compactByLookBack(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
                                                   arena, defaultStream);
             });
+        if (n >= smallestLookBack && n <= largestResident) {
+            forEach(PackedShapes{}, [&](auto shape) {
+                candidates.push_back({"packed", shape.threads, shape.rows, "", [&, n, shape] {
+                                          return Launcher{}.compactTogether(shape, source, out.data(), noArray<T>,
+                                                                            count.data(), n, IsNonzero{}, arena,
+                                                                            defaultStream);
+                                      }});
+            });
+        }
         const auto peers = peersFor(n);
         peers.front().run(scratch, defaultStream);
         copy(expected, out, n);
