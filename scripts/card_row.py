@@ -59,7 +59,9 @@ class Case:
         vectors = -(-self.n // counted)
         alone = next((name for name in ("Tiny", "Small", "Medium") if vectors <= shapes[name][0] * shapes[name][1]), None)
         words = {"Large": -(-element_bytes(self.kind) // 4)}  # of a sum, as wordsOf
-        names = ((limit[2:], most) for limit, most in zip(LIMITS[self.operation], limits))
+        names = [(limit[2:], most) for limit, most in zip(LIMITS[self.operation], limits)]
+        if counted < self.length:
+            names = [(name, most) for name, most in names if name != "Small"]  # as in compactLimits
         name = alone or next((name for name, most in names if vectors * words.get(name, 1) <= most), None)
         if name in shapes:
             threads, rows = shapes[name]

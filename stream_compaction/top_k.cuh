@@ -93,8 +93,10 @@ struct TopK {
         const std::size_t most = capacityOf(n);
         std::size_t bytes = scratchBytesFor<SelectCounts<Bits>>(1) + scratchBytesFor<Sides>(mostSelectBlocks);
         if (rankFor(most, rank) > 0) {
-            bytes += scratchBytesFor<Bits>(sampleSize) + scratchBytesFor<std::uint64_t>(mostParts) +
-                     elementBytes<Bits, Values>(most) + elementBytes<Bits, Values>(mostCandidates(most));
+            using Element = Candidate<Bits, Values>;
+            bytes += scratchBytesFor<Bits>(sampleSize) + scratchBytesFor<Bits>(1) +
+                     scratchBytesFor<std::uint64_t>(mostParts) + scratchBytesFor<Element>(most) +
+                     scratchBytesFor<Element>(mostCandidates(most));
         }
         return bytes;
     }
@@ -110,44 +112,41 @@ struct TopK {
             return;
         }
         const std::size_t most = capacityOf(n);
+        const std::size_t tiles = Common::divideRoundUp(most, Shape::elements);
         auto* const counts = arena.take<SelectCounts<Bits>>(1);
         const GridChain<Sides> chain{arena.take<Sides>(mostSelectBlocks)};
-        const auto enqueue = [&]<typename Filter>(const Filter& filter) {
-            constexpr auto kernel = kernSelect<Shape, Bits, Values, Filter, Count>;
-            const bool isAlone = std::is_same_v<Filter, NoFilter> && most <= mostForOneBlock<Shape>;
-            const std::size_t tiles = Common::divideRoundUp(most, Shape::elements);
-            const std::size_t resident = onCurrentDevice<kernel>(threads).residentBlocks;
-            const std::size_t blocks = isAlone ? 1 : std::min({tiles, mostSelectBlocks, resident});
-            launch<kernel>({blocks, threads, 0, isAlone ? Begin::Normal : Begin::Cooperative}, stream, n,
-                           std::uint64_t{k}, rank, out, in, filter, coding, isAlone ? nullptr : counts, chain);
+        const auto first = [&](auto filter) {
+            constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
+            constexpr std::size_t tilesOfOneBlock = 2;
+            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksOf<kernel>(tiles, threads);
+            launch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
+                           std::uint64_t{k}, out, in, filter, coding, blocks > 1 ? counts : nullptr, chain);
         };
         if (rankFor(most, rank) == 0) {
-            enqueue(NoFilter{});
+            first(NoFilter{});
             return;
         }
-        enqueue(FilterMemory<Bits, Values>{.sample = arena.take<Bits>(sampleSize),
-                                           .counts = arena.take<std::uint64_t>(mostParts),
-                                           .kept = takeElements<Bits, Values>(arena, most),
-                                           .candidates = takeElements<Bits, Values>(arena, mostCandidates(most))});
+        constexpr auto kernel = kernFilter<Shape, Bits, Values, Count>;
+        using Element = Candidate<Bits, Values>;
+        const std::size_t blocks = blocksOf<kernel>(tiles, threads);
+        const FilterMemory<Bits, Values> filter{.sample = arena.take<Bits>(sampleSize),
+                                                .greatest = arena.take<Bits>(1),
+                                                .counts = arena.take<std::uint64_t>(mostParts),
+                                                .kept = arena.take<Element>(most),
+                                                .candidates = arena.take<Element>(mostCandidates(most)),
+                                                .parts = static_cast<unsigned>(blocks * Shape::warps)};
+        launch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding, counts);
+        first(filter);
     }
 
   private:
     static constexpr std::size_t mostParts = mostSelectBlocks * Warp::lanes;  // of a filter
     static constexpr std::size_t mostElements = std::size_t{1} << 36;
 
-    /// The bytes of scratch of so many keys, and of their values if there are any.
-    template <typename Bits, typename Values>
-    [[nodiscard]] static std::size_t elementBytes(std::size_t count) {
-        return scratchBytesFor<Bits>(count) + (hasValues<Values> ? scratchBytesFor<ValueOfSource<Values>>(count) : 0);
-    }
-    template <typename Bits, typename Values>
-    [[nodiscard]] static Elements<Bits, ValueOfSource<Values>> takeElements(ScratchArena& arena, std::size_t count) {
-        Bits* const keys = arena.take<Bits>(count);
-        if constexpr (hasValues<Values>) {
-            return {keys, arena.take<ValueOfSource<Values>>(count)};
-        } else {
-            return {keys, nullptr};
-        }
+    /// As many blocks as there are tiles, or as are resident together.
+    template <auto kernel>
+    [[nodiscard]] static std::size_t blocksOf(std::size_t tiles, int threads) {
+        return std::min({tiles, mostSelectBlocks, std::size_t{onCurrentDevice<kernel>(threads).residentBlocks}});
     }
 
     template <typename Bits, typename Values, typename Count>

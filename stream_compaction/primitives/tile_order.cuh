@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "stream_compaction/primitives/bulk_copy.cuh"
 #include "stream_compaction/primitives/warp.cuh"
@@ -79,6 +80,10 @@ template <typename Count, typename Chain>
     }
     return false;
 }
+
+/// The count for forEachTile and beginTile. Blocks that meet have one tile each, whoever knows the number of elements.
+template <typename Count, typename Chain>
+using TileCountOf = std::conditional_t<Chain::meetsInGrid, std::size_t, Count>;
 
 /// Calls `work(tile)` for each tile of this block, by all threads. `take(round)` returns the block's tile of a round.
 /// If the host knows the number of elements, each block has one tile. Otherwise it takes one of `tiles` tiles after the

@@ -8,7 +8,6 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/key_coding.cuh"
-#include "stream_compaction/primitives/last_block.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
@@ -70,14 +69,24 @@ struct Threshold {
     }
 };
 
+/// A key and the value that goes with it.
+template <typename Bits, typename Value>
+struct KeyAndValue {
+    Bits key;
+    Value value;
+};
+
+template <typename Bits>
+[[nodiscard]] __device__ Bits keyOf(const Bits& key) {
+    return key;
+}
+template <typename Bits, typename Value>
+[[nodiscard]] __device__ Bits keyOf(const KeyAndValue<Bits, Value>& pair) {
+    return pair.key;
+}
+
 /// Blocks of a selection.
 inline constexpr std::size_t mostSelectBlocks = 1024;
-
-/// The most elements from which one block selects if all are there, and the most candidates from which it does.
-template <typename Shape>
-inline constexpr std::size_t mostForOneBlock = 2 * Shape::elements;
-template <typename Shape>
-inline constexpr std::size_t mostCandidatesForOneBlock = 3 * Shape::elements / 2;
 
 template <int threads>
 struct SelectStorage {
@@ -93,12 +102,12 @@ struct SelectStorage {
     } found;
 };
 
-/// Finds the threshold of the first k of the keys that all blocks of a cooperative grid have, or of those of this
+/// Finds the threshold of the first k of the elements that all blocks of a cooperative grid have, or of those of this
 /// block alone if `counts` is null. This block has `size` of them. No code exceeds `greatest`. The blocks count one
-/// digit after the other, of the keys that share all digits before, until at most `spare` more share them than are
+/// digit after the other, of the elements that share all digits before, until at most `spare` more share them than are
 /// wanted. k is not 0. `counts` is zero at first.
-template <typename Shape, typename Bits>
-[[nodiscard]] __device__ Threshold<Bits> findThreshold(const Bits* keys, std::size_t size, std::uint64_t k,
+template <typename Shape, typename Bits, typename T>
+[[nodiscard]] __device__ Threshold<Bits> findThreshold(const T* elements, std::size_t size, std::uint64_t k,
                                                        std::uint64_t spare, Bits greatest,
                                                        const KeyCoding<Bits>& coding, SelectCounts<Bits>* counts,
                                                        SelectStorage<Shape::threads>& storage) {
@@ -114,13 +123,13 @@ template <typename Shape, typename Bits>
             storage.counts[i] = 0;
         }
         __syncthreads();
-        const auto count = [&](Bits key) {
-            const Bits code = coding.encode(key);
+        const auto count = [&](const T& element) {
+            const Bits code = coding.encode(keyOf(element));
             if (threshold.isAt(code)) {
                 atomicAdd(&storage.counts[static_cast<std::uint32_t>(code >> shift) & mask], 1u);
             }
         };
-        forEachElement<Shape>(keys, size, count, 0, 1);
+        forEachElement<Shape>(elements, size, count, 0, 1);
         __syncthreads();
         std::uint64_t ofAll[perThread];
         const int first = static_cast<int>(threadIdx.x) * perThread;
@@ -202,16 +211,17 @@ __device__ void clearCounts(SelectCounts<Bits>* counts) {
     }
 }
 
-/// Finds the first k of n keys by all blocks of a cooperative grid, or by one block if `counts` is null. No code
-/// exceeds `greatest`. Calls `store(place, key, index)` for each of the first k. Places are in the order of the keys.
-/// Each block has a part of the keys.
-template <typename Shape, typename Bits, typename Store>
-__device__ void selectFirst(const Bits* keys, std::size_t n, std::uint64_t k, Bits greatest,
+/// Finds the first k of n elements by all blocks of a cooperative grid, or by one block if `counts` is null. No code
+/// exceeds `greatest`. Calls `store(place, element, index)` for each of the first k. Places are in the order of the
+/// elements. Each block has a part of the elements.
+template <typename Shape, typename Bits, typename T, typename Store>
+__device__ void selectFirst(const T* elements, std::size_t n, std::uint64_t k, Bits greatest,
                             const KeyCoding<Bits>& coding, SelectCounts<Bits>* counts, GridChain<Sides> chain,
                             SelectStorage<Shape::threads>& storage, Store store) {
     using Row = TileShape<Shape::threads, 1, Shape::vectorLength>;
-    const auto [begin, size] = counts == nullptr ? Part{0, n} : partOf<Shape::vectorLength>(n, blockIdx.x, gridDim.x);
-    const Threshold<Bits> threshold = findThreshold<Shape>(keys + begin, size, k, 0, greatest, coding, counts, storage);
+    const auto [begin, size] = partOf<Shape::vectorLength>(n, blockIdx.x, gridDim.x);
+    const Threshold<Bits> threshold =
+        findThreshold<Shape>(elements + begin, size, k, 0, greatest, coding, counts, storage);
 
     // What earlier blocks store. Of the codes at the threshold only the first are wanted.
     Sides before{0, 0};
@@ -224,14 +234,14 @@ __device__ void selectFirst(const Bits* keys, std::size_t n, std::uint64_t k, Bi
     auto* const slots = reinterpret_cast<std::uint32_t*>(storage.slots);
     for (std::size_t done = 0; done < size; done += Row::elements) {
         __syncthreads();  // nobody reads the slots any more
-        const TileOf<const Bits> tile = Row::tileOf(keys + begin + done, 0, size - done);
-        Vector<Bits, Shape::vectorLength> row[1];
+        const TileOf<const T> tile = Row::tileOf(elements + begin + done, 0, size - done);
+        Vector<T, Shape::vectorLength> row[1];
         loadRows<Row>(row, tile);
         std::uint32_t mine = 0;
 #pragma unroll
         for (int i = 0; i < Shape::vectorLength; ++i) {
             if (Row::offset(0) + i < tile.size) {
-                const Bits code = coding.encode(row[0].items[i]);
+                const Bits code = coding.encode(keyOf(row[0].items[i]));
                 mine += (threshold.isBelow(code) ? 1u : 0u) + (threshold.isAt(code) ? 1u << 16 : 0u);
             }
         }
@@ -242,7 +252,7 @@ __device__ void selectFirst(const Bits* keys, std::size_t n, std::uint64_t k, Bi
 #pragma unroll
         for (int i = 0; i < Shape::vectorLength; ++i) {
             if (Row::offset(0) + i < tile.size) {
-                const Bits code = coding.encode(row[0].items[i]);
+                const Bits code = coding.encode(keyOf(row[0].items[i]));
                 const bool isAt = threshold.isAt(code);
                 const bool isBelow = threshold.isBelow(code);
                 if (isBelow || (isAt && here.at < threshold.wanted)) {
@@ -275,6 +285,10 @@ struct ValueIn<NoValue> {
 };
 template <typename Values>
 using ValueOfSource = typename ValueIn<Values>::Type;
+
+/// An element that may be among the first k: its key, or its key and its value.
+template <typename Bits, typename Values>
+using Candidate = std::conditional_t<hasValues<Values>, KeyAndValue<Bits, ValueOfSource<Values>>, Bits>;
 
 /// Elements of a sample, and the largest part of it that a filter may let through.
 inline constexpr std::size_t sampleSize = 1 << 13;
@@ -309,15 +323,15 @@ using RankFor = std::conditional_t<isOnDevice<Count>, RankOfBound, std::uint64_t
     return rank(n);
 }
 
-/// The memory of a filter. Each warp of the grid keeps the candidates of its part of the keys.
+/// What a filter hands to the selection. Each warp of the filter has kept the candidates of its part of the keys.
 template <typename Bits, typename Values>
 struct FilterMemory {
-    using Candidates = Elements<Bits, ValueOfSource<Values>>;
-
     Bits* sample;
-    std::uint64_t* counts;  ///< of the parts
-    Candidates kept;        ///< of each part, where the part is in the input
-    Candidates candidates;  ///< of all parts, without gaps
+    Bits* greatest;                       ///< code that the filter lets through
+    std::uint64_t* counts;                ///< of the parts
+    Candidate<Bits, Values>* kept;        ///< of each part, where the part is in the input
+    Candidate<Bits, Values>* candidates;  ///< of all parts, without gaps
+    unsigned parts;
 };
 
 /// The memory of a selection without a filter.
@@ -342,12 +356,12 @@ __device__ void drawSample(Bits* sample, const Bits* keys, std::size_t n) {
 /// Keeps the candidates of a warp's part of the keys: writes those whose code is at most `greatest` to `kept`, in
 /// order. Returns their number.
 template <typename Shape, typename Bits, typename Values>
-[[nodiscard]] __device__ std::uint64_t keepWithin(Bits greatest, const Elements<Bits, ValueOfSource<Values>>& kept,
+[[nodiscard]] __device__ std::uint64_t keepWithin(Bits greatest, Candidate<Bits, Values>* kept,
                                                   const SelectionInput<Bits, Values>& in, Part part,
                                                   const KeyCoding<Bits>& coding) {
     constexpr int length = Shape::vectorLength;
     const std::uint32_t lanesBefore = (1u << Warp::lane()) - 1;
-    std::uint64_t count = 0;
+    auto* next = kept;
     for (std::size_t done = 0; done < part.size; done += Shape::elements) {
         const std::size_t begin = part.begin + done;
         const TileOf<const Bits> tile = Shape::tileOf(in.keys + begin, 0, part.size - done);
@@ -371,17 +385,59 @@ template <typename Shape, typename Bits, typename Values>
 #pragma unroll
             for (int i = 0; i < length; ++i) {
                 if (isKept[i]) {
-                    const std::uint64_t place = count + before++;
-                    kept.keys[place] = rows[row].items[i];
                     if constexpr (hasValues<Values>) {
-                        kept.values[place] = valueAt(in.values, begin + Shape::offset(row) + i);
+                        next[before++] = {rows[row].items[i], valueAt(in.values, begin + Shape::offset(row) + i)};
+                    } else {
+                        next[before++] = rows[row].items[i];
                     }
                 }
             }
-            count += all;
+            next += all;
         }
     }
-    return count;
+    return next - kept;
+}
+
+/// Finds the candidates: draws a sample, finds the key of a rank in it, which is a bound of the first k, and keeps the
+/// keys within the bound. A cooperative launch. If there is to be no filter, or if so many keys are equal that it would
+/// let most through, it keeps none. It also clears the counts of the selection.
+///
+/// The blocks draw the sample together. Behind a barrier each block finds the bound by itself. Each warp has a part of
+/// the keys, so it needs no other one to know where to write.
+///
+/// Work O(n), steps O(n / threads). Reads the keys once. DRAM bandwidth is the limit, or latency if they are few.
+template <typename Shape, typename Bits, typename Values, typename Count>
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
+    kernFilter(Count number, RankFor<Count> rankOfBound, SelectionInput<Bits, Values> in,
+               FilterMemory<Bits, Values> memory, KeyCoding<Bits> coding, SelectCounts<Bits>* counts) {
+    __shared__ SelectStorage<Shape::threads> storage;
+    clearCounts<Bits>(counts);
+    const std::size_t n = numberOf(number);
+    const std::uint64_t rank = rankFor(n, rankOfBound);
+    if (rank > 0) {
+        drawSample(memory.sample, in.keys, n);
+    }
+    cooperative_groups::this_grid().sync();
+    std::uint64_t kept = 0;
+    const unsigned warp = blockIdx.x * Shape::warps + Warp::index();
+    if (rank > 0) {
+        // Twice as many as have a digit in common on average, so that random keys need one digit.
+        const std::uint64_t spare = max(rank / 8, std::uint64_t{2 * sampleSize / selectValues});
+        const Threshold<Bits> bound =
+            findThreshold<Shape>(static_cast<const Bits*>(memory.sample), sampleSize, rank, spare,
+                                 static_cast<Bits>(~Bits{0}), coding, nullptr, storage);
+        if (rank - bound.wanted + bound.all <= mostOfSample) {
+            const Part part = partOf<Shape::vectorLength>(n, warp, memory.parts);
+            kept = keepWithin<WarpShape<Shape::rows, Shape::vectorLength>>(bound.greatest(), memory.kept + part.begin,
+                                                                           in, part, coding);
+        }
+        if (Common::globalThreadIndex() == 0) {
+            *memory.greatest = bound.greatest();
+        }
+    }
+    if (Warp::lane() == 0) {
+        memory.counts[warp] = kept;
+    }
 }
 
 /// Collects the candidates, in order and without gaps, if there are at least k and not too many. Returns their number,
@@ -390,9 +446,8 @@ template <typename Shape, typename Bits, typename Values>
 template <typename Shape, typename Bits, typename Values>
 [[nodiscard]] __device__ std::size_t collect(const FilterMemory<Bits, Values>& memory, std::size_t n, std::uint64_t k,
                                              SelectStorage<Shape::threads>& storage) {
-    const unsigned parts = gridDim.x * Shape::warps;
-    const unsigned perThread = (parts + Shape::threads - 1) / Shape::threads;
-    const unsigned end = min((threadIdx.x + 1) * perThread, parts);
+    const unsigned perThread = (memory.parts + Shape::threads - 1) / Shape::threads;
+    const unsigned end = min((threadIdx.x + 1) * perThread, memory.parts);
     std::uint64_t mine = 0;
     for (unsigned part = threadIdx.x * perThread; part < end; ++part) {
         mine += memory.counts[part];
@@ -402,8 +457,8 @@ template <typename Shape, typename Bits, typename Values>
     const std::size_t all = storage.keptUpTo[Shape::threads - 1];
     const bool isUseful = k <= all && all <= mostCandidates(n);
     if (isUseful) {
-        const std::size_t partOfKeys = partLength<Shape::vectorLength>(n, parts);
-        const auto [begin, size] = partOf<Shape::vectorLength>(all, blockIdx.x, gridDim.x);
+        const std::size_t partOfKeys = partLength<Shape::vectorLength>(n, memory.parts);
+        const auto [begin, size] = partOf<vectorLength<Candidate<Bits, Values>>>(all, blockIdx.x, gridDim.x);
         for (std::size_t i = begin + threadIdx.x; i < begin + size; i += Shape::threads) {
             // The first thread that has counted up to more than i, then the part.
             unsigned thread = 0;
@@ -420,74 +475,28 @@ template <typename Shape, typename Bits, typename Values>
             while (place >= memory.counts[part]) {
                 place -= memory.counts[part++];
             }
-            const std::size_t at = part * partOfKeys + place;
-            memory.candidates.keys[i] = memory.kept.keys[at];
-            if constexpr (hasValues<Values>) {
-                memory.candidates.values[i] = memory.kept.values[at];
-            }
+            memory.candidates[i] = memory.kept[part * partOfKeys + place];
         }
     }
     __syncthreads();
     return isUseful ? all : 0;
 }
 
-/// Elements that may be among the first k.
-template <typename Bits>
-struct Candidates {
-    std::size_t count;
-    Bits greatest;  ///< code
-};
-
-/// Filters the keys by all blocks of a cooperative grid, after the sample has been drawn: finds the key of a rank in
-/// the sample, which is a bound of the first k, and keeps the keys within the bound. Returns no candidates if so many
-/// keys are equal that the bound would let most through.
-///
-/// Each block finds the bound by itself. Each warp has a part of the keys, so it needs no other one to know where to
-/// write.
-template <typename Shape, typename Bits, typename Values>
-[[nodiscard]] __device__ Candidates<Bits> filterKeys(const SelectionInput<Bits, Values>& in, std::size_t n,
-                                                     std::uint64_t k, std::uint64_t rank,
-                                                     const FilterMemory<Bits, Values>& memory,
-                                                     const KeyCoding<Bits>& coding,
-                                                     SelectStorage<Shape::threads>& storage) {
-    // Twice as many as have a digit in common on average, so that random keys need one digit.
-    const std::uint64_t spare = max(rank / 8, std::uint64_t{2 * sampleSize / selectValues});
-    const Threshold<Bits> bound = findThreshold<Shape>(static_cast<const Bits*>(memory.sample), sampleSize, rank, spare,
-                                                       static_cast<Bits>(~Bits{0}), coding, nullptr, storage);
-    if (rank - bound.wanted + bound.all > mostOfSample) {
-        return {0, 0};
-    }
-    const unsigned warp = blockIdx.x * Shape::warps + Warp::index();
-    const Part part = partOf<Shape::vectorLength>(n, warp, gridDim.x * Shape::warps);
-    const std::uint64_t kept = keepWithin<WarpShape<Shape::rows, Shape::vectorLength>>(
-        bound.greatest(), memory.kept.behind(part.begin), in, part, coding);
-    if (Warp::lane() == 0) {
-        memory.counts[warp] = kept;
-    }
-    cooperative_groups::this_grid().sync();
-    return {collect<Shape>(memory, n, k, storage), bound.greatest()};
-}
-
-/// Writes the first k elements, in the order of the input, or all if there are fewer. A cooperative launch, unless
-/// `counts` is null and there is one block.
-///
-/// With a filter, the blocks draw a sample together. It yields a bound, within which they seek the first k. Few
-/// candidates are left to one block, because barriers of the grid would take longer. If the filter has kept too few or
-/// too many, or if `rankOfBound` says that there is to be none, they seek in the whole input.
+/// Writes the first k elements, in the order of the input, or all if there are fewer. They are sought among the
+/// candidates if a filter has kept at least k, which it nearly always has. Otherwise they are sought in the whole
+/// input. A cooperative launch, unless `counts` is null and there is one block.
 ///
 /// The blocks count one digit after the other, highest first, of the keys that share all digits before. Each block then
 /// knows how many of its keys are below the threshold, and how many are at it. It learns the numbers of the blocks
 /// before it around a barrier, and writes its part of the result.
 ///
 /// Work O(n) per digit and one pass more, steps O(n / threads) and a barrier of the grid per digit. Reads the keys once
-/// per digit that is needed, and once more. With a filter it reads the keys once, and DRAM bandwidth is the limit.
-/// Where keys or candidates are few, latency is.
+/// per digit that is needed, and once more. With few candidates latency is the limit.
 template <typename Shape, typename Bits, typename Values, typename Filter, typename Count>
 __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
-    kernSelect(Count number, std::uint64_t k, RankFor<Count> rankOfBound, Elements<Bits, ValueOfSource<Values>> out,
+    kernSelect(Count number, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
                SelectionInput<Bits, Values> in, Filter filter, KeyCoding<Bits> coding, SelectCounts<Bits>* counts,
                GridChain<Sides> chain) {
-    constexpr bool mayFilter = !std::is_same_v<Filter, NoFilter>;
     __shared__ SelectStorage<Shape::threads> storage;
     const std::size_t n = numberOf(number);
     if constexpr (isOnDevice<Count>) {
@@ -496,44 +505,32 @@ __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 
             return;
         }
     }
-    const std::uint64_t rank = mayFilter ? rankFor(n, rankOfBound) : 0;
-    if constexpr (mayFilter) {
-        if (rank > 0) {
-            drawSample(filter.sample, in.keys, n);
+    if constexpr (std::is_same_v<Filter, NoFilter>) {
+        if (counts != nullptr) {
+            clearCounts<Bits>(counts);
+            cooperative_groups::this_grid().sync();
         }
-    }
-    if (counts != nullptr) {
-        clearCounts<Bits>(counts);
-        cooperative_groups::this_grid().sync();
-    }
-    const Bits* keys = in.keys;
-    Candidates<Bits> all{n, static_cast<Bits>(~Bits{0})};
-    if constexpr (mayFilter) {
-        if (rank > 0) {
-            const Candidates<Bits> candidates = filterKeys<Shape>(in, n, k, rank, filter, coding, storage);
-            if (candidates.count > 0) {
-                keys = filter.candidates.keys;
-                all = candidates;
-                if (candidates.count <= mostCandidatesForOneBlock<Shape>) {
-                    unsigned* const finished = reinterpret_cast<unsigned*>(counts);  // zero, and of no other use here
-                    if (!Block::isLastToFinish(finished)) {
-                        return;
-                    }
-                    counts = nullptr;
+    } else {
+        using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;
+        if (const std::size_t candidates = collect<Shape>(filter, n, k, storage); candidates > 0) {
+            const auto store = [&](std::uint64_t place, const Candidate<Bits, Values>& candidate, std::size_t) {
+                out.keys[place] = keyOf(candidate);
+                if constexpr (hasValues<Values>) {
+                    out.values[place] = candidate.value;
                 }
-            }
+            };
+            selectFirst<CandidateShape>(static_cast<const Candidate<Bits, Values>*>(filter.candidates), candidates, k,
+                                        *filter.greatest, coding, counts, chain, storage, store);
+            return;
         }
     }
-    selectFirst<Shape>(keys, all.count, k, all.greatest, coding, counts, chain, storage,
-                       [&](std::uint64_t place, Bits key, std::size_t index) {
-                           out.keys[place] = key;
-                           if constexpr (mayFilter && hasValues<Values>) {
-                               out.values[place] =
-                                   keys == in.keys ? valueAt(in.values, index) : filter.candidates.values[index];
-                           } else if constexpr (hasValues<Values>) {
-                               out.values[place] = valueAt(in.values, index);
-                           }
-                       });
+    const auto store = [&](std::uint64_t place, Bits key, std::size_t index) {
+        out.keys[place] = key;
+        if constexpr (hasValues<Values>) {
+            out.values[place] = valueAt(in.values, index);
+        }
+    };
+    selectFirst<Shape>(in.keys, n, k, static_cast<Bits>(~Bits{0}), coding, counts, chain, storage, store);
 }
 
 }  // namespace StreamCompaction::Radix

@@ -151,10 +151,11 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     if (hasMetWithoutTile<Count>(chain, tiles)) {
         return;
     }
+    using TileCount = TileCountOf<Count, Chain>;
     const auto take = [&](int round) {
-        return beginTile<Count>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
+        return beginTile<TileCount>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
     };
-    forEachTile<Count>(tiles, take, [&](int tile) {
+    forEachTile<TileCount>(tiles, take, [&](int tile) {
         Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
         loader.finish(tile);
 

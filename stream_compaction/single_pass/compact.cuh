@@ -268,10 +268,11 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     if (hasMetWithoutTile<Count>(chain, tiles)) {
         return;
     }
+    using TileCount = TileCountOf<Count, Chain>;
     const auto take = [&](int round) {
-        return beginTile<Count>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
+        return beginTile<TileCount>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
     };
-    forEachTile<Count>(tiles, take, [&](int tile) {
+    forEachTile<TileCount>(tiles, take, [&](int tile) {
         const std::size_t begin = Shape::begin(tile);
         const int size = Shape::sizeOf(tile, n);
 
@@ -483,7 +484,7 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
     }
     constexpr int length = vectorLength<Element, T>;
     const std::size_t vectors = Common::divideRoundUp(most, countedLength<length>);
-    const CompactLimits limits = compactLimits(rejects);
+    const CompactLimits limits = compactLimits<length>(rejects);
     const auto scatter = [&]<typename Shape>(Shape) {
         return compactResident(ResidentCompactBlock<Shape, length>{}, in, out, rejected, count, n, keep, arena, stream);
     };

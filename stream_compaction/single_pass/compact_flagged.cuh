@@ -97,10 +97,11 @@ __global__ void __launch_bounds__(Shape::threads,
     if (hasMetWithoutTile<Count>(chain, tiles)) {
         return;
     }
+    using TileCount = TileCountOf<Count, Chain>;
     const auto take = [&](int round) {
-        return beginTile<Count>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
+        return beginTile<TileCount>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
     };
-    forEachTile<Count>(tiles, take, [&](int tile) {
+    forEachTile<TileCount>(tiles, take, [&](int tile) {
         const std::size_t begin = Shape::begin(tile);
         const int size = Shape::sizeOf(tile, n);
 

@@ -95,10 +95,12 @@ enum class Rejects {
 };
 
 /// The limits of a compaction. Resident blocks scatter what they store from registers, which pays for rejected elements
-/// only in the smallest arrays. Blocks that meet spare a partition into one array its second pass.
-[[nodiscard]] inline CompactLimits compactLimits(Rejects rejects) {
+/// and for elements of less than four bytes only in the smallest arrays. Blocks that meet spare a partition into one
+/// array its second pass.
+template <int vectorLength>
+[[nodiscard]] CompactLimits compactLimits(Rejects rejects) {
     CompactLimits limits = currentCard().compact;
-    if (rejects != Rejects::Dropped) {
+    if (rejects != Rejects::Dropped || countedLength<vectorLength> < vectorLength) {
         limits.ofSmall = limits.ofTiny;
     }
     if (rejects == Rejects::Behind) {

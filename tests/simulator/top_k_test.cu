@@ -53,10 +53,5 @@ TEST_F(SeededTopKTest, Filtered) {
                    [](std::uint64_t seed) { expectSelected<128>(Radix::sampleSize + 100, 60, 150, seed); });
 }
 
-// More candidates than one block takes.
-TEST_F(SeededTopKTest, FilteredByBlocks) {
-    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectSelected<64>(12000, 2300, 1900, seed); });
-}
-
 }  // namespace
 }  // namespace StreamCompaction::Testing
