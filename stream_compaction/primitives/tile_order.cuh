@@ -64,27 +64,6 @@ template <auto kernel>
 /// measured on an H200.
 [[nodiscard]] inline bool areFew(std::size_t tiles) { return tiles <= 2 * currentDevice().multiprocessors; }
 
-/// Whether this block has no tile of a grid whose blocks meet. If so, it has met them, with the sum zero. Called by all
-/// threads.
-template <typename Count, typename Chain>
-[[nodiscard]] __device__ bool hasMetWithoutTile(const Chain& chain, int tiles) {
-    if constexpr (isOnDevice<Count> && Chain::meetsInGrid) {
-        const int tile = static_cast<int>(blockIdx.x);
-        if (tile >= tiles) {
-            if (threadIdx.x < Warp::lanes) {
-                chain.publish(tile, typename Chain::Value{});
-            }
-            chain.meet();
-            return true;
-        }
-    }
-    return false;
-}
-
-/// The count for forEachTile and beginTile. Blocks that meet have one tile each, whoever knows the number of elements.
-template <typename Count, typename Chain>
-using TileCountOf = std::conditional_t<Chain::meetsInGrid, std::size_t, Count>;
-
 /// Calls `work(tile)` for each tile of this block, by all threads. `take(round)` returns the block's tile of a round.
 /// If the host knows the number of elements, each block has one tile. Otherwise it takes one of `tiles` tiles after the
 /// other until none is left. Between two tiles there is a barrier, after which shared memory may be used anew.
@@ -141,6 +120,26 @@ template <typename Count, typename Loader>
     }
     __syncthreads();
     return shared;
+}
+
+/// Calls `work(tile)` for each tile of this block that `loader` has begun to load, by all threads. Tiles wait for
+/// earlier ones by `chain`. Blocks that meet have one tile each, whoever knows the number of elements. A block without
+/// one meets the others with the sum zero. `shared` is in shared memory.
+template <typename Count, typename Chain, typename Loader, typename Work>
+__device__ void forEachTile(const Chain& chain, TileOrder order, int& shared, Loader& loader, int tiles, Work work) {
+    const int tile = static_cast<int>(blockIdx.x);
+    if (isOnDevice<Count> && Chain::meetsInGrid && tile >= tiles) {
+        if (Warp::index() == 0) {
+            chain.publish(tile, typename Chain::Value{});
+        }
+        chain.meet();
+        return;
+    }
+    using TileCount = std::conditional_t<Chain::meetsInGrid, std::size_t, Count>;
+    const auto take = [&](int round) {
+        return beginTile<TileCount>(order, chain.ticketCounter(), shared, loader, tiles, round);
+    };
+    forEachTile<TileCount>(tiles, take, work);
 }
 
 }  // namespace StreamCompaction

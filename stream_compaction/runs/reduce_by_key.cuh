@@ -148,14 +148,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     PairLoader<KeyLoader, ValueLoader> loader{keyLoader, valueLoader};
     const JoinParts<Op> join{op};
 
-    if (hasMetWithoutTile<Count>(chain, tiles)) {
-        return;
-    }
-    using TileCount = TileCountOf<Count, Chain>;
-    const auto take = [&](int round) {
-        return beginTile<TileCount>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
-    };
-    forEachTile<TileCount>(tiles, take, [&](int tile) {
+    forEachTile<Count>(chain, order, sharedTile, loader, tiles, [&](int tile) {
         Previous<K> previous(keys, Shape::beginOfWarp(tile), n);
         loader.finish(tile);
 

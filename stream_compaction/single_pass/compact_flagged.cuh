@@ -94,14 +94,7 @@ __global__ void __launch_bounds__(Shape::threads,
     }
     Loader loader(storage, flags, n);
 
-    if (hasMetWithoutTile<Count>(chain, tiles)) {
-        return;
-    }
-    using TileCount = TileCountOf<Count, Chain>;
-    const auto take = [&](int round) {
-        return beginTile<TileCount>(order, chain.ticketCounter(), sharedTile, loader, tiles, round);
-    };
-    forEachTile<TileCount>(tiles, take, [&](int tile) {
+    forEachTile<Count>(chain, order, sharedTile, loader, tiles, [&](int tile) {
         const std::size_t begin = Shape::begin(tile);
         const int size = Shape::sizeOf(tile, n);
 

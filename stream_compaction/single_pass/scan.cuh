@@ -101,8 +101,7 @@ __global__ void __launch_bounds__(Shape::threads,
     const int tiles = Shape::tilesOf(n);
     Loader loader(storage, source, n);
 
-    const auto take = [&](int round) { return beginTile<Count>(order, chain.words, sharedTile, loader, tiles, round); };
-    forEachTile<Count>(tiles, take, [&](int tile) {
+    forEachTile<Count>(chain, order, sharedTile, loader, tiles, [&](int tile) {
         loader.finish(tile);
 
         // Add up the tile and publish its sum.
