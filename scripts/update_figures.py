@@ -998,12 +998,12 @@ def flagged_over_copy(card):
     return ratio
 
 
-def counted_ratio(card, operation, n, kernel="chosen"):
+def counted_ratio(card, operation, n, kernel="chosen", order=""):
     """The time with the number of elements in device memory over that with the number on the host."""
     def ratio():
-        rows = [row for row in read("device_counts.csv", folder=DATA.parent / card) if row["order"] == ""]
-        on_device, on_host = (best(rows, operation=operation, n=n, kernel=of) for of in (kernel, "host"))
-        return times(on_device, on_host)
+        rows = read("device_counts.csv", folder=DATA.parent / card)
+        return times(*(best(rows, operation=operation, n=n, kernel=of, order=by)
+                       for of, by in ((kernel, order), ("host", ""))))
     return ratio
 
 
@@ -1195,6 +1195,7 @@ FACTS = {
     "counted-pairs": counted_ratio("h200", "sort-pairs", 1 << 24),
     "counted-pairs-large": counted_ratio("h200", "sort-pairs", 1 << 28),
     "counted-scan-small": counted_ratio("h200", "scan", 1 << 10),
+    "counted-partition": counted_ratio("h200", "partition", 2684354, "device", "100 x"),
     "flagged-over-copy": flagged_over_copy("h200"),
     "flagged-over-copy-h100": flagged_over_copy("h100"),
     "top-k-loss": over_cub("top_k.csv", "top-k", 1 << 22),
