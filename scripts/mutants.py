@@ -197,7 +197,7 @@ MUTANTS = [
     Mutant("kept by others", "barrier of the grid before kept elements are added up", "single_pass/compact.cuh",
            "    chain.meet();\n", "", "SeededCompactTest.PackedTogether"),
     Mutant("block without a tile", "sum of a block without a tile", "primitives/tile_order.cuh",
-           "            chain.publish(tile, typename Chain::Value{});\n", "",
+           "                chain.publish(tile, typename Chain::Value{});\n", "",
            "SeededDeviceCountTest.CompactTogether"),
     Mutant("heads of others", "barrier of the grid before heads are added up", "runs/reduce_by_key.cuh",
            "        chain.meet();\n", "", "SeededRunsTest.Together"),

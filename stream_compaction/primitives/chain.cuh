@@ -54,6 +54,7 @@ struct GridChain {
             places[tile] = mine;
         }
     }
+
     /// Called by all threads of the block. Returns once all blocks have published. Does nothing in a grid of one block.
     __device__ void meet() const {
         if (gridDim.x > 1) {
@@ -61,7 +62,8 @@ struct GridChain {
         }
     }
 
-    /// The sum of the blocks before this one, in every thread. The order of operands is kept.
+    /// The sum of the blocks before this one, in every thread. Operands keep their order unless the operator commutes.
+    /// The order of the additions depends only on the number of the block.
     template <typename Op>
     [[nodiscard]] __device__ T before(const Op& op) const {
         T sum = op.template identity<T>();

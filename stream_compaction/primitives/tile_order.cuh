@@ -51,7 +51,7 @@ template <auto kernel, typename Count>
     }
 }
 
-/// The most blocks that meet (GridChain). Each needs an element of scratch.
+/// The most blocks that canMeet() lets meet (GridChain). Each needs an element of scratch.
 inline constexpr std::size_t mostMeetingBlocks = 1024;
 
 /// Whether `blocks` blocks of a launch of `kernel` can meet.
@@ -122,20 +122,23 @@ template <typename Count, typename Loader>
     return shared;
 }
 
-/// Calls `work(tile)` for each tile of this block that `loader` has begun to load, by all threads. Tiles wait for
-/// earlier ones by `chain`. Blocks that meet have one tile each, whoever knows the number of elements. A block without
-/// one meets the others with the sum zero. `shared` is in shared memory.
+/// Loads each tile of this block by `loader` and calls `work(tile)` for it, by all threads. Tiles wait for earlier ones
+/// by `chain`. `shared` is in shared memory.
+///
+/// Blocks that meet have one tile each, by index, whoever knows the number of elements. `work` calls chain.meet() once.
+/// A block without a tile meets the others, too. What it publishes, a Value{}, counts only in the sum of all blocks.
 template <typename Count, typename Chain, typename Loader, typename Work>
 __device__ void forEachTile(const Chain& chain, TileOrder order, int& shared, Loader& loader, int tiles, Work work) {
-    const int tile = static_cast<int>(blockIdx.x);
-    if (isOnDevice<Count> && Chain::meetsInGrid && tile >= tiles) {
-        if (Warp::index() == 0) {
-            chain.publish(tile, typename Chain::Value{});
-        }
-        chain.meet();
-        return;
-    }
     using TileCount = std::conditional_t<Chain::meetsInGrid, std::size_t, Count>;
+    if constexpr (isOnDevice<Count> && Chain::meetsInGrid) {
+        if (const int tile = static_cast<int>(blockIdx.x); tile >= tiles) {
+            if (Warp::index() == 0) {
+                chain.publish(tile, typename Chain::Value{});
+            }
+            chain.meet();
+            return;
+        }
+    }
     const auto take = [&](int round) {
         return beginTile<TileCount>(order, chain.ticketCounter(), shared, loader, tiles, round);
     };

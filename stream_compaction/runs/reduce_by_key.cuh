@@ -114,7 +114,8 @@ template <int length>
 ///     it stores  5   |   7   |       | 2 3   |      the heads
 ///                    | 5     |       | 7 2   | 3    the sums of the runs of these keys
 ///
-/// One warp looks back for the number of heads in earlier tiles and the sum of the open run. Of the sums of a tile only
+/// One warp looks back for the number of heads in earlier tiles and the sum of the open run, or adds them up where few
+/// blocks meet. Of the sums of a tile only
 /// the first needs that, so all others are packed before the look-back ends. If the values come from no array, there is
 /// no place for the sums until the heads are stored. They are packed then, where the heads were.
 ///
@@ -264,7 +265,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
 struct ReduceByKey {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    /// How the blocks get their tiles.
+    /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
     /// The bytes of scratch that a call with these arguments needs.
@@ -395,7 +396,7 @@ struct One {
 struct Encode {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    /// How the blocks get their tiles.
+    /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
     /// The bytes of scratch that a call with these arguments needs.

@@ -235,10 +235,9 @@ inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored
 /// Compaction fused with the chained scan of its counts (see kernScanLookBack), in one pass.
 ///
 /// A block counts the elements that it keeps of its tile, and publishes the count. It packs these elements in order in
-/// shared memory, where the tile was. One warp learns the number of elements that earlier tiles keep: it looks back or,
-/// if all blocks are resident, meets the others. Then the block stores the packed run in aligned vectors. Packing is
-/// done before the look-back ends, so it is off the critical path. A scatter straight to global memory takes twice the
-/// time.
+/// shared memory, where the tile was. If all blocks are resident, they may meet. Otherwise one warp looks back. So the
+/// block learns how many elements earlier tiles keep. Then it stores the packed run in aligned vectors. Packing is done
+/// before the look-back ends, so it is off the critical path. A scatter straight to global memory takes twice the time.
 ///
 /// With Rejects::Behind the others go behind the kept ones. Blocks that look back do not know how many these are until
 /// the last tile is done, so they store the others at the end of `odata`, in reverse. kernReverseRest restores their

@@ -69,8 +69,9 @@ __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const 
 /// Compaction by flags, fused with the chained scan of its counts (see kernCompactPacked).
 ///
 /// A block loads the flags of its tile, counts what it keeps and publishes the count. It writes the places of the
-/// kept elements, in order, to shared memory, where the flags were. One warp looks back for the number of elements
-/// that earlier tiles keep. Then the block copies the elements at these places from global memory to the output.
+/// kept elements, in order, to shared memory, where the flags were. If there are few blocks, they meet. Otherwise one
+/// warp looks back. So the block learns how many elements earlier tiles keep. Then it copies the elements at these
+/// places from global memory to the output.
 /// Elements that are dropped are not read, unless they share a sector of 32 bytes with a kept one.
 ///
 /// Work O(n), steps O(n / resident elements). Reads the flags, and the sectors that hold kept elements. Writes the
@@ -146,7 +147,7 @@ __global__ void __launch_bounds__(Shape::threads,
 struct CompactFlagged {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    /// How the blocks get their tiles.
+    /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
 
     /// The bytes of scratch that a call with these arguments needs.
@@ -191,8 +192,9 @@ struct CompactFlagged {
             countNothing(number, count, stream);
             return;
         }
-        const bool isDone =
-            compactTogether<SmallFlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+        using SmallTile = SmallFlaggedTile<Element>;
+        const bool isDone = areFew(Common::divideRoundUp(most, SmallTile::elements)) &&
+                            compactTogether<SmallTile>(source, flagSource, out, count, number, keep, arena, stream);
         if (!isDone) {
             compactByLookBack<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
         }

@@ -33,7 +33,7 @@ using LargeBlock = BlockShape<256, 8>;   // of scans
 struct ScanLimits {
     std::size_t ofTiny;
     std::size_t ofSmall;
-    std::size_t ofLarge;  ///< times the words of a sum (wordsOf); larger arrays take look-back
+    std::size_t ofLarge;  ///< vectors times the words of a sum (wordsOf); larger arrays take look-back
 };
 struct CompactLimits {
     std::size_t ofTiny;

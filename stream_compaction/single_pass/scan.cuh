@@ -1,7 +1,5 @@
 #pragma once
 
-#include <concepts>
-
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"

@@ -144,6 +144,9 @@ void expectEncoded(const std::vector<K>& in, const Encode& encode = {}, std::siz
 /// The elements of a tile of an ints' reduction by key.
 constexpr std::size_t tileOfInts = Runs::TileFor<ArraySource<int>, ArraySource<int>, int, int>::Shape::elements;
 
+/// The elements of too many tiles to meet. Blocks look back instead, and may take tickets.
+[[nodiscard]] std::size_t tooManyToMeet() { return (2 * currentDevice().multiprocessors + 3) * tileOfInts + 1; }
+
 struct Regime {
     std::string name;
     Lengths lengths;
@@ -216,7 +219,7 @@ TEST_F(RunsTest, ReduceByKeyOfEveryRegime) {
             const auto values = hostArray(n, Summand<int>{n});
             ASSERT_NO_FATAL_FAILURE(expectReduced(keysInRuns<int>(n, regime.lengths), values));
         }
-        const std::size_t n = 7 * tileOfInts + 1;
+        const std::size_t n = tooManyToMeet();
         ASSERT_NO_FATAL_FAILURE(expectReduced(keysInRuns<int>(n, regime.lengths), hostArray(n, Summand<int>{n}),
                                               {.order = TileOrder::Ticket}));
     }
@@ -230,7 +233,7 @@ TEST_F(RunsTest, EncodeOfEveryRegime) {
         }
         ASSERT_NO_FATAL_FAILURE(expectEncoded<std::uint64_t>(keysInRuns<int>(40001, regime.lengths)));
         ASSERT_NO_FATAL_FAILURE(
-            expectEncoded<int>(keysInRuns<int>(40001, regime.lengths), {.order = TileOrder::Ticket}));
+            expectEncoded<int>(keysInRuns<int>(tooManyToMeet(), regime.lengths), {.order = TileOrder::Ticket}));
     }
 }
 
@@ -251,7 +254,7 @@ TEST_F(RunsTest, EveryAlignment) {
 template <typename K, typename V, typename T = V>
 void expectReducedTypes() {
     const auto lengths = [](std::size_t run) { return 1 + randomBits(62, run) % (run % 4 == 0 ? 900 : 4); };
-    for (const std::size_t n : {std::size_t{100}, std::size_t{9999}, std::size_t{30011}}) {
+    for (const std::size_t n : {std::size_t{100}, std::size_t{9999}, tooManyToMeet()}) {
         const auto keys = keysInRuns<K>(n, lengths);
         ASSERT_NO_FATAL_FAILURE((expectReduced<K, V, T>(keys, hostArray(n, Summand<V>{4}))));
         ASSERT_NO_FATAL_FAILURE(expectEncoded<int>(keys));

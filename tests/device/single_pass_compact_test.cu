@@ -382,8 +382,12 @@ TEST_F(SinglePassCompactTest, FlaggedOfEveryFraction) {
 
 template <typename T>
 void expectFlaggedOfSize() {
-    for (const Fraction fraction : {Fraction{50000}, Fraction{500000}, Fraction{1000000}}) {
-        ASSERT_NO_FATAL_FAILURE(expectFlaggedInEveryWay<T>(2 * tileOfFlags + 777, fraction));
+    constexpr std::size_t smallTile = SinglePass::SmallFlaggedTile<bool>::elements;
+    const std::size_t tooManyToMeet = (2 * currentDevice().multiprocessors + 1) * smallTile + 777;
+    for (const std::size_t n : {2 * tileOfFlags + 777, tooManyToMeet}) {
+        for (const Fraction fraction : {Fraction{50000}, Fraction{500000}, Fraction{1000000}}) {
+            ASSERT_NO_FATAL_FAILURE(expectFlaggedInEveryWay<T>(n, fraction));
+        }
     }
 }
 

@@ -42,7 +42,21 @@ class CardRowTest(unittest.TestCase):
     def test_vectors_of_bytes_are_narrower_in_a_compaction(self):
         case = card_row.Case("compact", "uint8", 8192, {})
         self.assertEqual(case.length, 16)
-        self.assertEqual(case.chosen((1 << 16, 1 << 17, 1 << 17), SHAPES), ("resident", 512, 1))
+        self.assertEqual(case.chosen((1 << 16, 1 << 17, 1 << 17, 1 << 17), SHAPES), ("resident", 512, 1))
+
+    def test_blocks_pack_half_a_tile_then_a_whole_one_then_look_back(self):
+        measured = dict.fromkeys((("packed", 256, 4), ("packed", 256, 8), ("look-back", 256, 8)), 10)
+        case = card_row.Case("compact", "int32", 1 << 20, measured)  # 2^18 vectors
+        for limits, kernel in (((1, 1, 1 << 18, 1 << 19), ("packed", 256, 4)), ((1, 1, 1, 1 << 18), ("packed", 256, 8)),
+                               ((1, 1, 1, 1 << 17), ("look-back", 256, 8))):
+            self.assertEqual(case.chosen(limits, SHAPES), kernel)
+        del measured["packed", 256, 4]  # its blocks are not resident together
+        self.assertEqual(case.chosen((1, 1, 1 << 18, 1 << 19), SHAPES), ("packed", 256, 8))
+
+    def test_large_blocks_take_half_as_many_vectors_of_wide_sums(self):
+        case = card_row.Case("scan", "int64", 1 << 20, {})  # 2^19 vectors
+        self.assertEqual(case.chosen((1, 1, 1 << 20), SHAPES), ("resident", *SHAPES["Large"]))
+        self.assertEqual(case.chosen((1, 1, 1 << 19), SHAPES), ("look-back", *SHAPES["Scan"]))
 
     def test_the_scans_of_both_cards_lose_little(self):
         for card in CARDS:
@@ -56,6 +70,7 @@ class CardRowTest(unittest.TestCase):
         done = run("card_row.py", DATA / "tune.csv")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertRegex(done.stdout, r"\.scan = \{\.ofTiny = 1u << \d+, \.ofSmall = 1u << \d+, \.ofLarge = 1u << \d+\},")
+        self.assertRegex(done.stdout, r"\.compact = \{\.ofTiny = 1u << \d+, .*, \.ofWhole = 1u << \d+\},")
 
 
 if __name__ == "__main__":
