@@ -166,7 +166,7 @@ class SinglePassScanTest(TraceTest):
 
     def expect_look_back(self, *options):
         tile = 8192
-        tiles = 3
+        tiles = 9
         card = "multiprocessors=1"  # too few for the array to be resident
         steps = steps_of("--variant", "single-pass", "--sweep", str(tile * tiles), "--card", card, *options)
         self.expect_places(steps)
