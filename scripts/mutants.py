@@ -3,7 +3,7 @@
 
     scripts/mutants.py [--markdown FILE] [NAME ...]
 
-A mutant is a header with one text replaced. Only the test file that should find it is compiled with that header. It is
+A mutant is a header with one text replaced. Only the test that should find it is compiled with that header. It is
 linked to existing builds (targets `synchronising_tests` of the presets simulated and simulated-races). Prints a table.
 Exit status 1 if a mutant survives or if a test fails without a mutant.
 """
@@ -75,6 +75,10 @@ MUTANTS = [
     Mutant("look-back without waiting", "wait for missing tiles", "primitives/look_back.cuh",
            "const bool missing = needed && status.state == State::Empty;", "const bool missing = false;",
            "SeededScanTest.ByLookBack"),
+    Mutant("stale tile", "barrier before a block reads its ticket", "primitives/tile_order.cuh",
+           "                shared = next;\n            }\n            __syncthreads();\n",
+           "                shared = next;\n            }\n",
+           "SeededDecodeTest.ValidateByFewBlocks"),
     Mutant("column without waiting", "wait for missing tiles of a digit", "primitives/look_back.cuh",
            "while (before[i].state == State::Empty) {", "while (false) {",
            "SeededRadixTest.InPasses"),
@@ -401,6 +405,12 @@ MUTANTS = [
 ]
 
 
+def with_one_test(source, name):
+    """The source file without its other tests, which would take most of the time to compile."""
+    return re.sub(r"^TEST_F\(\w+, (\w+)\) \{\n.*?^\}\n", lambda test: test[0] if test[1] == name else "", source,
+                  flags=re.MULTILINE | re.DOTALL)
+
+
 class Build:
     """A build, and the commands that compile and link one more test of it."""
 
@@ -425,13 +435,15 @@ class Build:
         overlay.parent.mkdir(parents=True, exist_ok=True)
         overlay.write_text(text.replace(mutant.old, mutant.new))
 
-        unit = FILES[mutant.test.split(".")[0]]
-        source = str(self.folder / f"simulated_sources/tests/simulator/{unit}.cu.cpp")
-        command = list(self.commands[source])
+        suite, name = mutant.test.split(".")
+        source = self.folder / f"simulated_sources/tests/simulator/{FILES[suite]}.cu.cpp"
+        one_test = folder / "test.cpp"
+        one_test.write_text(with_one_test(source.read_text(), name))
+        command = [str(one_test) if word == str(source) else word for word in self.commands[str(source)]]
         compiler = next(i for i, word in enumerate(command) if word.startswith("-"))
         object_file = folder / "test.o"
         command[command.index("-o") + 1] = str(object_file)
-        command[compiler:compiler] = [f"-I{folder}", "-w"]
+        command[compiler:compiler] = [f"-I{folder}", f"-iquote{source.parent}", "-w"]
         self.run(mutant, command)
 
         program = folder / "test"
@@ -472,7 +484,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("names", nargs="*", help="mutants to try; all otherwise")
     parser.add_argument("--markdown", type=Path, help="a file that the table is written to, too")
-    parser.add_argument("--jobs", type=int, default=2, help="how many to try at a time")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many to try at a time")
     for watched, folder in BUILDS.items():
         parser.add_argument(f"--{watched}", default=folder, help=f"the build that finds {watched} (%(default)s)")
     options = parser.parse_args()
