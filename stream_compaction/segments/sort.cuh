@@ -1,6 +1,6 @@
 #pragma once
 
-#include <bit>
+#include <algorithm>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/runtime/launch.cuh"
@@ -124,8 +124,7 @@ struct SegmentedSort {
                        DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
     }
 
-    /// Sorts the segments that are not too long for a warp, and lists the others. A warp takes a power of two of
-    /// segments, at most 32. Below that limit the grid has fewer than twice as many warps as the card holds.
+    /// Sorts the segments that are not too long for a warp, and lists the others.
     template <typename Bits, typename Value, typename Offset, typename Count>
     static void sortShort(Count n, Radix::Elements<Bits, Value> out, Radix::Elements<const Bits, const Value> in,
                           const SegmentsAt<Offset>& segments, const Segments::LongSegments& longSegments,
@@ -133,13 +132,15 @@ struct SegmentedSort {
         constexpr auto kernel = Segments::kernSortShortSegments<Bits, Value, Offset, Count>;
         constexpr int threads = Segments::shortThreads;
         constexpr std::size_t warps = threads / Warp::lanes;
-        const std::size_t residentWarps = warps * onCurrentDevice<kernel>(threads).residentBlocks;
-        const std::size_t perWarp =
-            std::min<std::size_t>(std::bit_floor(segments.count / residentWarps + 1), Warp::lanes);
-        launch<kernel>({.blocks = Common::divideRoundUp(segments.count + 1, perWarp * warps),
-                        .threads = threads,
-                        .carveout = cudaSharedmemCarveoutDefault},
-                       stream, n, out, in, segments, static_cast<int>(perWarp), longSegments, coding);
+        const std::size_t resident = onCurrentDevice<kernel>(threads).residentBlocks;
+        const std::size_t perWarp = Segments::segmentsPerWarp(segments.count, resident * warps);
+        std::size_t blocks = Common::divideRoundUp(segments.count + 1, perWarp * warps);
+        if constexpr (isOnDevice<Count>) {
+            constexpr std::size_t mostRounds = 4;  // of blocks, because a block without segments takes a nanosecond
+            blocks = std::min(blocks, mostRounds * resident);
+        }
+        launch<kernel>({.blocks = blocks, .threads = threads, .carveout = cudaSharedmemCarveoutDefault}, stream, n, out,
+                       in, segments, resident * warps, longSegments, coding);
     }
 };
 

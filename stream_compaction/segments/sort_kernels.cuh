@@ -192,23 +192,24 @@ __device__ void sortByWarp(const Elements<Bits, Value>& out, const Elements<cons
 /// The threads of a block that sorts short segments.
 inline constexpr int shortThreads = 256;
 
-/// Sorts the segments that are not too long for a warp, and lists the others.
-///
-/// Each warp takes some neighbouring segments, at most 32. It goes through them in windows of up to 32 elements that
-/// consist of whole segments, so short segments share a window. A longer segment is sorted alone, several elements per
-/// lane. All comparisons are between registers.
-///
-/// Work O(n log^2 m) for segments of up to m elements, steps O(log^2 m) per segment, but O(n m) and O(m) in windows of
-/// wide codes or of very short segments. Reads and writes each key and each value once, and reads each offset: 8 bytes
-/// per int. DRAM bandwidth is the bound; the limit is the integer pipe.
-template <typename Bits, typename Value, typename Offset, typename Count>
-__global__ void __launch_bounds__(shortThreads,
-                                  blocksThatFit(shortThreads, sizeof(Radix::NetworkEntry<Bits, Value>) > 4 ? 4 : 5))
-    kernSortShortSegments(Count number, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
-                          SegmentsAt<Offset> segments, int perWarp, LongSegments longSegments, KeyCoding<Bits> coding) {
-    __shared__ WarpStorage<Bits, Value> storage[shortThreads / Warp::lanes];
-    const std::size_t n = numberOf(number);
-    const std::size_t segment = Common::globalThreadIndex() / Warp::lanes * perWarp + Warp::lane();
+/// How many neighbouring segments a warp takes: a power of two, at most 32. Below that limit there are fewer than twice
+/// as many warps as the card holds.
+[[nodiscard]] __host__ __device__ inline int segmentsPerWarp(std::size_t segments, std::size_t residentWarps) {
+    int perWarp = 1;
+    while (perWarp < Warp::lanes && 2 * perWarp * residentWarps <= segments + residentWarps) {
+        perWarp *= 2;
+    }
+    return perWarp;
+}
+
+/// Sorts `perWarp` neighbouring segments from `first` on, and lists those that are too long for a warp. Called by all
+/// lanes of a warp. Returns whether there may be elements behind them.
+template <typename Bits, typename Value, typename Offset>
+__device__ bool sortShortSegments(const Elements<Bits, Value>& out, const Elements<const Bits, const Value>& in,
+                                  const SegmentsAt<Offset>& segments, std::size_t first, int perWarp, std::size_t n,
+                                  WarpStorage<Bits, Value>& storage, const LongSegments& longSegments,
+                                  const KeyCoding<Bits>& coding) {
+    const std::size_t segment = first + Warp::lane();
     const Range mine = Warp::lane() < perWarp ? rangeOf(segments, segment, n) : Range{n, n};
     const bool mineIsHuge = isHuge<Bits, Value>(mine.size(), n);
     longSegments.add(segment, mine.size() > mostOfWarp<Bits, Value> && !mineIsHuge, mineIsHuge);
@@ -221,7 +222,7 @@ __global__ void __launch_bounds__(shortThreads,
         if (count == 0) {
             const std::size_t size = Warp::broadcast(mine.end, next) - begin;
             if (size <= mostOfWarp<Bits, Value>) {
-                sortByWarp(out, in, begin, static_cast<int>(size), storage[Warp::index()], coding);
+                sortByWarp(out, in, begin, static_cast<int>(size), storage, coding);
             }
             ++next;
             continue;
@@ -243,6 +244,46 @@ __global__ void __launch_bounds__(shortThreads,
             }
         }
         sortWindow(out, in, begin, all, heads, longest, coding);
+    }
+    return Warp::broadcast(mine.end, perWarp - 1) < n;
+}
+
+/// Sorts the segments that are not too long for a warp, and lists the others.
+///
+/// Each warp takes some neighbouring segments, at most 32. It goes through them in windows of up to 32 elements that
+/// consist of whole segments, so short segments share a window. A longer segment is sorted alone, several elements per
+/// lane. All comparisons are between registers.
+///
+/// If only the device knows the number of elements, a warp takes the next segments until none is left with elements.
+/// The fewer elements there are, the fewer segments it takes at a time, so that all multiprocessors have some.
+///
+/// Work O(n log^2 m) for segments of up to m elements, steps O(log^2 m) per segment, but O(n m) and O(m) in windows of
+/// wide codes or of very short segments. Reads and writes each key and each value once, and reads each offset: 8 bytes
+/// per int. DRAM bandwidth is the bound; the limit is the integer pipe.
+template <typename Bits, typename Value, typename Offset, typename Count>
+__global__ void __launch_bounds__(shortThreads,
+                                  blocksThatFit(shortThreads, sizeof(Radix::NetworkEntry<Bits, Value>) > 4 ? 4 : 5))
+    kernSortShortSegments(Count number, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
+                          SegmentsAt<Offset> segments, std::size_t residentWarps, LongSegments longSegments,
+                          KeyCoding<Bits> coding) {
+    __shared__ WarpStorage<Bits, Value> storage[shortThreads / Warp::lanes];
+    const std::size_t n = numberOf(number);
+    const std::size_t warp = Common::globalThreadIndex() / Warp::lanes;
+    const auto sort = [&](std::size_t first, int perWarp) {
+        return sortShortSegments(out, in, segments, first, perWarp, n, storage[Warp::index()], longSegments, coding);
+    };
+    if constexpr (isOnDevice<Count>) {
+        const double part = static_cast<double>(n) / static_cast<double>(number.capacity);
+        const int perWarp =
+            segmentsPerWarp(static_cast<std::size_t>(part * static_cast<double>(segments.count)), residentWarps);
+        const std::size_t step = std::size_t{gridDim.x} * (shortThreads / Warp::lanes) * perWarp;
+        std::size_t first = warp * perWarp;
+        while (sort(first, perWarp)) {
+            first += step;
+        }
+    } else {
+        const int perWarp = segmentsPerWarp(segments.count, residentWarps);
+        (void)sort(warp * perWarp, perWarp);
     }
 }
 

@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <array>
 #include <functional>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -265,7 +268,9 @@ TEST_F(DeviceCountTest, SegmentedScan) {
 
 TEST_F(DeviceCountTest, SegmentedSort) {
     const SegmentedSort sort;
-    std::vector<std::uint32_t> offsets{0, 1, 1, 40, 5000, 5001, 60000, 60200};
+    // So many empty segments that few elements lie behind those that all warps take first.
+    std::vector<std::uint32_t> offsets(60000, 0);
+    std::ranges::copy(std::array<std::uint32_t, 7>{1, 1, 40, 5000, 5001, 60000, 60200}, std::back_inserter(offsets));
     for (std::uint32_t begin = 60210; begin < 150000; begin += 10 + begin % 60) {
         offsets.push_back(begin);
     }

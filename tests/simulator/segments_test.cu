@@ -159,23 +159,39 @@ TEST_F(SeededSegmentsTest, Sort) {
     });
 }
 
-// A warp takes as many segments as it has lanes. None is too long for it.
+/// Sorts `n` elements in segments, none of which is too long for a warp, by that many blocks. `number` is n, or where
+/// it lies in device memory.
+template <typename Count>
+void expectSortedByWarps(Count number, std::size_t n, unsigned blocks, std::size_t residentWarps, std::uint64_t seed) {
+    const auto borders = segmentBorders(
+        n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 3 == 0 ? 20 : 200); });
+    const auto sort = [&](const int* keysIn, const auto& segments, int* keysOut, const std::uint16_t* valuesIn,
+                          std::uint16_t* valuesOut, std::size_t /*n*/) {
+        using Value = Radix::Carried<std::uint16_t>;
+        const Radix::Elements<std::uint32_t, Value> out{Radix::bitsOf(keysOut), Radix::carried(valuesOut)};
+        const Radix::Elements<const std::uint32_t, const Value> in{Radix::bitsOf(keysIn), Radix::carried(valuesIn)};
+        launch<Segments::kernSortShortSegments<std::uint32_t, Value, std::size_t, Count>>(
+            {blocks, Segments::shortThreads}, nullptr, number, out, in, segments, residentWarps,
+            Segments::LongSegments{}, KeyCoding<std::uint32_t>::of<int>());
+    };
+    expectSortedBy<int, std::uint16_t>(sort, n, borders, seed);
+}
+
+// A warp takes as many segments as it has lanes.
 TEST_F(SeededSegmentsTest, SortSeveralByWarp) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const std::size_t n = 2500 + seed % 7;
-        const auto borders = segmentBorders(
-            n, [seed](std::size_t segment) { return randomBits(seed, segment) % (segment % 3 == 0 ? 20 : 200); });
-        const auto sort = [](const int* keysIn, const auto& segments, int* keysOut, const std::uint16_t* valuesIn,
-                             std::uint16_t* valuesOut, std::size_t n) {
-            using Value = Radix::Carried<std::uint16_t>;
-            const Radix::Elements<std::uint32_t, Value> out{Radix::bitsOf(keysOut), Radix::carried(valuesOut)};
-            const Radix::Elements<const std::uint32_t, const Value> in{Radix::bitsOf(keysIn), Radix::carried(valuesIn)};
-            constexpr std::size_t perBlock = Segments::shortThreads;
-            launch<Segments::kernSortShortSegments<std::uint32_t, Value, std::size_t, std::size_t>>(
-                {Common::divideRoundUp(segments.count + 1, perBlock), Segments::shortThreads}, nullptr, n, out, in,
-                segments, Warp::lanes, Segments::LongSegments{}, KeyCoding<std::uint32_t>::of<int>());
-        };
-        expectSortedBy<int, std::uint16_t>(sort, n, borders, seed);
+        expectSortedByWarps(n, n, 1, 1, seed);
+    });
+}
+
+// Only the device knows the number of elements. A warp takes the next segments, one or several, until none is left.
+TEST_F(SeededSegmentsTest, SortUntilNoneIsLeft) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const std::size_t n = 5000 + seed % 7;
+        const DeviceBuffer<std::size_t> value{std::span<const std::size_t>(&n, 1)};
+        const std::size_t residentWarps = seed % 2 == 0 ? 1000 : 30;
+        expectSortedByWarps(CountInDeviceMemory{value.data(), n}, n, 1 + seed % 3, residentWarps, seed);
     });
 }
 
