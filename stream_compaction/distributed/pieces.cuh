@@ -93,6 +93,7 @@ __global__ void __launch_bounds__(digitValues)
     if (bucket == 0) {
         segmentation->neededPasses = 0;
         segmentation->spans.failed = 0;
+        segmentation->spans.taken = 0;
         segmentation->plannedBlocks = 0;
     }
     if (bucket < ranks) {

@@ -107,6 +107,30 @@ template <typename Word>
     return static_cast<int>(shared);
 }
 
+/// Calls `work(tile)` for each tile of this block, by all threads, if tiles do not wait for each other. The first two
+/// rounds are by index. Then blocks take tickets, a round ahead, because some multiprocessors are faster than others.
+/// An earlier kernel of the stream clears `counter`. `shared` is in shared memory.
+template <typename Count, typename Work>
+__device__ void forEachTileInAnyOrder(int tiles, std::uint64_t* counter, int& shared, Work work) {
+    constexpr int roundsByIndex = 2;
+    int next = 0;  // the tile of the next round, in the first thread
+    const auto take = [&](int round) {
+        int tile = tileByIndex(round);
+        if (round >= roundsByIndex) {
+            if (threadIdx.x == 0) {
+                shared = next;
+            }
+            __syncthreads();
+            tile = shared;
+        }
+        if (round + 1 >= roundsByIndex && tile < tiles && threadIdx.x == 0) {
+            next = static_cast<int>(roundsByIndex * gridDim.x) + takeTile(TileOrder::Ticket, counter);
+        }
+        return tile;
+    };
+    forEachTile<Count>(tiles, take, work);
+}
+
 /// Starts loading the block's tile of a round, if it is one of the `tiles` tiles, and returns its index to all threads.
 /// Contains a barrier.
 template <typename Count, typename Loader>

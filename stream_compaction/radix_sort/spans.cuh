@@ -21,10 +21,11 @@ struct SpanState {
     unsigned long long pairs;  ///< of keys of the sample that lie in one span
     std::size_t n;
     SpanBits bits;
-    unsigned firstSpan;  ///< those before it are empty
-    unsigned endSpan;    ///< this one and those behind it are empty
-    unsigned sampled;    ///< blocks that have finished
-    unsigned found;      ///< blocks that have finished
+    unsigned firstSpan;   ///< those before it are empty
+    unsigned endSpan;     ///< this one and those behind it are empty
+    unsigned sampled;     ///< blocks that have finished
+    unsigned found;       ///< blocks that have finished
+    std::uint64_t taken;  ///< the tickets of blocks that sort spans one after the other
 };
 
 /// Whether no span is likely to have more than `mostElements` of n keys, if `pairs` pairs of `samples` keys share a
@@ -205,8 +206,8 @@ __global__ void kernFindSpans(std::size_t* begins, SpanState* state, Plan* plan,
 /// accesses to shared memory are the limit, some 20 per 32 keys.
 template <typename Spans, typename Count>
 __global__ void __launch_bounds__(Spans::threads, blocksThatFit(Spans::threads, Spans::blocks))
-    kernSortSpans(typename Spans::Array out, typename Spans::ConstArray in, const std::size_t* begins,
-                  const SpanState* state, [[maybe_unused]] int bits, KeyCoding<typename Spans::Code> coding) {
+    kernSortSpans(typename Spans::Array out, typename Spans::ConstArray in, const std::size_t* begins, SpanState* state,
+                  [[maybe_unused]] int bits, KeyCoding<typename Spans::Code> coding) {
     waitForEarlierKernels();
     if (!state->mayEnd || state->failed != 0) {
         return;
@@ -219,12 +220,11 @@ __global__ void __launch_bounds__(Spans::threads, blocksThatFit(Spans::threads, 
                                                 coding);
     };
     if constexpr (isOnDevice<Count>) {
+        __shared__ int sharedSpan;
         const int spanBits = state->bits.bits;
-        const unsigned end = state->endSpan;
-        for (unsigned span = state->firstSpan + blockIdx.x; span < end; span += gridDim.x) {
-            sort(span, spanBits);
-            __syncthreads();
-        }
+        const unsigned first = state->firstSpan;
+        forEachTileInAnyOrder<Count>(static_cast<int>(state->endSpan - first), &state->taken, sharedSpan,
+                                     [&](int span) { sort(first + static_cast<unsigned>(span), spanBits); });
     } else {
         sort(blockIdx.x, bits);
     }

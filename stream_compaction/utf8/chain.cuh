@@ -25,6 +25,8 @@ struct TextGridChain {
 
     static constexpr bool isForAnyText = false;  ///< whether the launch may have fewer blocks than the text has tiles
 
+    /// A grid whose blocks meet takes no tickets.
+    [[nodiscard]] __device__ std::uint64_t* ticketCounter() const { return nullptr; }
     /// Called by all threads, before anything else: the tile of this block.
     [[nodiscard]] __device__ int takeTile(int /*round*/) { return static_cast<int>(blockIdx.x); }
     __device__ void begin(std::uint64_t count) const {
@@ -63,6 +65,7 @@ struct TextLookBackChain {
 
     static constexpr bool isForAnyText = true;
 
+    [[nodiscard]] __device__ std::uint64_t* ticketCounter() const { return chain.ticketCounter(); }
     /// Called by all threads, before anything else: the tile of this block in a round. Contains a barrier if blocks
     /// take tickets.
     [[nodiscard]] __device__ int takeTile(int round) {

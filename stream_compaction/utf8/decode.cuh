@@ -297,11 +297,13 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
     __shared__ typename Tile::Storage storage;
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ int firstIllFormedOfTile;
+    __shared__ int sharedTile;
     const auto text = knownText(counted);
     unsigned parity = 0;
     storage.copy.initialize(threadIdx.x == 0);
     chain.begin(0);
-    forEachTile<TileCount<Text, Chain>>(tilesOf(text, Tile::bytes), tileByIndex, [&](int tileIndex) {
+    const int tiles = tilesOf(text, Tile::bytes);
+    forEachTileInAnyOrder<TileCount<Text, Chain>>(tiles, chain.ticketCounter(), sharedTile, [&](int tileIndex) {
         if (threadIdx.x == 0) {
             firstIllFormedOfTile = Tile::bytes;
         }
@@ -436,8 +438,7 @@ struct ValidateWith {
     [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<std::uint8_t>(most);
-        const std::size_t tiles = TextInMemory::mostTiles(most, ValidateShape::bytes);
-        return most == 0 ? 0 : ChainTiles{tiles, tiles}.scratchBytes();
+        return most == 0 ? 0 : chainOf(TextInMemory::mostTiles(most, ValidateShape::bytes)).scratchBytes();
     }
 
     /// A template, so that only code that calls it compiles its kernels.
@@ -455,6 +456,12 @@ struct ValidateWith {
     }
 
   private:
+    /// Tiles do not look back, so blocks that do not meet need no statuses.
+    [[nodiscard]] static ChainTiles chainOf(std::size_t tiles) {
+        Arguments::requireAtMost("tiles of the text", tiles, Common::mostBlocks);
+        return {.together = tiles, .byLookBack = 1};
+    }
+
     template <typename Text, typename Count>
     void validate(const Text& text, const std::uint8_t* in, Result* result, Count n, Scratch scratch,
                   cudaStream_t stream) const {
@@ -478,7 +485,7 @@ struct ValidateWith {
         withErrors(errors, [&](auto mode) {
             constexpr Errors counted = mode() == Errors::Skip ? Errors::Skip : Errors::Replace;
             constexpr auto together = kernValidate<To, counted, TextGridChain, Text>;
-            launchChain({tiles, tiles}, onCurrentDevice<together>(ValidateShape::threads).residentBlocks,
+            launchChain(chainOf(tiles), onCurrentDevice<together>(ValidateShape::threads).residentBlocks,
                         TileOrder::BlockIndex, result, 0, arena, stream, [&](auto chain, std::size_t, Begin begin) {
                             using Chain = decltype(chain);
                             constexpr auto kernel = kernValidate<To, counted, Chain, Text>;

@@ -339,7 +339,7 @@ void expectSpansSorted(std::uint64_t seed) {
     launch<Radix::kernSortSpans<Spans, CountInDeviceMemory>>(
         {3, Spans::threads, sizeof(typename Spans::Storage), Begin::Programmatic}, nullptr, array,
         typename Spans::ConstArray{array.keys, array.values}, static_cast<const std::size_t*>(found.data()),
-        static_cast<const Radix::SpanState*>(state.data()), bits.bits, KeyCoding<Bits>::template of<Bits>(false));
+        state.data(), bits.bits, KeyCoding<Bits>::template of<Bits>(false));
     std::ranges::stable_sort(places, {}, [&](std::uint32_t i) { return keys[i]; });
     std::vector<Bits> expected;
     std::ranges::transform(places, std::back_inserter(expected), [&](std::uint32_t i) { return keys[i]; });

@@ -57,25 +57,51 @@ TEST_F(SeededDecodeTest, ByTickets) {
                    [](std::uint64_t seed) { expectDecoded<char16_t>(false, TileOrder::Ticket, seed); });
 }
 
+/// Expects enqueue(in, result, scratch) to count the code points of n bytes and to find the first error.
+template <typename Enqueue>
+void expectValidated(std::size_t n, std::uint64_t seed, const Enqueue& enqueue) {
+    const Bytes text = randomText(n, seed, 0);
+    const Result expected = convertedInTurn<char32_t>(text).result;
+    const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
+    DeviceBuffer<Result> result(1);
+    const std::size_t bytes = ChainTiles{2, 1}.scratchBytes();
+    auto scratch = usedScratch(bytes);
+    enqueue(in.data(), result.data(), ScratchArena(scratch.bytes(), bytes));
+    std::vector<Result> results(1);
+    result.copyTo(results);
+    ASSERT_EQ(results[0].count, expected.count);
+    ASSERT_EQ(results[0].firstError, expected.firstError);
+}
+
 TEST_F(SeededDecodeTest, Validate) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        const Bytes text = randomText(ValidateShape::bytes + 300, seed, 0);
+        constexpr std::size_t n = ValidateShape::bytes + 300;
         const bool together = seed % 2 == 0;
-        const Result expected = convertedInTurn<char32_t>(text).result;
-        const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
-        DeviceBuffer<Result> result(1);
-        const std::size_t bytes = ChainTiles{2, 2}.scratchBytes();
-        auto scratch = usedScratch(bytes);
-        const TextInMemory inMemory(in.data(), text.size());
-        launchChain({2, 2}, residentBlocks(together), TileOrder::BlockIndex, result.data(), 0,
-                    ScratchArena(scratch.bytes(), bytes), nullptr, [=](auto chain, std::size_t tiles, Begin begin) {
-                        launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
-                            {tiles, ValidateShape::threads, 0, begin}, nullptr, inMemory, chain);
-                    });
-        std::vector<Result> results(1);
-        result.copyTo(results);
-        ASSERT_EQ(results[0].count, expected.count);
-        ASSERT_EQ(results[0].firstError, expected.firstError);
+        expectValidated(n, seed, [=](const std::uint8_t* in, Result* result, const ScratchArena& arena) {
+            const TextInMemory text(in, n);
+            launchChain({2, 1}, residentBlocks(together), TileOrder::BlockIndex, result, 0, arena, nullptr,
+                        [=](auto chain, std::size_t /*tiles*/, Begin begin) {
+                            launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
+                                {2, ValidateShape::threads, 0, begin}, nullptr, text, chain);
+                        });
+        });
+    });
+}
+
+// Only the device knows the length of the text. A few blocks take one tile after the other.
+TEST_F(SeededDecodeTest, ValidateByFewBlocks) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        constexpr std::size_t most = 7 * ValidateShape::bytes;
+        const std::size_t n = most - seed % 5 * ValidateShape::bytes / 2;
+        const DeviceBuffer<std::size_t> value{std::span<const std::size_t>(&n, 1)};
+        expectValidated(n, seed, [&](const std::uint8_t* in, Result* result, const ScratchArena& arena) {
+            const CountedText text(in, CountInDeviceMemory{value.data(), most});
+            launchChain({2, 1}, residentBlocks(false), TileOrder::BlockIndex, result, 0, arena, nullptr,
+                        [&](auto chain, std::size_t /*tiles*/, Begin begin) {
+                            launch<kernValidate<char32_t, Errors::Replace, decltype(chain), CountedText>>(
+                                {1 + seed % 3, ValidateShape::threads, 0, begin}, nullptr, text, chain);
+                        });
+        });
     });
 }
 
