@@ -451,10 +451,14 @@ struct CompactLauncher {
                        orderFor(order, blocks, tiles), keep);
         if constexpr (rejects == Rejects::Behind) {
             using Half = ReverseTile<T>;
+            constexpr auto reverse = kernReverseRest<Half, T, Count>;
             constexpr unsigned mostBlocks = 4096;  // only the device knows how many elements are to be reversed
-            launch<kernReverseRest<Half, T, Count>>({Common::blocksFor(capacityOf(n), 2 * Half::threads, mostBlocks),
-                                                     Half::threads, 0, Begin::Programmatic},
-                                                    stream, n, out, count);
+            const std::size_t most = Common::blocksFor(capacityOf(n), 2 * Half::threads, mostBlocks);
+            launch<reverse>(
+                {isOnDevice<Count> ? std::min<std::size_t>(most, onCurrentDevice<reverse>(Half::threads).residentBlocks)
+                                   : most,
+                 Half::threads, 0, Begin::Programmatic},
+                stream, n, out, count);
         }
     }
 };
