@@ -16,9 +16,9 @@ using StreamCompaction::CountInDeviceMemory;
 using StreamCompaction::CudaStream;
 using StreamCompaction::PinnedArray;
 
-/// Tells nobody whether there are rays.
+/// Tells nobody how many rays there are.
 struct TellsNobody {
-    __device__ void operator()(bool) const {}
+    __device__ void operator()(std::size_t, bool) const {}
 };
 
 /// The host knows: it reads the number of rays in each bounce, and launches as many threads. Before that it waits for
@@ -51,19 +51,27 @@ class HostLoop {
     PinnedArray<std::size_t> rays_{1};
 };
 
-/// Lets the loop of a graph go on as long as there are rays.
+/// Decides which loop of a graph goes on: this one as long as there are many rays, then the next one.
 struct GoesOn {
-    cudaGraphConditionalHandle condition;
+    std::size_t fewRays;              ///< the most rays for the next loop; 0 if there is none
+    cudaGraphConditionalHandle loop;  ///< the condition of this loop
+    cudaGraphConditionalHandle next;  ///< that of the next one, if there is one
 
-    __device__ void operator()(bool hasRays) const { cudaGraphSetConditional(condition, hasRays ? 1 : 0); }
+    __device__ void operator()(std::size_t rays, bool areLeft) const {
+        const bool areMany = rays > fewRays;
+        cudaGraphSetConditional(loop, areLeft && areMany ? 1 : 0);
+        if (fewRays > 0) {
+            cudaGraphSetConditional(next, areLeft && !areMany ? 1 : 0);
+        }
+    }
 };
 
 /// The device knows: the whole frame is one CUDA graph.
 ///
-///     generate -> while (hasRays) { compact -> sort -> bounce }
+///     generate -> while (many rays) { compact -> sort -> bounce } -> while (fewer) { the same } -> ...
 ///
-/// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed, by
-/// the number of pixels.
+/// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed. So
+/// there is a loop for all pixels, and others for a quarter of the rays each.
 class FrameGraph {
   public:
     /// Builds the graph. It works on the arrays of the path tracer, which has to live as long.
@@ -75,17 +83,21 @@ class FrameGraph {
 
         capture(graph, stream, [&] { tracer.generate(stream); });
 
-        // Each launch of the graph sets the condition to 1, so the first bounce always runs.
-        cudaGraphConditionalHandle hasRays = 0;
-        checkCUDAError(cudaGraphConditionalHandleCreate(&hasRays, graph, 1, cudaGraphCondAssignDefault),
-                       "cudaGraphConditionalHandleCreate");
-        const CountInDeviceMemory alive{tracer.alive(), tracer.pixels()};
-        const CountInDeviceMemory left{tracer.left(), tracer.pixels()};
-        capture(addLoop(graph, hasRays), stream, [&] {
-            tracer.compact(alive, stream);
-            tracer.sort(left, stream);
-            tracer.bounce(alive, GoesOn{hasRays}, stream);
-        });
+        // The first loop always begins. A loop decides whether the next one does.
+        cudaGraphConditionalHandle loop = condition(graph, true);
+        for (std::size_t mostRays = tracer.pixels(); mostRays > 0;) {
+            const std::size_t fewRays = mostRays >= leastToSplit ? mostRays / 4 : 0;
+            const cudaGraphConditionalHandle next = fewRays > 0 ? condition(graph, false) : loop;
+            const CountInDeviceMemory alive{tracer.alive(), mostRays};
+            const CountInDeviceMemory left{tracer.left(), mostRays};
+            capture(addLoop(graph, loop), stream, [&] {
+                tracer.compact(alive, stream);
+                tracer.sort(left, stream);
+                tracer.bounce(alive, GoesOn{fewRays, loop, next}, stream);
+            });
+            mostRays = fewRays;
+            loop = next;
+        }
 
         cudaGraphExec_t executable = nullptr;
         checkCUDAError(cudaGraphInstantiate(&executable, graph, 0),
@@ -98,6 +110,16 @@ class FrameGraph {
     }
 
   private:
+    static constexpr std::size_t leastToSplit = 1 << 17;  ///< a loop for fewer rays has no next one
+
+    /// A condition that each launch of the graph sets to `value`.
+    [[nodiscard]] static cudaGraphConditionalHandle condition(cudaGraph_t graph, bool value) {
+        cudaGraphConditionalHandle handle = 0;
+        checkCUDAError(cudaGraphConditionalHandleCreate(&handle, graph, value ? 1 : 0, cudaGraphCondAssignDefault),
+                       "cudaGraphConditionalHandleCreate");
+        return handle;
+    }
+
     /// Adds the work that enqueue() puts into the stream to a graph that has none yet.
     template <typename Enqueue>
     static void capture(cudaGraph_t graph, cudaStream_t stream, const Enqueue& enqueue) {

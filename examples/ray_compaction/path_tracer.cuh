@@ -109,7 +109,7 @@ __global__ void kernGenerate(Scene scene, Camera camera, Image image, std::uint3
 }
 
 /// Sends each path on from the surface where it is, to the next one. The queue is sorted by material, so the threads of
-/// a warp do the same. Calls `tell` with whether rays may be left.
+/// a warp do the same. Calls `tell` with the number of rays, and whether some may be left.
 template <typename Tell>
 __global__ void kernBounce(Scene scene, Image image, const std::uint32_t* queue, const std::size_t* alive, Tell tell) {
     waitForEarlierKernels();
@@ -117,10 +117,10 @@ __global__ void kernBounce(Scene scene, Image image, const std::uint32_t* queue,
     const std::size_t first = globalThreadIndex();
     if (first == 0) {
         // All paths of the queue have the same number of bounces.
-        tell(rays > 0 && image.paths[queue[0]].bounce + 1 < mostBounces);
+        tell(rays, rays > 0 && image.paths[queue[0]].bounce + 1 < mostBounces);
     }
-    for (std::size_t i = first; i < rays; i += std::size_t{gridDim.x} * threads) {
-        const std::uint32_t pixel = queue[i];
+    if (first < rays) {
+        const std::uint32_t pixel = queue[first];
         Path path = image.paths[pixel];
         const Vec3 direction = scattered(path.ray.direction, path.hit, randomOf(pixel, path.sample, path.bounce));
         path.throughput = 1 / chanceOf(path) * (path.throughput * path.hit.surface.color);
@@ -194,16 +194,12 @@ class PathTracer {
                    MaterialOf{materials_.data()}, scratch_.bytes(), stream);
     }
 
-    /// Sends the n rays of the queue on. If only the device knows n, a launch has as many blocks as the card holds.
+    /// Sends the n rays of the queue on.
     template <ElementCount Count, typename Tell>
     void bounce(Count n, Tell tell, cudaStream_t stream) {
-        constexpr auto kernel = kernBounce<Tell>;
-        std::size_t blocks = blocksFor(StreamCompaction::capacityOf(n), threads);
-        if constexpr (StreamCompaction::isOnDevice<Count>) {
-            blocks = std::min<std::size_t>(blocks, StreamCompaction::onCurrentDevice<kernel>(threads).residentBlocks);
-        }
-        StreamCompaction::launch<kernel>({blocks, threads, 0, Begin::Programmatic}, stream, Scene{}, image(),
-                                         std::as_const(queue_).data(), static_cast<const std::size_t*>(alive()), tell);
+        StreamCompaction::launch<kernBounce<Tell>>(
+            {blocksFor(StreamCompaction::capacityOf(n), threads), threads, 0, Begin::Programmatic}, stream, Scene{},
+            image(), std::as_const(queue_).data(), static_cast<const std::size_t*>(alive()), tell);
     }
 
   private:
