@@ -1196,6 +1196,8 @@ FACTS = {
     "counted-pairs-large": counted_ratio("h200", "sort-pairs", 1 << 28),
     "counted-scan-small": counted_ratio("h200", "scan", 1 << 10),
     "counted-partition": counted_ratio("h200", "partition", 2684354, "device", "100 x"),
+    "counted-segments": counted_ratio("h200", "segmented-sort", 2684354, "device", "100 x"),
+    "counted-segments-full": counted_ratio("h200", "segmented-sort", 1 << 28),
     "flagged-over-copy": flagged_over_copy("h200"),
     "flagged-over-copy-h100": flagged_over_copy("h100"),
     "top-k-loss": over_cub("top_k.csv", "top-k", 1 << 22),
