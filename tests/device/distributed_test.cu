@@ -365,7 +365,7 @@ TEST_P(DistributedTest, SortBySpans) {
     const int all = rank(0).reachesAllRanks() ? static_cast<int>(size() - std::ranges::count(counts, 0)) : 0;
     auto keys = keysInFewBuckets<std::uint32_t>(n, sized(0x03FF'F0FF, 0x0307'F0FF), 42);
     for (std::uint32_t& key : keys) {
-        key |= 0xFCF8'0000;
+        key |= static_cast<std::uint32_t>(sized(0xFC00'0000, 0xFCF8'0000));
     }
     EXPECT_EQ(expectSortedInSpans(counts, {}, keys), all);
     EXPECT_EQ(expectSortedInSpans(counts, {.descending = true},
