@@ -465,7 +465,7 @@ def test(program, name, seeds):
                                 "TSAN_OPTIONS": "halt_on_error=1"}
     try:
         done = subprocess.run([program, f"--gtest_filter={name}"], env=environment, capture_output=True, text=True,
-                              errors="replace", timeout=60)
+                              errors="replace", timeout=120)
         output, status = done.stderr + done.stdout, done.returncode
     except subprocess.TimeoutExpired as expired:
         output, status = (expired.stderr or b"").decode(errors="replace") + "does not end", 1

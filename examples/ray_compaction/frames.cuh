@@ -71,7 +71,7 @@ struct GoesOn {
 ///     generate -> while (many rays) { compact -> sort -> bounce } -> while (fewer) { the same } -> ...
 ///
 /// The host launches it and can do other work until the frame is done. The price: the shapes of launches are fixed. So
-/// there is a loop for all pixels, and others for a quarter of the rays each.
+/// the first loop is for all pixels, and each of the others for a quarter of the rays of the one before.
 class FrameGraph {
   public:
     /// Builds the graph. It works on the arrays of the path tracer, which has to live as long.

@@ -2,7 +2,7 @@
 // busy and do the same:
 //   ray_compaction --width 640 --height 480 --samples 64 image.png
 // It renders the image in two ways (frames.cuh): one waits for the host in every bounce, the other is a CUDA graph with
-// a loop, which never does. It checks that both images are the same, bit for bit, and prints how long a frame takes.
+// loops, which never does. It checks that both images are the same, bit for bit, and prints how long a frame takes.
 #include <png.h>
 
 #include <CLI/CLI.hpp>

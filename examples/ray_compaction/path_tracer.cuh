@@ -194,7 +194,7 @@ class PathTracer {
                    MaterialOf{materials_.data()}, scratch_.bytes(), stream);
     }
 
-    /// Sends the n rays of the queue on.
+    /// Sends the n rays of the queue on. `alive()` is n, and not more than its capacity.
     template <ElementCount Count, typename Tell>
     void bounce(Count n, Tell tell, cudaStream_t stream) {
         StreamCompaction::launch<kernBounce<Tell>>(

@@ -136,7 +136,9 @@ struct SegmentedSort {
         const std::size_t perWarp = Segments::segmentsPerWarp(segments.count, resident * warps);
         std::size_t blocks = Common::divideRoundUp(segments.count + 1, perWarp * warps);
         if constexpr (isOnDevice<Count>) {
-            constexpr std::size_t mostRounds = 4;  // of blocks, because a block without segments takes a nanosecond
+            // There may be few elements, and a block without any takes about a nanosecond. But with several rounds of
+            // blocks, one that is done early makes room for the next.
+            constexpr std::size_t mostRounds = 4;
             blocks = std::min(blocks, mostRounds * resident);
         }
         launch<kernel>({.blocks = blocks, .threads = threads, .carveout = cudaSharedmemCarveoutDefault}, stream, n, out,

@@ -202,6 +202,19 @@ inline constexpr int shortThreads = 256;
     return perWarp;
 }
 
+/// At least as many as the segments that begin before the end of n elements, and at most about twice as many, if the
+/// arrays have room for `capacity`. If the segments are spread evenly over the capacity, it reads one offset.
+template <typename Offset>
+[[nodiscard]] __device__ std::size_t segmentsBeforeEnd(const SegmentsAt<Offset>& segments, std::size_t n,
+                                                       std::size_t capacity) {
+    const double part = static_cast<double>(n) / static_cast<double>(capacity);
+    auto some = static_cast<std::size_t>(part * static_cast<double>(segments.count));
+    while (some < segments.count && static_cast<std::size_t>(segments.begins[some]) < n) {
+        some = min(2 * some + 1, segments.count);
+    }
+    return some;
+}
+
 /// Sorts `perWarp` neighbouring segments from `first` on, and lists those that are too long for a warp. Called by all
 /// lanes of a warp. Returns whether there may be elements behind them.
 template <typename Bits, typename Value, typename Offset>
@@ -273,9 +286,7 @@ __global__ void __launch_bounds__(shortThreads,
         return sortShortSegments(out, in, segments, first, perWarp, n, storage[Warp::index()], longSegments, coding);
     };
     if constexpr (isOnDevice<Count>) {
-        const double part = static_cast<double>(n) / static_cast<double>(number.capacity);
-        const int perWarp =
-            segmentsPerWarp(static_cast<std::size_t>(part * static_cast<double>(segments.count)), residentWarps);
+        const int perWarp = segmentsPerWarp(segmentsBeforeEnd(segments, n, number.capacity), residentWarps);
         const std::size_t step = std::size_t{gridDim.x} * (shortThreads / Warp::lanes) * perWarp;
         std::size_t first = warp * perWarp;
         while (sort(first, perWarp)) {

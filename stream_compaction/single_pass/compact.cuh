@@ -452,13 +452,14 @@ struct CompactLauncher {
         if constexpr (rejects == Rejects::Behind) {
             using Half = ReverseTile<T>;
             constexpr auto reverse = kernReverseRest<Half, T, Count>;
-            constexpr unsigned mostBlocks = 4096;  // only the device knows how many elements are to be reversed
-            const std::size_t most = Common::blocksFor(capacityOf(n), 2 * Half::threads, mostBlocks);
-            launch<reverse>(
-                {isOnDevice<Count> ? std::min<std::size_t>(most, onCurrentDevice<reverse>(Half::threads).residentBlocks)
-                                   : most,
-                 Half::threads, 0, Begin::Programmatic},
-                stream, n, out, count);
+            // Only the device knows how many elements are to be reversed.
+            constexpr unsigned mostBlocks = 4096;
+            std::size_t reversing = Common::blocksFor(capacityOf(n), 2 * Half::threads, mostBlocks);
+            if constexpr (isOnDevice<Count>) {
+                // There may be few, and a block without any takes about a nanosecond.
+                reversing = std::min<std::size_t>(reversing, onCurrentDevice<reverse>(Half::threads).residentBlocks);
+            }
+            launch<reverse>({reversing, Half::threads, 0, Begin::Programmatic}, stream, n, out, count);
         }
     }
 };

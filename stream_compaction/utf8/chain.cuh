@@ -25,8 +25,7 @@ struct TextGridChain {
 
     static constexpr bool isForAnyText = false;  ///< whether the launch may have fewer blocks than the text has tiles
 
-    /// A grid whose blocks meet takes no tickets.
-    [[nodiscard]] __device__ std::uint64_t* ticketCounter() const { return nullptr; }
+    [[nodiscard]] __device__ std::uint64_t* ticketCounter() const { return chain.ticketCounter(); }
     /// Called by all threads, before anything else: the tile of this block.
     [[nodiscard]] __device__ int takeTile(int /*round*/) { return static_cast<int>(blockIdx.x); }
     __device__ void begin(std::uint64_t count) const {
@@ -70,7 +69,7 @@ struct TextLookBackChain {
     /// take tickets.
     [[nodiscard]] __device__ int takeTile(int round) {
         __shared__ int ticket;
-        return tile = tileOfBlock(order, chain.words, ticket, round);
+        return tile = tileOfBlock(order, ticketCounter(), ticket, round);
     }
     __device__ void begin(std::uint64_t) const {}
     [[nodiscard]] __device__ std::uint64_t knownError() const {
@@ -129,6 +128,7 @@ inline constexpr Card cards[] = {
 struct ChainTiles {
     std::size_t together;
     std::size_t byLookBack;
+    std::size_t statuses = byLookBack;  ///< fewer if tiles do not wait for each other, but at least one
 
     /// Scratch for either chain on any card. Throws std::invalid_argument for more tiles than a grid has blocks.
     [[nodiscard]] std::size_t scratchBytes() const {
@@ -138,7 +138,7 @@ struct ChainTiles {
             most = std::max(most, card.mostTogether);
         }
         return std::max(scratchBytesFor<std::uint32_t>(std::min(together, most)),
-                        scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(byLookBack)));
+                        scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(statuses)));
     }
 };
 
@@ -154,7 +154,7 @@ void launchChain(ChainTiles tiles, unsigned residentBlocks, TileOrder order, Res
                tiles.together == 1 ? Begin::Normal : Begin::Cooperative);
         return;
     }
-    const std::size_t words = LookBackChain<LookBack::Count>::wordsFor(tiles.byLookBack);
+    const std::size_t words = LookBackChain<LookBack::Count>::wordsFor(tiles.statuses);
     const TextLookBackChain chain{{arena.take<std::uint64_t>(words), tiles.byLookBack}, order, result};
     clearWords(chain.chain.words, words, stream, BeginResult{result, count});
     launch(chain, tiles.byLookBack, Begin::Programmatic);

@@ -456,10 +456,9 @@ struct ValidateWith {
     }
 
   private:
-    /// Tiles do not look back, so blocks that do not meet need no statuses.
+    /// The tiles do not look back, so they have no statuses.
     [[nodiscard]] static ChainTiles chainOf(std::size_t tiles) {
-        Arguments::requireAtMost("tiles of the text", tiles, Common::mostBlocks);
-        return {.together = tiles, .byLookBack = 1};
+        return {.together = tiles, .byLookBack = tiles, .statuses = 1};
     }
 
     template <typename Text, typename Count>

@@ -268,7 +268,7 @@ TEST_F(DeviceCountTest, SegmentedScan) {
 
 TEST_F(DeviceCountTest, SegmentedSort) {
     const SegmentedSort sort;
-    // So many empty segments that few elements lie behind those that all warps take first.
+    // So many empty segments come first that each warp takes segments several times.
     std::vector<std::uint32_t> offsets(60000, 0);
     std::ranges::copy(std::array<std::uint32_t, 7>{1, 1, 40, 5000, 5001, 60000, 60200}, std::back_inserter(offsets));
     for (std::uint32_t begin = 60210; begin < 150000; begin += 10 + begin % 60) {
@@ -534,6 +534,33 @@ TEST_F(DeviceCountTest, Utf8) {
             [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
                 validate(bytes.data(), reinterpret_cast<Utf8::Result*>(a.counts.data()), n, scratch, stream);
             });
+    }
+}
+
+/// So many tiles that blocks take tickets. The second call, with the same scratch, finds half as many.
+TEST_F(DeviceCountTest, ValidateALongText) {
+    const std::size_t most = sized(110'000'000, 3'600'000);
+    std::vector<std::uint8_t> text(most, 'a');
+    for (std::size_t i = 0; i < most; i += 1000) {
+        std::ranges::copy(std::string_view("\xE2\x82\xAC"), text.begin() + static_cast<std::ptrdiff_t>(i));
+    }
+    text[most - 500] = 0xFF;
+    const DeviceBuffer<std::uint8_t> bytes{std::span<const std::uint8_t>(text)};
+    DeviceBuffer<Utf8::Result> results(2);
+    const Utf8::Validate validate;
+    DeviceCount count(most);
+    auto scratch = usedScratch(validate.scratchBytes(bytes.data(), results.data(), count.get()));
+    auto scratchOfHost = usedScratch(validate.scratchBytes(bytes.data(), results.data(), most));
+    for (const std::size_t n : {most, most / 2}) {
+        count.set(n);
+        validate(bytes.data(), results.data(), count.get(), scratch.bytes(), nullptr);
+        validate(bytes.data(), results.data() + 1, n, scratchOfHost.bytes(), nullptr);
+        std::vector<Utf8::Result> actual(2);
+        results.copyTo(actual);
+        EXPECT_EQ(actual[0].count, n - n / 1000 * 2);
+        EXPECT_EQ(actual[0].count, actual[1].count);
+        EXPECT_EQ(actual[0].firstError, actual[1].firstError);
+        EXPECT_EQ(actual[0].isWellFormed(), n < most);
     }
 }
 

@@ -64,7 +64,7 @@ void expectValidated(std::size_t n, std::uint64_t seed, const Enqueue& enqueue) 
     const Result expected = convertedInTurn<char32_t>(text).result;
     const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(text)};
     DeviceBuffer<Result> result(1);
-    const std::size_t bytes = ChainTiles{2, 1}.scratchBytes();
+    const std::size_t bytes = ChainTiles{2, 2, 1}.scratchBytes();
     auto scratch = usedScratch(bytes);
     enqueue(in.data(), result.data(), ScratchArena(scratch.bytes(), bytes));
     std::vector<Result> results(1);
@@ -79,10 +79,10 @@ TEST_F(SeededDecodeTest, Validate) {
         const bool together = seed % 2 == 0;
         expectValidated(n, seed, [=](const std::uint8_t* in, Result* result, const ScratchArena& arena) {
             const TextInMemory text(in, n);
-            launchChain({2, 1}, residentBlocks(together), TileOrder::BlockIndex, result, 0, arena, nullptr,
-                        [=](auto chain, std::size_t /*tiles*/, Begin begin) {
+            launchChain({2, 2, 1}, residentBlocks(together), TileOrder::BlockIndex, result, 0, arena, nullptr,
+                        [=](auto chain, std::size_t tiles, Begin begin) {
                             launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
-                                {2, ValidateShape::threads, 0, begin}, nullptr, text, chain);
+                                {tiles, ValidateShape::threads, 0, begin}, nullptr, text, chain);
                         });
         });
     });
@@ -96,7 +96,7 @@ TEST_F(SeededDecodeTest, ValidateByFewBlocks) {
         const DeviceBuffer<std::size_t> value{std::span<const std::size_t>(&n, 1)};
         expectValidated(n, seed, [&](const std::uint8_t* in, Result* result, const ScratchArena& arena) {
             const CountedText text(in, CountInDeviceMemory{value.data(), most});
-            launchChain({2, 1}, residentBlocks(false), TileOrder::BlockIndex, result, 0, arena, nullptr,
+            launchChain({2, 2, 1}, residentBlocks(false), TileOrder::BlockIndex, result, 0, arena, nullptr,
                         [&](auto chain, std::size_t /*tiles*/, Begin begin) {
                             launch<kernValidate<char32_t, Errors::Replace, decltype(chain), CountedText>>(
                                 {1 + seed % 3, ValidateShape::threads, 0, begin}, nullptr, text, chain);
