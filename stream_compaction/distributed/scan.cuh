@@ -17,22 +17,26 @@ struct ScanPart {
     cudaStream_t stream;  ///< of the rank's device
 };
 
-/// The sum of `initial` and of the totals of all ranks before this one. Called by one warp. Work O(ranks).
+/// Writes the sum of `initial` and of the totals of all ranks before this one. Called by one thread. Work O(ranks).
 template <typename T, typename Op>
-__global__ void kernAddUpRanksBefore(T* sum, const Told<T>* totals, int rank, int ranks, T initial, Op op,
-                                     std::uint32_t* failure) {
-    waitForEarlierKernels();
-    const T identity = op.template identity<T>();
-    T before = initial;
-    for (int first = 0; first < rank; first += Warp::lanes) {
-        const int i = first + Warp::lane();
-        before = op(before, Warp::reduce(i < rank ? totals[i].value : identity, op));
-    }
-    if (threadIdx.x == 0) {
+struct AddUpRanksBefore {
+    T* sum;
+    const Told<T>* totals;
+    int rank;
+    int ranks;
+    T initial;
+    Op op;
+    std::uint32_t* failure;
+
+    __device__ void operator()() const {
+        T before = initial;
+        for (int i = 0; i < rank; ++i) {
+            before = op(before, totals[i].value);
+        }
         *sum = before;
         noteFailure(totals, ranks, failure);
     }
-}
+};
 
 /// Prefix sums of an array that is spread over the ranks, in the order of the ranks: `scan(in, out, n, op, initial,
 /// scratch, rank, stream)`. Each rank has any number of elements. `op` is any associative operator; it need not
@@ -86,10 +90,10 @@ struct Scan {
         call.forEachValid([&](const Part& part) {
             const Rank& rank = *part.rank;
             T* const before = rank.template state<T>();
-            launch<kernAddUpRanksBefore<T, Op>>({1, Warp::lanes, 0, Begin::Programmatic}, part.stream, before,
-                                                rank.template all<Told<T>>(), rank.index(), rank.count(), initial, op,
-                                                rank.failure());
-            local()(part.in, part.out, part.n, op, InDeviceMemory<T>{before}, part.scratch, part.stream);
+            const AddUpRanksBefore<T, Op> first{
+                before, rank.template all<Told<T>>(), rank.index(), rank.count(), initial, op, rank.failure()};
+            local().scanSource(sourceOf(part.in), part.out, part.n, op, InDeviceMemory<T>{before}, part.scratch,
+                               part.stream, first);
         });
         call.finish();
     }

@@ -183,10 +183,11 @@ struct Scan {
     }
 
     /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
-    /// of sums what is written (primitives/tile_scan.cuh).
-    template <typename Source, typename Out, typename Count, typename Op, typename Initial>
+    /// of sums what is written (primitives/tile_scan.cuh). Before that, one thread calls `first()` on the device, which
+    /// may write an initial value in device memory.
+    template <typename Source, typename Out, typename Count, typename Op, typename Initial, typename First = DoNothing>
     void scanSource(const Source& source, Out* out, Count n, Op op, Initial initial, Scratch scratch,
-                    cudaStream_t stream) const {
+                    cudaStream_t stream, First first = {}) const {
         using Element = Stored<Source>;
         static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<Out>);
         static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
@@ -197,20 +198,21 @@ struct Scan {
         ScratchArena arena(scratch, scratchBytesForSums<SumOf<Initial>, Source, Out>(most));
         if (most == 0) {
             tellExceeded(n, stream);
+            callFirst(first, stream);
             return;
         }
         const std::size_t vectors = Common::divideRoundUp(most, vectorLength<Element, Out>);
         const ScanLimits& limits = currentCard().scan;
         bool isDone = withResidentShape(vectors, limits, [&](auto block) {
-            return scanResident(block, source, out, n, op, initial, arena, stream);
+            return scanResident(block, source, out, n, op, initial, arena, stream, first);
         });
         if constexpr (ScanBlockFor<SumOf<Initial>>::hasLargeResidentBlocks) {
             isDone = isDone || (vectors * wordsOf<SumOf<Initial>> <= limits.ofLarge &&
-                                scanResident(LargeBlock{}, source, out, n, op, initial, arena, stream));
+                                scanResident(LargeBlock{}, source, out, n, op, initial, arena, stream, first));
         }
         if (!isDone) {
             withScanBlock<Out, SumOf<Initial>>(
-                vectors, [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream); });
+                vectors, [&](auto block) { scanByLookBack(block, source, out, n, op, initial, arena, stream, first); });
         }
     }
 
@@ -228,9 +230,10 @@ struct Scan {
 
     /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
     /// registers.
-    template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial>
+    template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial,
+              typename First>
     [[nodiscard]] bool scanResident(Shape, const Source& source, Out* out, Count n, Op op, Initial initial,
-                                    ScratchArena arena, cudaStream_t stream) const {
+                                    ScratchArena arena, cudaStream_t stream, First first) const {
         using T = SumOf<Initial>;
         using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, Out>>;
         constexpr auto kernel = kernScanResident<Tile, Source, Out, T, Op, Initial, Count>;
@@ -238,21 +241,23 @@ struct Scan {
         if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
             return false;
         }
+        callFirst(first, stream);
         launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
                        GridChain<T>{arena.take<T>(blocks)}, source, initial, kind == ScanKind::Inclusive, op);
         return true;
     }
 
     /// By look-back over tiles of the given shape.
-    template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial>
+    template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial,
+              typename First>
     void scanByLookBack(Shape, const Source& source, Out* out, Count n, Op op, Initial initial, ScratchArena arena,
-                        cudaStream_t stream) const {
+                        cudaStream_t stream, First first) const {
         using T = SumOf<Initial>;
         using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, Out>>;
         constexpr auto kernel = kernScanLookBack<Tile, Source, Out, T, Op, Initial, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
         const ReproducibleChain<T> chain{arena.take<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)), tiles};
-        clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream);
+        clearWords(chain.words, ReproducibleChain<T>::wordsFor(tiles), stream, first);
         const std::size_t blocks = blocksForTiles<kernel, Count>(tiles, Tile::threads);
         launch<kernel>({blocks, Tile::threads, 0, Begin::Programmatic}, stream, n, out, chain, source, initial,
                        kind == ScanKind::Inclusive, reproducible, orderFor(order, blocks, tiles), op);
@@ -261,6 +266,14 @@ struct Scan {
   private:
     template <typename Initial>
     using SumOf = std::remove_cvref_t<decltype(valueOf(std::declval<const Initial&>()))>;
+
+    /// Calls `first()` where nothing has to be cleared.
+    template <typename First>
+    static void callFirst(First first, cudaStream_t stream) {
+        if constexpr (!std::is_same_v<First, DoNothing>) {
+            clearWords(nullptr, 0, stream, first);
+        }
+    }
 };
 
 }  // namespace StreamCompaction::SinglePass
