@@ -93,6 +93,7 @@ constexpr std::array rows{
     latest(Operation::Compact, "cub-latest", "latest cub compact"),
     gpus(GpuUse::All, Operation::Compact, "out-of-core", "compact in host memory"),
     gpus(GpuUse::Ranks, Operation::Compact, "distributed", "compact over several GPUs"),
+    gpus(GpuUse::Several, Operation::Compact, "gather-to-one", "compact gathered to one GPU"),
 
     cpu(Operation::CompactFlagged, "cpu", "cpu compact by flags"),
     gpu(Operation::CompactFlagged, "single-pass", "single-pass compact by flags"),

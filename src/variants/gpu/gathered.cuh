@@ -16,20 +16,11 @@
 /// What a program does that has arrays on several GPUs and a library for one of them.
 namespace Bench {
 
-/// Copies all parts to GPU 0, runs an operation of the device layer there, and copies the result back.
-template <typename Op, typename T, typename ProblemOfOp>
-class Gathered {
+/// An array whose parts lie on the GPUs, and room for all of it on GPU 0.
+template <typename T>
+class GatheredInput {
   public:
-    using Element = T;
-    using SomeProblem = ProblemOfOp;
-
-    Gathered(std::span<const T> input, int gpus)
-        : streams_(gpus),
-          input_(streams_, input),
-          output_(streams_, input.size()),
-          wholeInput_(input.size()),
-          wholeOutput_(input.size()),
-          scratch_(scratchBytes(input.size())) {
+    GatheredInput(std::span<const T> input, int gpus) : streams_(gpus), parts_(streams_, input), whole_(input.size()) {
         // The copies go over the link where there is one, and through host memory elsewhere.
         std::vector<int> devices(gpus);
         std::iota(devices.begin(), devices.end(), 0);
@@ -38,35 +29,31 @@ class Gathered {
 
     /// On GPU 0.
     [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
-        return 2 * (n + shareOf(n, gpus, 0).size) * sizeof(T) + scratchBytes(n);
+        return (n + shareOf(n, gpus, 0).size) * sizeof(T);
     }
 
-    void call() {
-        streams_.fork();
-        streams_.forEach([this](int gpu) {
-            copy(wholeInput_.data() + input_.share(gpu).begin, input_.data(gpu), input_.size(gpu), gpu);
+    [[nodiscard]] JoinedStreams& streams() { return streams_; }
+    [[nodiscard]] const JoinedStreams& streams() const { return streams_; }
+    [[nodiscard]] std::size_t size() const { return whole_.size(); }
+    [[nodiscard]] const T* whole() const { return whole_.data(); }
+
+    /// Copies all parts to GPU 0.
+    void gather() {
+        copyParts([this](int gpu) {
+            copy(whole_.data() + parts_.share(gpu).begin, parts_.data(gpu), parts_.size(gpu), gpu);
         });
-        streams_.join();
-        Op{}(std::as_const(wholeInput_).data(), wholeOutput_.data(), wholeInput_.size(), scratch_.bytes(),
-             defaultStream);
-        streams_.fork();
-        streams_.forEach([this](int gpu) {
-            copy(output_.data(gpu), wholeOutput_.data() + output_.share(gpu).begin, output_.size(gpu), gpu);
-        });
-        streams_.join();
     }
-    void poison() {
-        output_.poison();
-        Bench::poison(wholeOutput_);
-    }
-    void fetchTo(Array<T>& result) const {
-        streams_.synchronize();
-        output_.fetchTo(result);
+    /// Copies an array on GPU 0 back to where the parts of this one lie.
+    void scatter(const T* from, Spread<T>& to) {
+        copyParts([&](int gpu) { copy(to.data(gpu), from + to.share(gpu).begin, to.size(gpu), gpu); });
     }
 
   private:
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
-        return Op{}.scratchBytes(StreamCompaction::noArray<T>, StreamCompaction::noArray<T>, n);
+    template <typename Copy>
+    void copyParts(const Copy& copyPart) {
+        streams_.fork();
+        streams_.forEach(copyPart);
+        streams_.join();
     }
     /// Between GPU 0 and another, on the stream of the other.
     void copy(T* to, const T* from, std::size_t n, int gpu) const {
@@ -76,10 +63,90 @@ class Gathered {
     }
 
     JoinedStreams streams_;
-    Spread<T> input_;
+    Spread<T> parts_;
+    StreamCompaction::DeviceBuffer<T> whole_;
+};
+
+/// Copies all parts to GPU 0, runs an operation of the device layer there, and copies the result back.
+template <typename Op, typename T, typename ProblemOfOp>
+class Gathered {
+  public:
+    using Element = T;
+    using SomeProblem = ProblemOfOp;
+
+    Gathered(std::span<const T> input, int gpus)
+        : input_(input, gpus),
+          output_(input_.streams(), input.size()),
+          wholeOutput_(input.size()),
+          scratch_(scratchBytes(input.size())) {}
+
+    /// On GPU 0.
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
+        return 2 * GatheredInput<T>::deviceBytes(n, gpus) + scratchBytes(n);
+    }
+
+    void call() {
+        input_.gather();
+        Op{}(input_.whole(), wholeOutput_.data(), input_.size(), scratch_.bytes(), defaultStream);
+        input_.scatter(wholeOutput_.data(), output_);
+    }
+    void poison() {
+        output_.poison();
+        Bench::poison(wholeOutput_);
+    }
+    void fetchTo(Array<T>& result) const {
+        input_.streams().synchronize();
+        output_.fetchTo(result);
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
+        return Op{}.scratchBytes(StreamCompaction::noArray<T>, StreamCompaction::noArray<T>, n);
+    }
+
+    GatheredInput<T> input_;
     Spread<T> output_;
-    StreamCompaction::DeviceBuffer<T> wholeInput_;
     StreamCompaction::DeviceBuffer<T> wholeOutput_;
+    StreamCompaction::DeviceBuffer<std::byte> scratch_;
+};
+
+/// The same for a compaction. What is kept stays on GPU 0, because only the device knows how much that is.
+template <typename Op, typename T>
+class GatheredCompact {
+  public:
+    using Element = T;
+    using SomeProblem = CompactProblem<T>;
+
+    GatheredCompact(std::span<const T> input, int gpus)
+        : input_(input, gpus), output_(input.size()), scratch_(scratchBytes(input.size())) {}
+
+    /// On GPU 0.
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
+        return GatheredInput<T>::deviceBytes(n, gpus) + n * sizeof(T) + KeptCount::bytes + scratchBytes(n);
+    }
+
+    void call() {
+        input_.gather();
+        Op{}(input_.whole(), output_.data(), count_.data(), input_.size(), scratch_.bytes(), defaultStream);
+    }
+    void poison() {
+        Bench::poison(output_);
+        count_.poison();
+    }
+    void fetchTo(Array<T>& result) const {
+        input_.streams().synchronize();
+        fetch(output_, result, count_.fetchOf(input_.size()));
+    }
+
+  private:
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t n) {
+        using StreamCompaction::noArray;
+        return Op{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n);
+    }
+
+    GatheredInput<T> input_;
+    StreamCompaction::DeviceBuffer<T> output_;
+    KeptCount count_;
     StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
