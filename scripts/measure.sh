@@ -32,6 +32,7 @@ declare -A files=(
     [two_cores]=two_cores.csv                        # 13 s
     [out_of_core]=out_of_core.csv
     [distributed]=distributed.csv
+    [exchange]=exchange.csv
     [profiles]=profile.csv                           # 73 s
     [operation_profiles]=operation_profile.csv
     [row_sum_profiles]=row_sum_profile.csv           # 36 s
@@ -42,7 +43,7 @@ declare -A files=(
     [frames]=frames.csv
 )
 order=(sweep types kept_fractions partitions segments runs selection orders sorts distributions block_sizes
-    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed profiles
+    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed exchange profiles
     operation_profiles row_sum_profiles tune tune_sorts tune_row_sums device_counts frames)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
@@ -247,6 +248,11 @@ distributed() {
     done
 }
 
+# What each GPU sends to the next, at the same time. Empty with one GPU.
+exchange() {
+    try_shapes exchange.csv exchange
+}
+
 # Needs ncu from the CUDA toolkit.
 profile() {
     local into=$1
@@ -347,7 +353,7 @@ mkdir -p "$folder"
 for topic in "${topics[@]}"; do
     for file in ${files[$topic]}; do
         # Only the program can resume its own files.
-        if [ ${#resume[@]} -eq 0 ] || [[ $topic = @(*profiles|tune*|device_counts|frames) ]]; then
+        if [ ${#resume[@]} -eq 0 ] || [[ $topic = @(exchange|*profiles|tune*|device_counts|frames) ]]; then
             rm -f "$folder/$file"
         elif [ ! -e "$folder/$file" ] && [ -e "$finished/$file" ]; then
             cp "$finished/$file" "$folder"

@@ -1081,6 +1081,17 @@ def process_per_gpu():
     return "\n".join([*table(titles, lines), "", source(rows + ranks, TWO_CARDS)])
 
 
+def exchanges():
+    """Arrays that two GPUs exchange: what each sends to the other in a second."""
+    rows = read("exchange.csv", folder=TWO_CARDS)
+    titles = {"windows": "stored by kernels", "messages": "sent by NCCL", "copies": "copied"}
+    by_way = {(row["kernel"], row["n"]): row for row in rows}
+    sizes = dict.fromkeys(row["n"] for row in rows)
+    lines = [[power(int(n)), *(f"{float(by_way[way, n]['gbps']):.0f} GB/s" for way in titles)] for n in sizes]
+    return "\n".join([*table(["elements of each GPU", *titles.values()], lines), "",
+                      source(rows, TWO_CARDS)])
+
+
 def weak_scaling():
     """As many elements per GPU on any number of GPUs: what was measured, and what the model says of more."""
     rows = read("distributed.csv", folder=FOUR_CARDS)
@@ -1298,7 +1309,7 @@ BLOCKS = {
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames, "operation-profile": operation_profile},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
-                                      "sort-parts": sort_parts, "process-per-gpu": process_per_gpu,
+                                      "sort-parts": sort_parts, "exchanges": exchanges, "process-per-gpu": process_per_gpu,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small,
                                "utf8-profile": utf8_profile},

@@ -90,6 +90,16 @@ __global__ void kernWriteToShares(const T* in, const Cuts* cuts, int me, int ran
     }
 }
 
+/// Enqueues that for a rank of at most n elements.
+template <typename T>
+void writeToShares(const T* in, const Cuts* cuts, std::size_t n, const Rank& rank, ncclWindow_t window,
+                   cudaStream_t stream) {
+    constexpr int threads = 256;
+    constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements there are
+    launch<kernWriteToShares<T>>({std::max(1U, Common::blocksFor(n, threads, mostBlocks)), threads}, stream, in, cuts,
+                                 rank.index(), rank.count(), window);
+}
+
 /// Spreads elements evenly over the ranks, in their order: `balance(in, counts, out, count, n, rank, stream)`. The
 /// input is ragged, as Compact and Partition leave it. Numbers of elements differ by at most 1 afterwards. `out` is a
 /// SharedBuffer with room for the greatest share. It may not overlap the input.
@@ -131,11 +141,7 @@ struct Balance {
             launch<kernCutEvenly>({1, mostRanks}, part.stream, cuts, part.count, rank.template all<Told<Share>>(),
                                   rank.index(), rank.count(), rank.failure());
             if (rank.reachesAllRanks()) {
-                constexpr int threads = 256;
-                constexpr unsigned mostBlocks = 2048;  // only the device knows how many elements there are
-                launch<kernWriteToShares<T>>({std::max(1U, Common::blocksFor(part.n, threads, mostBlocks)), threads},
-                                             part.stream, part.in, cuts, rank.index(), rank.count(),
-                                             part.scratch.window);
+                writeToShares(part.in, cuts, part.n, rank, part.scratch.window, part.stream);
             }
         });
         completeExchange(

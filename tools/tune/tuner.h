@@ -81,5 +81,8 @@ void tuneRowSums(Tuner& tuner);
 /// Numbers of elements in device memory, as the library's choice. The call with the number from the host is the peer
 /// and a candidate, so that a choice much slower than that is a miss. Candidate::order is the capacity.
 void tuneCounts(Tuner& tuner);
+/// Arrays that all GPUs exchange at the same time, as the distributed layer does it: each sends all of its own to the
+/// next. `bytes` are what one GPU sends. Copies are the peer. Says so if there are not several GPUs, or no NCCL.
+void tuneExchanges(Tuner& tuner);
 
 }  // namespace Bench::Tune
