@@ -172,6 +172,9 @@ __global__ void kernListTiles(Radix::SegmentTile<Bits, Value>* tiles, const Segm
     const int piecesPerBucket = piecesPerRank * all.ranks;
     const Piece* const first = pieces + static_cast<std::size_t>(blockIdx.x) * piecesPerBucket;
     const std::uint64_t segmentBegin = segmentation->begins[blockIdx.x];
+    if (segmentBegin == segmentation->begins[blockIdx.x + 1]) {
+        return;
+    }
     Radix::SegmentTile<Bits, Value>* const ofSegment = tiles + segmentation->firstTiles[blockIdx.x];
     for (int p = 0; p < piecesPerBucket; ++p) {
         const Piece piece = first[p];
@@ -281,23 +284,26 @@ static __global__ void __launch_bounds__(digitValues)
     const int segment = static_cast<int>(blockIdx.x) % digitValues;
     const std::uint64_t begin = segmentation->begins[segment];
     const std::uint64_t size = segmentation->begins[segment + 1] - begin;
-    const std::size_t place = (static_cast<std::size_t>(segment + me) * digits + pass) * digitValues + threadIdx.x;
-    std::uint64_t count = 0;
-    for (int rank = 0; size > 0 && rank < ranks; ++rank) {
-        if (rank == me || plan->cuts.of[rank][ranks] > 0) {  // otherwise it may not even have counted
-            count += reinterpret_cast<const std::uint64_t*>(windowOf(window, rank))[place];
+    std::uint64_t start = begin;
+    if (size > 0) {
+        const std::size_t place = (static_cast<std::size_t>(segment + me) * digits + pass) * digitValues + threadIdx.x;
+        std::uint64_t count = 0;
+        for (int rank = 0; rank < ranks; ++rank) {
+            if (rank == me || plan->cuts.of[rank][ranks] > 0) {  // otherwise it may not even have counted
+                count += reinterpret_cast<const std::uint64_t*>(windowOf(window, rank))[place];
+            }
+        }
+        start += Block::exclusiveScan<digitValues / Warp::lanes>(count, slots, Sum{});
+        const bool isNeeded = __syncthreads_or(count != 0 && count != size) != 0;
+        const bool hasLargeSpan = __syncthreads_or(count > mostInSpan) != 0;
+        if (threadIdx.x == 0 && isNeeded) {
+            atomicOr(&segmentation->neededPasses, 1u << pass);
+        }
+        if (threadIdx.x == 0 && hasLargeSpan && pass == digits - 1) {
+            atomicOr(&segmentation->spans.failed, 1u);
         }
     }
-    starts[static_cast<std::size_t>(blockIdx.x) * digitValues + threadIdx.x] =
-        begin + Block::exclusiveScan<digitValues / Warp::lanes>(count, slots, Sum{});
-    const bool isNeeded = __syncthreads_or(count != 0 && count != size) != 0;
-    const bool hasLargeSpan = __syncthreads_or(count > mostInSpan) != 0;
-    if (threadIdx.x == 0 && isNeeded) {
-        atomicOr(&segmentation->neededPasses, 1u << pass);
-    }
-    if (threadIdx.x == 0 && hasLargeSpan && pass == digits - 1) {
-        atomicOr(&segmentation->spans.failed, 1u);
-    }
+    starts[static_cast<std::size_t>(blockIdx.x) * digitValues + threadIdx.x] = start;
     if (!Block::isLastToFinish(&segmentation->plannedBlocks)) {
         return;
     }
