@@ -1,4 +1,7 @@
+#include <stream_compaction/runtime/peer_access.h>
+
 #include <cstdio>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -22,7 +25,7 @@ struct ElementOf {
 class Ring {
   public:
     Ring(Team& team, std::size_t n)
-        : team_(team), n_(n), received_(Distributed::SharedBuffer::allocate(team.ranks(), n * sizeof(Element))) {
+        : team_(team), n_(n), windows_(Distributed::SharedBuffer::allocate(team.ranks(), n * sizeof(Element))) {
         for (int from = 0; from < team.size(); ++from) {
             for (int to = 0; to <= team.size(); ++to) {
                 cuts_.of[from][to] = to > next(from) ? n : 0;
@@ -32,23 +35,26 @@ class Ring {
             sent_.push_back(filled<Element>(n, ElementOf{i}));
             expected_.push_back(filled<Element>(n, ElementOf{(i + team.size() - 1) % team.size()}));
             cutsOnDevice_.emplace_back(std::span<const Cuts>(&cuts_, 1));
+            inboxes_.emplace_back(n);
         });
     }
 
     /// Kernels store to the windows of the ranks. Afterwards the ranks meet.
     void store() {
+        usesWindows_ = true;
         team_.run([this] {
             forEachRank([this](int i) {
                 Distributed::writeToShares<Element>(sent_[i].data(), cutsOnDevice_[i].data(), n_, team_.rank(i),
-                                                    received_[i].scratch().window, stream(i));
+                                                    windows_[i].scratch().window, stream(i));
             });
             Distributed::inGroup([this] {
                 forEachRank([this](int i) { team_.rank(i).exchange(sizeof(Distributed::Header), stream(i)); });
             });
         });
     }
-    /// NCCL sends.
+    /// NCCL sends, as where ranks have no windows.
     void send() {
+        usesWindows_ = false;
         team_.run([this] {
             Distributed::inGroup([this] {
                 forEachRank([this](int i) {
@@ -59,6 +65,7 @@ class Ring {
     }
     /// Copies between the GPUs.
     void copy() {
+        usesWindows_ = false;
         team_.run([this] {
             forEachRank([this](int i) {
                 Common::checkCUDAError(cudaMemcpyAsync(received(next(i)), sent_[i].data(), n_ * sizeof(Element),
@@ -92,8 +99,9 @@ class Ring {
     }
     [[nodiscard]] int next(int rank) const { return (rank + 1) % team_.size(); }
     [[nodiscard]] cudaStream_t stream(int i) const { return team_.streams().stream(i); }
-    [[nodiscard]] Element* received(int i) const {
-        return reinterpret_cast<Element*>(received_[i].scratch().memory.data());
+    /// Where the rank receives, in the way that was called last.
+    [[nodiscard]] Element* received(int i) {
+        return usesWindows_ ? reinterpret_cast<Element*>(windows_[i].scratch().memory.data()) : inboxes_[i].data();
     }
 
     Team& team_;
@@ -102,7 +110,9 @@ class Ring {
     std::vector<DeviceBuffer<Element>> sent_;
     std::vector<DeviceBuffer<Element>> expected_;
     std::vector<DeviceBuffer<Cuts>> cutsOnDevice_;
-    std::vector<Distributed::SharedBuffer> received_;
+    std::vector<DeviceBuffer<Element>> inboxes_;
+    std::vector<Distributed::SharedBuffer> windows_;
+    bool usesWindows_ = false;  ///< rather than the inboxes
 };
 
 }  // namespace
@@ -114,6 +124,9 @@ void tuneExchanges(Tuner& tuner) {
         std::puts("exchange: not measured, because it takes several GPUs");
         return;
     }
+    std::vector<int> devices(gpus);
+    std::iota(devices.begin(), devices.end(), 0);
+    (void)connectDevices(devices);  // for the copies
     Team team(gpus, alone);
     for (const int exponent : {14, 16, 18, 20, 22, 24, 26, 28}) {
         const std::size_t n = std::size_t{1} << exponent;
