@@ -130,6 +130,13 @@ __global__ void __launch_bounds__(Shape::threads,
     });
 }
 
+/// Calls `function()` in one thread.
+template <typename Function>
+__global__ void kernCall(Function function) {
+    waitForEarlierKernels();
+    function();
+}
+
 /// Prefix sums: `scan(in, out, n, [op, [initial,]] scratch, stream)`. `in` is an array of n elements in device memory,
 /// or a function of such elements or of the index (primitives/source.cuh). `op` is any associative operator with an
 /// identity (primitives/operators.cuh), by default Sum. `initial`, by default the identity, comes before the first
@@ -271,7 +278,7 @@ struct Scan {
     template <typename First>
     static void callFirst(First first, cudaStream_t stream) {
         if constexpr (!std::is_same_v<First, DoNothing>) {
-            clearWords(nullptr, 0, stream, first);
+            launch<kernCall<First>>({1, 1, 0, Begin::Programmatic}, stream, first);
         }
     }
 };
