@@ -15,7 +15,7 @@ import sys
 
 import card_row
 from charts import CHARTS, WEAK, measurements_of
-from distributed_model import CARRYING_PASSES, Model, alone_variant
+from distributed_model import CARRYING_PASSES, ELEMENT_BYTES, Model, alone_variant
 from measurements import (CARDS, DATA, ROOT, TEXT_OPERATIONS, copy_speed, fastest, format_time, of_powers, power,
                           power_shape, read)
 
@@ -1050,6 +1050,11 @@ def four_cards():
     return Model(read("distributed.csv", folder=FOUR_CARDS), two_cards().carrying)
 
 
+def link_speed():
+    """How fast copies cross the link, in bytes per second each way."""
+    return 1e9 * float(best(read("exchange.csv", folder=TWO_CARDS), kernel="copies", n=1 << 28)["gbps"])
+
+
 def distributed_results():
     """Both GPUs against one of them, and against the model."""
     rows = read("distributed.csv", folder=TWO_CARDS)
@@ -1062,10 +1067,12 @@ def distributed_results():
         alone = by_input.get((operation, alone_variant(operation), n, "1", keys))
         gathered = by_input.get((operation, "gather-to-one", n, "2", keys))
         known = keys == model.usual[operation] and model.knows(operation, n, 2)
+        sent = ELEMENT_BYTES[operation] * n / 4 if operation in ELEMENT_BYTES and keys == "uniform" else 0
         lines.append([f"{operation}, {keys}", power(n), with_noise(row), format_time(alone) if alone else "",
                       times(alone, row) if alone else "", format_time(gathered) if gathered else "",
-                      modelled(model.predicted(operation, n, 2)) if known else ""])
-    titles = ["operation, input", "n", "two GPUs", "one GPU", "times one GPU", "gathered to one", "model"]
+                      modelled(model.predicted(operation, n, 2)) if known else "",
+                      f"{100 * sent / link_speed() / (float(row['median_us']) / 1e6):.0f} %" if sent else ""])
+    titles = ["operation, input", "n", "two GPUs", "one GPU", "times one GPU", "gathered to one", "model", "of the link"]
     return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
 
 
@@ -1081,6 +1088,19 @@ def process_per_gpu():
     return "\n".join([*table(titles, lines), "", source(rows + ranks, TWO_CARDS)])
 
 
+def distributed_peers():
+    """Another library on two GPUs."""
+    rows = read("distributed_peers.csv", folder=TWO_CARDS)
+    measured = read("distributed.csv", folder=TWO_CARDS)
+    lines = []
+    for row in rows:
+        ours = best(measured, variant="distributed", **{key: row[key] for key in ("operation", "n", "input", "gpus")})
+        lines.append([row["operation"], power(int(row["n"])), with_noise(row), format_time(ours), times(row, ours)])
+    titles = ["operation", "n", rows[0]["library"], "distributed", "times as fast"]
+    return "\n".join([*table(titles, lines), "", f"{rows[0]['gpu']}, median times ({about_noise(rows)}). From "
+                      f"{link('distributed_peers.csv', TWO_CARDS)} and {link('distributed.csv', TWO_CARDS)}."])
+
+
 def exchanges():
     """Arrays that two GPUs exchange: what each sends to the other in a second."""
     rows = read("exchange.csv", folder=TWO_CARDS)
@@ -1089,7 +1109,7 @@ def exchanges():
     sizes = dict.fromkeys(row["n"] for row in rows)
     lines = [[power(int(n)), *(f"{float(by_way[way, n]['gbps']):.0f} GB/s" for way in titles)] for n in sizes]
     return "\n".join([*table(["elements of each GPU", *titles.values()], lines), "",
-                      source(rows, TWO_CARDS)])
+                      f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}. From {link('exchange.csv', TWO_CARDS)}."])
 
 
 def weak_scaling():
@@ -1106,13 +1126,6 @@ def weak_scaling():
                                                    for time in (*measured, *predicted)])
     titles = ["operation", "one GPU", *(f"{gpus} GPUs" for gpus in model.counts), *(f"{name}, model" for name in PREDICTED)]
     return "\n".join([*table(titles, lines), "", source(rows, FOUR_CARDS)])
-
-
-def link_speed(n=1 << 29):
-    """How fast copies cross the link, from a sort on one of two GPUs, to which half comes and from which half goes."""
-    rows = read("distributed.csv", folder=TWO_CARDS)
-    gathered = best(rows, operation="sort", variant="gather-to-one", n=n, input="uniform")
-    return 4 * n / (float(gathered["median_us"]) / 1e6 - Model(rows).alone("sort", n))
 
 
 def sort_parts():
@@ -1309,7 +1322,8 @@ BLOCKS = {
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames, "operation-profile": operation_profile},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
-                                      "sort-parts": sort_parts, "exchanges": exchanges, "process-per-gpu": process_per_gpu,
+                                      "sort-parts": sort_parts, "exchanges": exchanges, "distributed-peers": distributed_peers,
+                                      "process-per-gpu": process_per_gpu,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small,
                                "utf8-profile": utf8_profile},
