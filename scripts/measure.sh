@@ -43,8 +43,8 @@ declare -A files=(
     [frames]=frames.csv
 )
 order=(sweep types kept_fractions partitions segments runs selection orders sorts distributions block_sizes
-    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed exchange profiles
-    operation_profiles row_sum_profiles tune tune_sorts tune_row_sums device_counts frames)
+    histograms row_sums row_sum_study utf8 utf8_small utf8_variants reports two_cores out_of_core distributed exchange
+    profiles operation_profiles row_sum_profiles tune tune_sorts tune_row_sums device_counts frames)
 
 # measure FILE [options of the program]. If `cores` is set, only on those cores.
 measure() {
@@ -248,8 +248,9 @@ distributed() {
     done
 }
 
-# What each GPU sends to the next, at the same time. Empty with one GPU.
+# What each GPU sends to the next, at the same time. One GPU has no file.
 exchange() {
+    [ "$(gpu_counts | wc -l)" -gt 1 ] || return 0
     try_shapes exchange.csv exchange
 }
 
@@ -362,7 +363,7 @@ for topic in "${topics[@]}"; do
     SECONDS=0
     "$topic"
     for file in ${files[$topic]}; do
-        mv "$folder/$file" "$finished"
+        [ "$topic" = exchange ] && [ ! -e "$folder/$file" ] || mv "$folder/$file" "$finished"
     done
     echo "$topic: $SECONDS s" >&2
 done

@@ -97,6 +97,9 @@ std::vector<SharedBuffer> SharedBuffer::allocate(std::span<const Rank> ranks, st
     for (const Rank& rank : ranks) {
         buffers.push_back(SharedBuffer(rank, bytes));
     }
+    if (!ranks.front().reachesAllRanks()) {
+        return buffers;
+    }
     inGroup([&] {
         for (SharedBuffer& buffer : buffers) {
             const DeviceScope here(buffer.device_);
@@ -105,9 +108,7 @@ std::vector<SharedBuffer> SharedBuffer::allocate(std::span<const Rank> ranks, st
                       "ncclCommWindowRegister", *buffer.comm_);
         }
     });
-    for (std::size_t i = 0; i < buffers.size(); ++i) {
-        buffers[i].requireReachable(ranks[i]);
-    }
+    std::ranges::for_each(buffers, &SharedBuffer::requireReachable);
     return buffers;
 }
 
@@ -121,10 +122,10 @@ SharedBuffer::SharedBuffer(const Rank& rank, std::size_t bytes)
 }
 
 /// NCCL's windows are in device memory. Where kernels cannot reach the other ranks, it returns another handle.
-void SharedBuffer::requireReachable(const Rank& rank) const {
+void SharedBuffer::requireReachable() const {
     cudaPointerAttributes attributes{};
     Common::checkCUDAError(cudaPointerGetAttributes(&attributes, window_), "cudaPointerGetAttributes");
-    if (rank.reachesAllRanks() && attributes.type != cudaMemoryTypeDevice) {
+    if (attributes.type != cudaMemoryTypeDevice) {
         throw NcclError("ncclCommWindowRegister: kernels cannot reach the memory of the other ranks");
     }
 }

@@ -128,14 +128,14 @@ class Rank {
 /// Scratch that kernels of all ranks can write to, if `Rank::reachesAllRanks`.
 struct SharedScratch {
     Scratch memory;       ///< of this rank
-    ncclWindow_t window;  ///< the memories of all ranks
+    ncclWindow_t window;  ///< the memories of all ranks; null where kernels do not reach them
 };
 
-/// Device memory of the same size on each rank, registered as a window.
+/// Device memory of the same size on each rank. If kernels reach all ranks, it is registered as a window.
 class SharedBuffer {
   public:
-    /// The buffers of the ranks of this process, on their devices. `bytes` is the same on all ranks. All ranks must
-    /// call, and the calls wait for one another. Throws NcclError, also if ranks that are near cannot reach the windows
+    /// The buffers of at least one rank of this process, on their devices. `bytes` is the same on all ranks. All ranks
+    /// must call, and may wait for one another. Throws NcclError, also if ranks that are near cannot reach the windows
     /// (no peer access, or NCCL_WIN_ENABLE=0), and CudaError.
     ///
     /// If the memory of a device does not suffice, the call for it throws before it meets the others, because NCCL
@@ -157,7 +157,7 @@ class SharedBuffer {
 
   private:
     SharedBuffer(const Rank& rank, std::size_t bytes);
-    void requireReachable(const Rank& rank) const;
+    void requireReachable() const;
 
     std::shared_ptr<const std::atomic<ncclComm_t>> comm_;
     int device_ = 0;

@@ -17,7 +17,8 @@ struct ScanPart {
     cudaStream_t stream;  ///< of the rank's device
 };
 
-/// Writes the sum of `initial` and of the totals of all ranks before this one. Called by one thread. Work O(ranks).
+/// Writes the sum of `initial` and of the totals of all ranks before this one, and remembers a rank that failed. Called
+/// by one thread. Work and steps O(ranks).
 template <typename T, typename Op>
 struct AddUpRanksBefore {
     T* sum;

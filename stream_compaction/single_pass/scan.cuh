@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(Shape::threads,
     });
 }
 
-/// Calls `function()` in one thread.
+/// Calls `function()` when earlier kernels are done. One thread.
 template <typename Function>
 __global__ void kernCall(Function function) {
     waitForEarlierKernels();
@@ -190,8 +190,8 @@ struct Scan {
     }
 
     /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
-    /// of sums what is written (primitives/tile_scan.cuh). Before that, one thread calls `first()` on the device, which
-    /// may write an initial value in device memory.
+    /// of sums what is written (primitives/tile_scan.cuh). Before that, one thread calls `first()` on the device. It
+    /// may write the initial value, and nothing that the source reads.
     template <typename Source, typename Out, typename Count, typename Op, typename Initial, typename First = DoNothing>
     void scanSource(const Source& source, Out* out, Count n, Op op, Initial initial, Scratch scratch,
                     cudaStream_t stream, First first = {}) const {
@@ -238,9 +238,9 @@ struct Scan {
     /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
     /// registers.
     template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial,
-              typename First>
+              typename First = DoNothing>
     [[nodiscard]] bool scanResident(Shape, const Source& source, Out* out, Count n, Op op, Initial initial,
-                                    ScratchArena arena, cudaStream_t stream, First first) const {
+                                    ScratchArena arena, cudaStream_t stream, First first = {}) const {
         using T = SumOf<Initial>;
         using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, Out>>;
         constexpr auto kernel = kernScanResident<Tile, Source, Out, T, Op, Initial, Count>;
@@ -256,9 +256,9 @@ struct Scan {
 
     /// By look-back over tiles of the given shape.
     template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial,
-              typename First>
+              typename First = DoNothing>
     void scanByLookBack(Shape, const Source& source, Out* out, Count n, Op op, Initial initial, ScratchArena arena,
-                        cudaStream_t stream, First first) const {
+                        cudaStream_t stream, First first = {}) const {
         using T = SumOf<Initial>;
         using Tile = TileShape<Shape::threads, Shape::rows, vectorLength<Stored<Source>, Out>>;
         constexpr auto kernel = kernScanLookBack<Tile, Source, Out, T, Op, Initial, Count>;

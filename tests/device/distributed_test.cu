@@ -577,19 +577,24 @@ TEST_P(DistributedTest, RowSumsOfSpreadColumns) {
     }
 }
 
+/// Also ranks without elements, and those that have enough for look-back.
 TEST_P(DistributedTest, InvalidArgumentsOfOneRankReachAll) {
-    const std::vector<std::size_t> counts(size(), 1000);
-    const auto in = hostArray(totalOf(counts), Summand<int>{17});
-    const Spread<int> input(team(), counts, in);
-    const Spread<int> out(team(), counts);
-    const Distributed::Scan scan;
-    ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(input.data(i), out.data(i), counts[i]); });
     const int bad = size() - 1;
-    expectThatAllLearnOf(bad, [&](int i) {
-        scan(std::as_const(input).data(i), i == bad ? nullptr : out.data(i), counts[i], Sum{}, 0, scratch.of(i),
-             rank(i), stream(i));
-    });
-    expectSorted(counts, {}, in);  // the next call is not affected
+    for (const std::size_t n : {std::size_t{1000}, std::size_t{0}, sized(9'000'000, 300'000)}) {
+        std::vector<std::size_t> counts(size(), n);
+        counts[bad] = 1000;
+        const auto in = hostArray(totalOf(counts), Summand<int>{17});
+        const Spread<int> input(team(), counts, in);
+        const Spread<int> out(team(), counts);
+        const Distributed::Scan scan;
+        ScratchOfRanks scratch(team(), [&](int i) { return scan.scratchBytes(input.data(i), out.data(i), counts[i]); });
+        expectThatAllLearnOf(bad, [&](int i) {
+            scan(std::as_const(input).data(i), i == bad ? nullptr : out.data(i), counts[i], Sum{}, 0, scratch.of(i),
+                 rank(i), stream(i));
+        });
+    }
+    const std::vector<std::size_t> counts(size(), 1000);
+    expectSorted(counts, {}, hostArray(totalOf(counts), Summand<int>{17}));  // the next call is not affected
 }
 
 /// The array that a predicate reads is an argument, too.

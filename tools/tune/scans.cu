@@ -23,11 +23,10 @@ void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
         const auto candidates = candidatesFor(
             n,
             [&, n](auto shape) {
-                return Scan{}.scanResident(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream, DoNothing{});
+                return Scan{}.scanResident(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             },
             [&, n](auto shape, TileOrder order) {
-                Scan{.order = order}.scanByLookBack(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream,
-                                                    DoNothing{});
+                Scan{.order = order}.scanByLookBack(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             });
         const auto peers = peersFor(n);
         peers.front().run(scratch, defaultStream);

@@ -82,7 +82,8 @@ void tuneRowSums(Tuner& tuner);
 /// and a candidate, so that a choice much slower than that is a miss. Candidate::order is the capacity.
 void tuneCounts(Tuner& tuner);
 /// Arrays that all GPUs exchange at the same time, as the distributed layer does it: each sends all of its own to the
-/// next. `bytes` are what one GPU sends. Copies are the peer. Says so if there are not several GPUs, or no NCCL.
+/// next. `bytes` are what one GPU sends. Copies are the peer. Only the first GPU is cold. Prints why if it measures
+/// nothing.
 void tuneExchanges(Tuner& tuner);
 
 }  // namespace Bench::Tune

@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 #include <stdexcept>
+#include <stream_compaction/distributed.cuh>
 #include <vector>
 
 #include "variants/gpu/compact_kernels.cuh"

@@ -16,7 +16,7 @@
 /// What a program does that has arrays on several GPUs and a library for one of them.
 namespace Bench {
 
-/// An array whose parts lie on the GPUs, and room for all of it on GPU 0.
+/// An array whose parts lie on the GPUs, room for all of it on GPU 0, and the streams of copies between them.
 template <typename T>
 class GatheredInput {
   public:
@@ -26,6 +26,8 @@ class GatheredInput {
         std::iota(devices.begin(), devices.end(), 0);
         (void)StreamCompaction::connectDevices(devices);
     }
+    GatheredInput(const GatheredInput&) = delete;
+    GatheredInput& operator=(const GatheredInput&) = delete;
 
     /// On GPU 0.
     [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
@@ -37,13 +39,14 @@ class GatheredInput {
     [[nodiscard]] std::size_t size() const { return whole_.size(); }
     [[nodiscard]] const T* whole() const { return whole_.data(); }
 
+    void poison() { Bench::poison(whole_); }
     /// Copies all parts to GPU 0.
     void gather() {
         copyParts([this](int gpu) {
             copy(whole_.data() + parts_.share(gpu).begin, parts_.data(gpu), parts_.size(gpu), gpu);
         });
     }
-    /// Copies an array on GPU 0 back to where the parts of this one lie.
+    /// Copies an array on GPU 0 into the parts of `to`.
     void scatter(const T* from, Spread<T>& to) {
         copyParts([&](int gpu) { copy(to.data(gpu), from + to.share(gpu).begin, to.size(gpu), gpu); });
     }
@@ -91,6 +94,7 @@ class Gathered {
         input_.scatter(wholeOutput_.data(), output_);
     }
     void poison() {
+        input_.poison();
         output_.poison();
         Bench::poison(wholeOutput_);
     }
@@ -130,6 +134,7 @@ class GatheredCompact {
         Op{}(input_.whole(), output_.data(), count_.data(), input_.size(), scratch_.bytes(), defaultStream);
     }
     void poison() {
+        input_.poison();
         Bench::poison(output_);
         count_.poison();
     }
