@@ -17,18 +17,19 @@ struct ScanPart {
     cudaStream_t stream;  ///< of the rank's device
 };
 
-/// Writes the sum of `initial` and of the totals of all ranks before this one, and remembers a rank that failed. Called
-/// by one thread. Work and steps O(ranks).
+/// Writes the sum of `initial` and of the totals of all ranks before this one, and remembers a rank that failed. Work
+/// and steps O(ranks).
 template <typename T, typename Op>
 struct AddUpRanksBefore {
-    T* sum;
-    const Told<T>* totals;
-    int rank;
-    int ranks;
-    T initial;
-    Op op;
-    std::uint32_t* failure;
+    T* sum;                  ///< receives the sum
+    const Told<T>* totals;   ///< of all ranks
+    int rank;                ///< this one
+    int ranks;               ///< how many there are
+    T initial;               ///< comes before the first rank
+    Op op;                   ///< the operator of the scan
+    std::uint32_t* failure;  ///< receives the rank that failed, plus 1
 
+    /// Called by one thread.
     __device__ void operator()() const {
         T before = initial;
         for (int i = 0; i < rank; ++i) {
