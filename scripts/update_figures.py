@@ -1058,7 +1058,7 @@ def link_speed():
 def distributed_results():
     """Both GPUs against one of them, and against the model."""
     rows = read("distributed.csv", folder=TWO_CARDS)
-    model = Model(rows)
+    model, speed = Model(rows), link_speed()
     by_input = {(row["operation"], row["variant"], int(row["n"]), row["gpus"], row["input"]): row for row in rows}
     lines = []
     for (operation, variant, n, _, keys), row in by_input.items():
@@ -1071,7 +1071,7 @@ def distributed_results():
         lines.append([f"{operation}, {keys}", power(n), with_noise(row), format_time(alone) if alone else "",
                       times(alone, row) if alone else "", format_time(gathered) if gathered else "",
                       modelled(model.predicted(operation, n, 2)) if known else "",
-                      f"{100 * sent / link_speed() / (float(row['median_us']) / 1e6):.0f} %" if sent else ""])
+                      f"{100 * sent / speed / (float(row['median_us']) / 1e6):.0f} %" if sent else ""])
     titles = ["operation, input", "n", "two GPUs", "one GPU", "times one GPU", "gathered to one", "model",
               "of the link"]
     return "\n".join([*table(titles, lines), "", source(rows, TWO_CARDS)])
@@ -1324,8 +1324,8 @@ BLOCKS = {
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames, "operation-profile": operation_profile},
     "docs/lab-notes/distributed.md": {"distributed-results": distributed_results, "weak-scaling": weak_scaling,
-                                      "sort-parts": sort_parts, "exchanges": exchanges, "distributed-peers": distributed_peers,
-                                      "process-per-gpu": process_per_gpu,
+                                      "sort-parts": sort_parts, "exchanges": exchanges,
+                                      "distributed-peers": distributed_peers, "process-per-gpu": process_per_gpu,
                                       "out-of-core-results": out_of_core_results},
     "docs/lab-notes/utf8.md": {"utf8-results": utf8_results, "utf8-variants": utf8_variants, "utf8-small": utf8_small,
                                "utf8-profile": utf8_profile},

@@ -1,7 +1,4 @@
-#include <stream_compaction/runtime/peer_access.h>
-
 #include <cstdio>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -124,10 +121,8 @@ void tuneExchanges(Tuner& tuner) {
         std::puts("exchange: not measured, because it takes several GPUs");
         return;
     }
-    std::vector<int> devices(gpus);
-    std::iota(devices.begin(), devices.end(), 0);
-    (void)connectDevices(devices);  // for the copies
     Team team(gpus, alone);
+    team.streams().connect();
     for (const int exponent : {14, 16, 18, 20, 22, 24, 26, 28}) {
         const std::size_t n = std::size_t{1} << exponent;
         Ring ring(team, n);

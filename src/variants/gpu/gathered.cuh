@@ -1,11 +1,9 @@
 #pragma once
 
 #include <stream_compaction/device_buffer.h>
-#include <stream_compaction/runtime/peer_access.h>
 
 #include <cstddef>
 #include <memory>
-#include <numeric>
 #include <span>
 #include <vector>
 
@@ -21,10 +19,7 @@ template <typename T>
 class GatheredInput {
   public:
     GatheredInput(std::span<const T> input, int gpus) : streams_(gpus), parts_(streams_, input), whole_(input.size()) {
-        // The copies go over the link where there is one, and through host memory elsewhere.
-        std::vector<int> devices(gpus);
-        std::iota(devices.begin(), devices.end(), 0);
-        (void)StreamCompaction::connectDevices(devices);
+        streams_.connect();
     }
     GatheredInput(const GatheredInput&) = delete;
     GatheredInput& operator=(const GatheredInput&) = delete;

@@ -3,8 +3,10 @@
 #include <stream_compaction/cuda_event.h>
 #include <stream_compaction/cuda_stream.h>
 #include <stream_compaction/runtime/device_scope.h>
+#include <stream_compaction/runtime/peer_access.h>
 
 #include <memory>
+#include <numeric>
 #include <vector>
 
 #include "variants/gpu/run.cuh"
@@ -47,6 +49,13 @@ class JoinedStreams {
         for (const auto& branch : branches_) {
             branch->end.holdBack(defaultStream);
         }
+    }
+
+    /// Lets copies between the GPUs go over the link where there is one. Elsewhere they go through host memory.
+    void connect() const {
+        std::vector<int> devices(size());
+        std::iota(devices.begin(), devices.end(), device(0));
+        (void)StreamCompaction::connectDevices(devices);
     }
 
     /// Waits for all work of the GPUs.
