@@ -20,17 +20,23 @@ __device__ T sumOf(const Vector<In, length>& vector, const Op& op) {
     return sum;
 }
 
-/// Exclusive scan of the vectors' sums, over all rows of the warp. The warp scans each row and carries the total to the
-/// next. Returns the sum of all rows.
+/// Exclusive scan of a row from `carry` on, to which it adds the row. An operator that has a faster way has an
+/// overload.
+template <typename T, typename Op>
+__device__ void scanRow(T& sum, T& carry, const Op& op) {
+    const T upTo = Warp::inclusiveScan(sum, op);
+    const T before = Warp::shiftUp(upTo, 1);
+    sum = Warp::lane() == 0 ? carry : op(carry, before);
+    carry = op(carry, Warp::broadcast(upTo, Warp::lanes - 1));
+}
+
+/// Exclusive scan of the vectors' sums, over all rows of the warp. Returns the sum of all rows.
 template <typename T, int rows, typename Op>
 __device__ T scan(T (&sums)[rows], const Op& op) {
     T carry = op.template identity<T>();
 #pragma unroll
     for (int row = 0; row < rows; ++row) {
-        const T upTo = Warp::inclusiveScan(sums[row], op);
-        const T before = Warp::shiftUp(upTo, 1);
-        sums[row] = Warp::lane() == 0 ? carry : op(carry, before);
-        carry = op(carry, Warp::broadcast(upTo, Warp::lanes - 1));
+        scanRow(sums[row], carry, op);
     }
     return carry;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/source.cuh"
@@ -66,17 +67,23 @@ template <typename Offset>
 /// scarce. The bits of a vector are in one word, and those of its neighbours in other words. So threads that mark heads
 /// near each other seldom wait for one another, and those of a warp read their words without bank conflicts.
 template <typename Shape>
-class TileHeads {
+class HeadBits {
   public:
-    /// The bits of this thread's vector of a row, from bit 0 on. Those above them mean nothing.
-    [[nodiscard]] __device__ std::uint32_t ofRow(int row) const {
-        return words_[wordOf(Shape::vector(row))] >> shiftOf(Shape::vector(row));
+    /// Whether the elements of this thread's vector of a row are heads.
+    [[nodiscard]] __device__ auto row(int row) const {
+        const std::uint32_t bits = words_[wordOf(Shape::vector(row))] >> shiftOf(Shape::vector(row));
+        Vector<bool, Shape::vectorLength> areHeads;
+#pragma unroll
+        for (int i = 0; i < Shape::vectorLength; ++i) {
+            areHeads.items[i] = (bits >> i & 1) != 0;
+        }
+        return areHeads;
     }
 
     /// Marks the heads by flags, a source whose elements convert to bool. Called by all threads of the block. Contains
     /// barriers.
     template <typename Flags>
-    __device__ void load(const Flags& flags, int tile, std::size_t n) {
+    __device__ void markAll(const Flags& flags, int tile, std::size_t n) {
         const RegisterTile<Flags, Shape> flagsOfTile(flags, tile, n);
         clear();
         __syncthreads();
@@ -96,7 +103,7 @@ class TileHeads {
     /// Marks the heads by offsets. One warp searches for the first offset in the tile. The threads read the offsets in
     /// batches, because a load behind an atomic operation waits for it.
     template <typename Offset>
-    __device__ void load(const SegmentsAt<Offset>& segments, int tile, std::size_t n) {
+    __device__ void markAll(const SegmentsAt<Offset>& segments, int tile, std::size_t n) {
         constexpr int batch = 4;
         __shared__ std::size_t first;
         const std::size_t begin = Shape::begin(tile);
@@ -152,5 +159,39 @@ class TileHeads {
 
     std::uint32_t* words_;
 };
+
+/// The heads of a tile as bits, and a loader of such tiles. The bits have memory of their own.
+template <typename Heads, typename Shape>
+struct MarkedHeads : HeadBits<Shape> {
+    __device__ MarkedHeads(const Heads& heads, int tile, std::size_t n) { this->markAll(heads, tile, n); }
+};
+template <typename Heads, typename Shape>
+class MarkedHeadLoader : public HeadBits<Shape> {
+  public:
+    struct Storage {};
+
+    __device__ MarkedHeadLoader(Storage& /*storage*/, const Heads& heads, std::size_t n) : heads_(heads), n_(n) {}
+    __device__ void start(int /*tile*/) {}
+    __device__ void finish(int tile) { this->markAll(heads_, tile, n_); }
+
+  private:
+    const Heads& heads_;
+    std::size_t n_;
+};
+
+/// Whether heads are an array of bytes. They are loaded as they are, because they need little room.
+template <typename Heads>
+inline constexpr bool areBytes = false;
+template <typename Heads>
+requires readsArray<Heads>
+inline constexpr bool areBytes<Heads> = sizeof(Stored<Heads>) == 1;
+
+/// The heads of a tile in registers or as bits, and what loads them into shared memory.
+template <typename Heads, typename Shape>
+using RegisterHeads = std::conditional_t<areBytes<Heads>, RegisterTile<Heads, Shape>, MarkedHeads<Heads, Shape>>;
+template <typename Heads, typename Shape>
+using HeadLoader =
+    std::conditional_t<areBytes<Heads>, SourceLoader<Heads, Shape, static_cast<std::size_t>(Shape::elements)>,
+                       MarkedHeadLoader<Heads, Shape>>;
 
 }  // namespace StreamCompaction::Segments

@@ -8,6 +8,7 @@
 #include "stream_compaction/primitives/open_run.cuh"
 #include "stream_compaction/primitives/source.cuh"
 #include "stream_compaction/primitives/tile.cuh"
+#include "stream_compaction/primitives/tile_scan.cuh"
 #include "stream_compaction/segments/heads.cuh"
 
 namespace StreamCompaction::Segments {
@@ -31,6 +32,24 @@ __device__ T prefixAt(const SegmentedOperator<T, Op>& op, const OpenRun<T, bool>
     return inclusive ? upTo.sum : x.heads ? op.initial : before.sum;
 }
 
+/// Scans a row of pairs. A ballot tells each lane how far its segment reaches back, so only sums are shuffled.
+template <typename T, typename Op>
+__device__ void scanRow(OpenRun<T, bool>& sum, OpenRun<T, bool>& carry, const SegmentedOperator<T, Op>& op) {
+    const std::uint32_t heads = __ballot_sync(Warp::allLanes, sum.heads);
+    const std::uint32_t lanesBefore = (1u << Warp::lane()) - 1;
+    const std::uint32_t headsUpTo = heads & (lanesBefore << 1 | 1);
+    const int reach = headsUpTo == 0 ? Warp::lane() : __clz(headsUpTo) - (Warp::lanes - 1 - Warp::lane());
+    T upTo = sum.sum;
+#pragma unroll
+    for (int distance = 1; distance < Warp::lanes; distance *= 2) {
+        const T before = Warp::shiftUp(upTo, distance);
+        upTo = distance <= reach ? op.op(before, upTo) : upTo;
+    }
+    const T before = Warp::shiftUp(upTo, 1);
+    sum = op(carry, {(heads & lanesBefore) != 0, Warp::lane() == 0 ? op.op.template identity<T>() : before});
+    carry = op(carry, {heads != 0, Warp::broadcast(upTo, Warp::lanes - 1)});
+}
+
 /// A source of values, joined with the heads of the segments. Its tiles consist of pairs.
 template <typename Values, typename Heads, typename T, typename Op>
 struct SegmentedSource : Values {
@@ -38,15 +57,14 @@ struct SegmentedSource : Values {
     SegmentedOperator<T, Op> op;
 };
 
-/// The pairs of this thread's vector of a row.
-template <typename Shape, typename T, typename Op, typename Value>
-[[nodiscard]] __device__ auto pairsOf(const SegmentedOperator<T, Op>& op, const TileHeads<Shape>& heads, int row,
-                                      const Vector<Value, Shape::vectorLength>& values) {
-    Vector<OpenRun<T, bool>, Shape::vectorLength> pairs;
-    const std::uint32_t headBits = heads.ofRow(row);
+/// The pairs of a vector.
+template <typename T, typename Op, typename Head, typename Value, int length>
+[[nodiscard]] __device__ auto pairsOf(const SegmentedOperator<T, Op>& op, const Vector<Head, length>& heads,
+                                      const Vector<Value, length>& values) {
+    Vector<OpenRun<T, bool>, length> pairs;
 #pragma unroll
-    for (int i = 0; i < Shape::vectorLength; ++i) {
-        pairs.items[i] = op.pairOf((headBits >> i & 1) != 0, static_cast<T>(values.items[i]));
+    for (int i = 0; i < length; ++i) {
+        pairs.items[i] = op.pairOf(static_cast<bool>(heads.items[i]), static_cast<T>(values.items[i]));
     }
     return pairs;
 }
@@ -60,41 +78,47 @@ class RegisterTile<Segments::SegmentedSource<Values, Heads, T, Op>, Shape> {
     using Source = Segments::SegmentedSource<Values, Heads, T, Op>;
 
   public:
-    __device__ RegisterTile(const Source& source, int tile, std::size_t n) : values_(source, tile, n), op_(source.op) {
-        heads_.load(source.heads, tile, n);
-    }
+    __device__ RegisterTile(const Source& source, int tile, std::size_t n)
+        : values_(source, tile, n), heads_(source.heads, tile, n), op_(source.op) {}
 
-    [[nodiscard]] __device__ auto row(int row) const { return pairsOf(op_, heads_, row, values_.row(row)); }
+    [[nodiscard]] __device__ auto row(int row) const { return pairsOf(op_, heads_.row(row), values_.row(row)); }
 
   private:
     RegisterTile<Values, Shape> values_;
-    Segments::TileHeads<Shape> heads_;
+    Segments::RegisterHeads<Heads, Shape> heads_;
     const Segments::SegmentedOperator<T, Op>& op_;
 };
 
-/// The values go through shared memory, as do the bits of the heads.
+/// Values and heads go through shared memory.
 template <typename Values, typename Heads, typename T, typename Op, typename Shape, std::size_t room>
 class SourceLoader<Segments::SegmentedSource<Values, Heads, T, Op>, Shape, room> {
     using Source = Segments::SegmentedSource<Values, Heads, T, Op>;
+    using ValueLoader = SourceLoader<Values, Shape, room>;
+    using HeadLoader = Segments::HeadLoader<Heads, Shape>;
 
   public:
-    using Storage = typename SourceLoader<Values, Shape, room>::Storage;
+    struct Storage {
+        typename ValueLoader::Storage values;
+        typename HeadLoader::Storage heads;
+    };
 
     __device__ SourceLoader(Storage& storage, const Source& source, std::size_t n)
-        : values_(storage, source, n), source_(source), n_(n) {}
+        : values_(storage.values, source, n), heads_(storage.heads, source.heads, n), op_(source.op) {}
 
-    __device__ void start(int tile) { values_.start(tile); }
+    __device__ void start(int tile) {
+        values_.start(tile);
+        heads_.start(tile);
+    }
     __device__ void finish(int tile) {
-        heads_.load(source_.heads, tile, n_);
+        heads_.finish(tile);
         values_.finish(tile);
     }
-    [[nodiscard]] __device__ auto row(int row) const { return pairsOf(source_.op, heads_, row, values_.row(row)); }
+    [[nodiscard]] __device__ auto row(int row) const { return pairsOf(op_, heads_.row(row), values_.row(row)); }
 
   private:
-    SourceLoader<Values, Shape, room> values_;
-    Segments::TileHeads<Shape> heads_;
-    const Source& source_;
-    std::size_t n_;
+    ValueLoader values_;
+    HeadLoader heads_;
+    const Segments::SegmentedOperator<T, Op>& op_;
 };
 
 }  // namespace StreamCompaction

@@ -218,9 +218,10 @@ __global__ void __launch_bounds__(Shape::threads,
 
 /// Registers per thread that hold a tile without spilling, by the compiler's reports. Spills are expensive here,
 /// because the tiles leave only a small first-level cache.
-template <typename T, typename Shape>
-[[nodiscard]] constexpr std::size_t registersToCompact(Rejects rejects) {
-    return (rejects == Rejects::Dropped ? 16 : 40) + registersToHold<T, Shape>;
+template <typename T, typename Shape, Rejects rejects, bool meets>
+[[nodiscard]] constexpr std::size_t registersToCompact() {
+    constexpr std::size_t registersOfOthers = meets ? 30 : 40;
+    return (rejects == Rejects::Dropped ? 16 : registersOfOthers) + registersToHold<T, Shape>;
 }
 
 /// The elements of a vector in a compaction that packs. Beside longer vectors of bytes, the lanes of a warp would
@@ -247,8 +248,9 @@ inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored
 /// the limit.
 template <typename Shape, Rejects rejects, typename Chain, typename Source, typename T, typename Predicate,
           typename Count>
-__global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
-                                                                          registersToCompact<T, Shape>(rejects)))
+__global__ void __launch_bounds__(Shape::threads,
+                                  blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
+                                                          registersToCompact<T, Shape, rejects, Chain::meetsInGrid>()))
     kernCompactPacked(Count number, T* odata, T* rejected, std::size_t* count, Chain chain, Source source,
                       TileOrder order, Predicate keep) {
     constexpr bool isInReverse = rejects == Rejects::Behind && !Chain::meetsInGrid;

@@ -113,18 +113,20 @@ template <int vectorLength>
 template <typename T>
 inline constexpr std::size_t wordsOf = Common::divideRoundUp(sizeof(T), 4);
 
-/// The blocks that look back in large scans of sums of type T, and whether large resident blocks pay. The operator on
-/// open runs does not commute, so a tile of them is published only when all its rows are scanned. Fewer rows take less
-/// time.
+/// The blocks that look back in large scans of sums of type T, the registers per thread that do not spill there, and
+/// whether other blocks are faster for smaller arrays. The operator on open runs does not commute, so a tile of them is
+/// published only when all its rows are scanned. Fewer rows take less time, but sums of 8 bytes take 16 to fill a tile.
 template <typename T>
 struct ScanBlockFor {
     using Type = ScanBlock;
-    static constexpr bool hasLargeResidentBlocks = true;
+    static constexpr std::size_t registers(int rows) { return 24 + rows * sizeof(T) / 4; }
+    static constexpr bool hasOthers = true;
 };
 template <typename T, typename Heads>
 struct ScanBlockFor<OpenRun<T, Heads>> {
-    using Type = BlockShape<128, 8>;
-    static constexpr bool hasLargeResidentBlocks = false;
+    using Type = BlockShape<128, sizeof(T) == 8 ? 16 : 8>;
+    static constexpr std::size_t registers(int rows) { return 40 + rows * wordsOf<T>; }
+    static constexpr bool hasOthers = false;
 };
 
 /// Calls `visit(shape)` for the shape of the blocks that scan an array of `vectors` vectors and look back. Results are
@@ -132,7 +134,7 @@ struct ScanBlockFor<OpenRun<T, Heads>> {
 /// bytes.
 template <typename Out, typename T, typename Visit>
 void withScanBlock(std::size_t vectors, Visit&& visit) {
-    if constexpr (sizeof(Out) < 8) {
+    if constexpr (sizeof(Out) < 8 && ScanBlockFor<T>::hasOthers) {
         if (vectors <= mostVectorsOfWideBlocks) {
             return visit(WideScanBlock{});
         }

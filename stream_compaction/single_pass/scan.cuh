@@ -87,7 +87,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
 template <typename Shape, typename Source, typename Out, typename T, typename Op, typename Initial, typename Count>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, Shape::elements * sizeof(Stored<Source>),
-                                                          24 + Shape::rows * sizeof(T) / 4))
+                                                          ScanBlockFor<T>::registers(Shape::rows)))
     kernScanLookBack(Count count, Out* odata, ReproducibleChain<T> chain, Source source, Initial initial,
                      bool inclusive, bool reproducible, TileOrder order, Op op) {
     using Loader = SourceLoader<Source, Shape>;
@@ -213,7 +213,7 @@ struct Scan {
         bool isDone = withResidentShape(vectors, limits, [&](auto block) {
             return scanResident(block, source, out, n, op, initial, arena, stream, first);
         });
-        if constexpr (ScanBlockFor<SumOf<Initial>>::hasLargeResidentBlocks) {
+        if constexpr (ScanBlockFor<SumOf<Initial>>::hasOthers) {
             isDone = isDone || (vectors * wordsOf<SumOf<Initial>> <= limits.ofLarge &&
                                 scanResident(LargeBlock{}, source, out, n, op, initial, arena, stream, first));
         }

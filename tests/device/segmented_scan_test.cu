@@ -65,7 +65,7 @@ void expectSums(const std::vector<In>& in, const std::vector<std::size_t>& borde
 constexpr std::array bothKinds{ScanKind::Exclusive, ScanKind::Inclusive};
 
 /// The elements of a tile of ints, in a scan by look-back.
-constexpr std::size_t tileOfInts = SinglePass::ScanBlock::vectors * vectorLength<int>;
+constexpr std::size_t tileOfInts = SinglePass::ScanBlockFor<OpenRun<int, bool>>::Type::vectors * vectorLength<int>;
 
 struct Regime {
     std::string name;

@@ -17,6 +17,12 @@ using Segments::SegmentedSource;
 using SinglePass::BlockShape;
 using SinglePass::Scan;
 
+/// The flag of an index.
+struct FlagAt {
+    const std::uint8_t* flags;
+    [[nodiscard]] __device__ bool operator()(std::size_t i) const { return flags[i] != 0; }
+};
+
 class SeededSegmentsTest : public SeededTest {
   protected:
     /// Segments of which most are short or empty, and some span several tiles.
@@ -59,6 +65,12 @@ class SeededSegmentsTest : public SeededTest {
 
     static auto byFlags() {
         return [](const std::uint8_t* flags, const std::size_t* /*borders*/, std::size_t /*count*/) { return flags; };
+    }
+    /// By a function of the index, of which each tile makes bits.
+    static auto byFunction() {
+        return [](const std::uint8_t* flags, const std::size_t* /*borders*/, std::size_t /*count*/) {
+            return generated(FlagAt{flags});
+        };
     }
     static auto byOffsets() {
         return [](const std::uint8_t* /*flags*/, const std::size_t* borders, std::size_t count) {
@@ -121,6 +133,12 @@ TEST_F(SeededSegmentsTest, ByLookBack) {
 TEST_F(SeededSegmentsTest, ByLookBackWithOffsets) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
         expectScannedByLookBack<BlockShape<192, 1>, int>(Scan{}, 6001 + seed % 7, seed, Sum{}, byOffsets());
+    });
+}
+
+TEST_F(SeededSegmentsTest, ByLookBackWithAFunction) {
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectScannedByLookBack<BlockShape<192, 1>, int>(Scan{}, 6001 + seed % 7, seed, Sum{}, byFunction());
     });
 }
 
