@@ -5,7 +5,8 @@
 
 The arguments after `--` go to the program, which runs each variant once under the profiler. One row per kernel, for its
 longest launch: duration, throughput of DRAM and of the L2 cache, occupancy, registers, bank conflicts, cycles between
-two instructions of a warp, and the three most frequent reasons for these cycles.
+two instructions of a warp, and the three most frequent reasons for these cycles. If the L2 cache consists of two halves,
+"L2 link" is how busy the link between them is. It is part of what "L2" takes the maximum of.
 """
 
 import argparse
@@ -37,8 +38,9 @@ METRICS = {
     "l1tex__data_bank_conflicts_pipe_lsu.sum": "bank_conflicts",
     "l1tex__data_bank_conflicts_pipe_lsu_mem_shared.sum": "shared_bank_conflicts",
 }
+LINK = "lts__ltcfabric2ltc_cycles_active.avg.pct_of_peak_sustained_elapsed"  # not on all cards
 STALLS = ["stall_1", "stall_2", "stall_3"]
-COLUMNS = ["gpu", "commit", "arguments", "kernel", "launches", *METRICS.values(), *STALLS]
+COLUMNS = ["gpu", "commit", "arguments", "kernel", "launches", *METRICS.values(), "l2_link_percent", *STALLS]
 
 
 # The columns of the table: title and value of a row.
@@ -49,6 +51,7 @@ TABLE = {
     "DRAM": lambda row: percent(row["dram_percent"]),
     "L2": lambda row: percent(row["l2_percent"]),
     "L2 hits": lambda row: percent(row["l2_hit_percent"]),
+    "L2 link": lambda row: percent(row["l2_link_percent"]) if row["l2_link_percent"] else "",
     "occupancy": lambda row: percent(row["occupancy_percent"]),
     "registers": lambda row: row["registers"],
     "shared B": lambda row: row["shared_memory_bytes"],
@@ -72,7 +75,7 @@ def run(command):
 def profile(program, arguments, kernels, report):
     """The output of Nsight Compute on the program's kernels, and the program's own. With `report`, all counters are
     also written to a file for the GUI."""
-    metrics = ["--metrics", ",".join(METRICS) + ",regex:" + STALL.pattern.replace(r"(\w+)", ".*")]
+    metrics = ["--metrics", ",".join([*METRICS, f"regex:{LINK}", "regex:" + STALL.pattern.replace(r"(\w+)", ".*")])]
     raw = ["--csv", "--page", "raw", "--print-units", "base"]
     keep = ["--set", "full", "--import-source", "yes", "--export", report] if report else raw
     if report:
@@ -118,6 +121,7 @@ def rows(kernels, output, arguments):
         row = {"gpu": setting["GPU"].split(",")[0], "commit": setting["Commit"], "arguments": arguments,
                "kernel": name, "launches": len(same)}
         row |= {column: f"{value:.6g}" for column, value in values.items()}
+        row["l2_link_percent"] = f"{number(longest[LINK]):.6g}" if longest.get(LINK) else ""
         row |= dict(zip(STALLS, stalls(longest)))
         yield row
 

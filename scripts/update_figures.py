@@ -212,6 +212,7 @@ PROFILE = {
     "DRAM": percent("dram_percent"),
     "L2": percent("l2_percent"),
     "L2 hits": percent("l2_hit_percent"),
+    "L2 link": percent("l2_link_percent"),
     "issue": percent("issue_percent"),
     "integer pipe": percent("integer_pipe_percent"),
     "shared memory": percent("shared_memory_percent"),
@@ -248,8 +249,9 @@ def profile(belongs, name="profile.csv", folder=DATA):
     """The kernels of the runs whose options `belongs` accepts."""
     rows = [row for row in long_kernels(name, folder) if belongs(row["arguments"])]
     what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
-    columns = ["time", "DRAM", "L2", "L2 hits", "issue", "integer pipe", "shared memory", "registers", "occupancy",
-               "cycles per instruction"]
+    link_of_halves = ["L2 link"] if "l2_link_percent" in rows[0] else []
+    columns = ["time", "DRAM", "L2", *link_of_halves, "L2 hits", "issue", "integer pipe", "shared memory", "registers",
+               "occupancy", "cycles per instruction"]
     return profile_table(rows, name, what, columns, 3, folder)
 
 
