@@ -305,20 +305,29 @@ def single_pass_designs():
     return "\n".join([*lines, "", f"The best shape of each. From {files}."])
 
 
-def blocks_that_meet():
-    """Operations on middle-sized arrays before their blocks met, or met in this way, and now."""
-    files = ("sweep.csv", "partitions.csv", "runs.csv", "flagged.csv", "top_k.csv")
+def before_and_now(before, *files):
+    """The rows of a file of designs beside the same rows of `files`, which were measured after a change."""
     now = read(*files)
     lines, used = [], []
-    for row in read("designs/before_blocks_meet.csv"):
+    for row in read(before):
         same = best(now, **{column: row[column] for column in ("operation", "variant", "type", "n", "input", "mode")})
         used += [row, same]
-        lines.append([row["operation"], f"`{row['variant']}`", power(int(row["n"])), format_time(row),
+        lines.append([row["operation"], f"`{row['variant']}`", row["type"], power(int(row["n"])), format_time(row),
                       format_time(same), times(row, same)])
-    return "\n".join([*table(["operation", "variant", "n", "before", "now", "ratio"], lines, 2), "",
-                      f"{now[0]['gpu']}, cold, median times ({about_noise(used)}). "
-                      f"From {link('designs/before_blocks_meet.csv')}, "
+    return "\n".join([*table(["operation", "variant", "type", "n", "before", "now", "ratio"], lines, 3), "",
+                      f"{now[0]['gpu']}, cold, median times ({about_noise(used)}). From {link(before)}, "
                       f"{', '.join(map(link, files))}."])
+
+
+def blocks_that_meet():
+    """Operations on middle-sized arrays before their blocks met, or met in this way, and now."""
+    return before_and_now("designs/before_blocks_meet.csv", "sweep.csv", "partitions.csv", "runs.csv", "flagged.csv",
+                          "top_k.csv")
+
+
+def ballots():
+    """Segmented scans before ballots told their reach, and now."""
+    return before_and_now("designs/before_ballots.csv", "segmented_scans.csv")
 
 
 def resident_or_look_back():
@@ -1319,7 +1328,7 @@ BLOCKS = {
                                   "row-sum-profile": row_sum_profile, "row-sum-lessons": row_sum_lessons,
                                   "row-sum-designs": row_sum_designs},
     "docs/lab-notes/operations.md": {
-        "segmented-scans": lambda: on_both_cards("segmented_scans.csv"),
+        "segmented-scans": lambda: on_both_cards("segmented_scans.csv"), "ballots": ballots,
         "segmented-sorts": lambda: on_both_cards("segmented_sorts.csv"),
         "flagged": lambda: on_both_cards("flagged.csv"), "top-k": lambda: on_both_cards("top_k.csv"),
         "runs": lambda: on_both_cards("runs.csv"), "histograms": lambda: on_both_cards("histograms.csv"),
