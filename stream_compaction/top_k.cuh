@@ -118,7 +118,8 @@ struct TopK {
         const auto first = [&](auto filter) {
             constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
             constexpr std::size_t tilesOfOneBlock = 2;
-            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksOf<kernel>(tiles, threads);
+            constexpr std::size_t fewTiles = 128;
+            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksOf<kernel, fewTiles>(tiles, threads);
             launch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
                            std::uint64_t{k}, out, in, filter, coding, blocks > 1 ? counts : nullptr, chain);
         };
@@ -128,7 +129,8 @@ struct TopK {
         }
         constexpr auto kernel = kernFilter<Shape, Bits, Values, Count>;
         using Element = Candidate<Bits, Values>;
-        const std::size_t blocks = blocksOf<kernel>(tiles, threads);
+        constexpr std::size_t fewTiles = 16;
+        const std::size_t blocks = blocksOf<kernel, fewTiles>(tiles, threads);
         const FilterMemory<Bits, Values> filter{.sample = arena.take<Bits>(sampleSize),
                                                 .greatest = arena.take<Bits>(1),
                                                 .counts = arena.take<std::uint64_t>(mostParts),
@@ -143,10 +145,15 @@ struct TopK {
     static constexpr std::size_t mostParts = mostSelectBlocks * Warp::lanes;  // of a filter
     static constexpr std::size_t mostElements = std::size_t{1} << 36;
 
-    /// As many blocks as there are tiles, or as are resident together.
-    template <auto kernel>
+    /// No more blocks than there are tiles. A multiprocessor has one block if it has up to `fewTiles` tiles, because
+    /// what each block does for itself then takes longer than the keys. Otherwise it has as many as fit.
+    template <auto kernel, std::size_t fewTiles>
     [[nodiscard]] static std::size_t blocksOf(std::size_t tiles, int threads) {
-        return std::min({tiles, mostSelectBlocks, std::size_t{onCurrentDevice<kernel>(threads).residentBlocks}});
+        const std::size_t multiprocessors = currentDevice().multiprocessors;
+        const std::size_t most = tiles <= fewTiles * multiprocessors
+                                     ? multiprocessors
+                                     : std::size_t{onCurrentDevice<kernel>(threads).residentBlocks};
+        return std::min({tiles, mostSelectBlocks, most});
     }
 
     template <typename Bits, typename Values, typename Count>
