@@ -325,6 +325,11 @@ def blocks_that_meet():
                           "top_k.csv")
 
 
+def one_block():
+    """The first k before blocks were one per multiprocessor, and now."""
+    return before_and_now("designs/before_one_block.csv", "top_k.csv")
+
+
 def ballots():
     """Segmented scans before ballots told their reach, and now."""
     return before_and_now("designs/before_ballots.csv", "segmented_scans.csv")
@@ -1234,6 +1239,7 @@ FACTS = {
     "counted-scan-small": counted_ratio("h200", "scan", 1 << 10),
     "counted-partition": counted_ratio("h200", "partition", 2684354, "device", "100 x"),
     "counted-segments": counted_ratio("h200", "segmented-sort", 2684354, "device", "100 x"),
+    "counted-first-k": counted_ratio("h200", "top-k", 2684354, "device", "100 x"),
     "counted-segments-full": counted_ratio("h200", "segmented-sort", 1 << 28),
     "flagged-over-copy": flagged_over_copy("h200"),
     "flagged-over-copy-h100": flagged_over_copy("h100"),
@@ -1331,6 +1337,7 @@ BLOCKS = {
         "segmented-scans": lambda: on_both_cards("segmented_scans.csv"), "ballots": ballots,
         "segmented-sorts": lambda: on_both_cards("segmented_sorts.csv"),
         "flagged": lambda: on_both_cards("flagged.csv"), "top-k": lambda: on_both_cards("top_k.csv"),
+        "one-block": one_block,
         "runs": lambda: on_both_cards("runs.csv"), "histograms": lambda: on_both_cards("histograms.csv"),
         "multi-partitions": lambda: on_both_cards("multi_partitions.csv"), "device-counts": device_counts,
         "frames": frames, "operation-profile": operation_profile},
