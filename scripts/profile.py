@@ -5,8 +5,8 @@
 
 The arguments after `--` go to the program, which runs each variant once under the profiler. One row per kernel, for its
 longest launch: duration, throughput of DRAM and of the L2 cache, occupancy, registers, bank conflicts, cycles between
-two instructions of a warp, and the three most frequent reasons for these cycles. If the L2 cache consists of two halves,
-"L2 link" is how busy the link between them is. It is part of what "L2" takes the maximum of.
+two instructions of a warp, and the three most frequent reasons for these cycles. "L2" is the busiest part of the cache.
+If the cache has two halves, the link between them is such a part, and "L2 link" tells how busy it is.
 """
 
 import argparse

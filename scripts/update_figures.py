@@ -249,7 +249,7 @@ def profile(belongs, name="profile.csv", folder=DATA):
     """The kernels of the runs whose options `belongs` accepts."""
     rows = [row for row in long_kernels(name, folder) if belongs(row["arguments"])]
     what = {"options": lambda row: f"`{row['arguments']}`", "kernel": lambda row: f"`{row['kernel']}`"}
-    link_of_halves = ["L2 link"] if "l2_link_percent" in rows[0] else []
+    link_of_halves = ["L2 link"] if rows[0].get("l2_link_percent") else []
     columns = ["time", "DRAM", "L2", *link_of_halves, "L2 hits", "issue", "integer pipe", "shared memory", "registers",
                "occupancy", "cycles per instruction"]
     return profile_table(rows, name, what, columns, 3, folder)

@@ -118,7 +118,8 @@ struct TopK {
         const auto first = [&](auto filter) {
             constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
             constexpr std::size_t tilesOfOneBlock = 2;
-            constexpr std::size_t fewTiles = 128;
+            // Without a filter each block reads its keys several times.
+            constexpr std::size_t fewTiles = std::is_same_v<decltype(filter), NoFilter> ? 2 : 128;
             const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksOf<kernel, fewTiles>(tiles, threads);
             launch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
                            std::uint64_t{k}, out, in, filter, coding, blocks > 1 ? counts : nullptr, chain);
@@ -145,8 +146,8 @@ struct TopK {
     static constexpr std::size_t mostParts = mostSelectBlocks * Warp::lanes;  // of a filter
     static constexpr std::size_t mostElements = std::size_t{1} << 36;
 
-    /// No more blocks than there are tiles. A multiprocessor has one block if it has up to `fewTiles` tiles, because
-    /// what each block does for itself then takes longer than the keys. Otherwise it has as many as fit.
+    /// No more blocks than there are tiles. A multiprocessor with up to `fewTiles` tiles has one block, because what
+    /// each block does for itself then takes longer than the keys. Otherwise it has as many as fit.
     template <auto kernel, std::size_t fewTiles>
     [[nodiscard]] static std::size_t blocksOf(std::size_t tiles, int threads) {
         const std::size_t multiprocessors = currentDevice().multiprocessors;

@@ -20,8 +20,7 @@ __device__ T sumOf(const Vector<In, length>& vector, const Op& op) {
     return sum;
 }
 
-/// Exclusive scan of a row from `carry` on, to which it adds the row. An operator that has a faster way has an
-/// overload.
+/// Exclusive scan of a row from `carry` on. Adds the row to `carry`. An operator that has a faster way has an overload.
 template <typename T, typename Op>
 __device__ void scanRow(T& sum, T& carry, const Op& op) {
     const T upTo = Warp::inclusiveScan(sum, op);

@@ -179,14 +179,16 @@ class MarkedHeadLoader : public HeadBits<Shape> {
     std::size_t n_;
 };
 
-/// Whether heads are an array of bytes. They are loaded as they are, because they need little room.
+/// Whether heads are an array of bytes, or a function of one. The bytes are loaded as they are, because they need
+/// little room.
 template <typename Heads>
 inline constexpr bool areBytes = false;
 template <typename Heads>
 requires readsArray<Heads>
 inline constexpr bool areBytes<Heads> = sizeof(Stored<Heads>) == 1;
 
-/// The heads of a tile in registers or as bits, and what loads them into shared memory.
+/// The heads of a tile in registers or as bits, and what loads them into shared memory. The room of the loader is
+/// written out because offsets have no elements that are stored.
 template <typename Heads, typename Shape>
 using RegisterHeads = std::conditional_t<areBytes<Heads>, RegisterTile<Heads, Shape>, MarkedHeads<Heads, Shape>>;
 template <typename Heads, typename Shape>

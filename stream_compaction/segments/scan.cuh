@@ -8,9 +8,9 @@ namespace StreamCompaction {
 /// Prefix sums that restart in each segment: `scan(in, heads, out, n, [op, [initial,]] scratch, stream)`.
 ///
 /// `heads` says where segments begin. Either it is a flag per element: an array of flags or a function of its elements
-/// or of the index (primitives/source.cuh), whose results convert to bool. Or it is `segmentsAt(begins, count)`. The
-/// first element begins a segment in any case. `initial`, by default the identity, comes before the first element of
-/// each segment.
+/// or of the index (primitives/source.cuh), whose results convert to bool. The function may be called twice per
+/// element. Or it is `segmentsAt(begins, count)`. The first element begins a segment in any case. `initial`, by default
+/// the identity, comes before the first element of each segment.
 ///
 /// The scan is SinglePass::Scan with the segmented operator on pairs of a flag and a sum. The pairs exist in registers
 /// alone. With flags of a byte it reads 5 bytes and writes 4 bytes per int. With offsets it reads 4 bytes per int and

@@ -113,9 +113,10 @@ template <int vectorLength>
 template <typename T>
 inline constexpr std::size_t wordsOf = Common::divideRoundUp(sizeof(T), 4);
 
-/// The blocks that look back in large scans of sums of type T, the registers per thread that do not spill there, and
-/// whether other blocks are faster for smaller arrays. The operator on open runs does not commute, so a tile of them is
-/// published only when all its rows are scanned. Fewer rows take less time, but sums of 8 bytes take 16 to fill a tile.
+/// The blocks that look back in large scans of sums of type T, their registers per thread, and whether other blocks are
+/// faster for smaller arrays. The operator on open runs does not commute, so a tile of them is published only when all
+/// its rows are scanned, and fewer rows take less time. With eight rows a tile of 8-byte sums would have half as many
+/// elements as one of ints, so twice as many tiles would look back.
 template <typename T>
 struct ScanBlockFor {
     using Type = ScanBlock;

@@ -81,6 +81,14 @@ class DeviceCount {
 
 class DeviceCountTest : public DeviceTest {
   protected:
+    /// Arrays for one block, for resident blocks, and for look-back with several tiles per block.
+    [[nodiscard]] static std::vector<std::size_t> capacities() {
+        if (quick()) {
+            return {0, 1, 700, 150000};
+        }
+        return {0, 1, 700, 5000, 300000, 50'000'000};
+    }
+
     /// Expects the operation to treat a number in device memory like the same number from the host, and to write
     /// nothing else. `call(arrays, n, scratch, stream)` enqueues it, `scratchBytes(arrays, n)` is the scratch that it
     /// takes.
@@ -171,13 +179,6 @@ class DeviceCountTest : public DeviceTest {
         ASSERT_TRUE(sameBits(actual.otherOut.read(n), expected.otherOut.read(n)));
     }
 
-    /// Arrays for one block, for resident blocks, and for look-back with several tiles per block.
-    [[nodiscard]] static std::vector<std::size_t> capacities() {
-        if (quick()) {
-            return {0, 1, 700, 150000};
-        }
-        return {0, 1, 700, 5000, 300000, 20'000'000};
-    }
     [[nodiscard]] static std::vector<std::size_t> numbersUpTo(std::size_t capacity) {
         if (capacity == 0) {
             return {0, 3};
@@ -263,6 +264,14 @@ TEST_F(DeviceCountTest, SegmentedScan) {
     expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), segments, a.out.data(), n); },
                    [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
                        scan(std::as_const(a.in).data(), segments, a.out.data(), n, scratch, stream);
+                   });
+    const auto bytes = hostArray(capacities().back(), [](std::size_t i) {
+        return static_cast<std::uint8_t>(randomBits(77, i) % 50 == 0 ? 1 + i % 255 : 0);
+    });
+    const DeviceBuffer<std::uint8_t> flags{std::span<const std::uint8_t>(bytes)};
+    expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), flags.data(), a.out.data(), n); },
+                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                       scan(std::as_const(a.in).data(), flags.data(), a.out.data(), n, scratch, stream);
                    });
 }
 

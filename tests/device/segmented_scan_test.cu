@@ -97,7 +97,7 @@ struct Regime {
 /// Around the parts of threads, warps and tiles, 2^k, and the sizes at which another kernel takes over.
 [[nodiscard]] std::vector<std::size_t> sizesAroundBorders() {
     std::vector<std::size_t> sizes{1, 2, 3, 5, 31, 32, 33, 127, 128, 129};
-    for (const std::size_t border : {std::size_t{1024}, std::size_t{4096}, tileOfInts, std::size_t{1} << 14}) {
+    for (const std::size_t border : {std::size_t{1024}, tileOfInts, 2 * tileOfInts, std::size_t{1} << 14}) {
         sizes.insert(sizes.end(), {border - 1, border, border + 1});
     }
     if (!quick()) {
@@ -174,6 +174,7 @@ TEST_F(SegmentedScanTest, SumsWiderThanElements) {
 TEST_F(SegmentedScanTest, FlagsAndOffsetsOfOtherTypes) {
     expectSumsOfType<int, int, int, int>();
     expectSumsOfType<int, int, std::int16_t, std::size_t>();
+    expectSumsOfType<int, int, std::int8_t, std::size_t>();
     expectSumsOfType<std::uint8_t, std::uint8_t, double, std::int64_t>();
     expectSumsOfType<std::int64_t, std::int64_t, std::uint64_t, std::uint64_t>();
 }
@@ -222,6 +223,9 @@ struct BeginsHundred {
 struct IsMultipleOfSeven {
     __host__ __device__ bool operator()(int x) const { return x % 7 == 0; }
 };
+struct IsZero {
+    __host__ __device__ bool operator()(std::uint8_t x) const { return x == 0; }
+};
 struct IndexModulo11 {
     __host__ __device__ int operator()(std::size_t i) const { return static_cast<int>(i % 11); }
 };
@@ -233,6 +237,8 @@ TEST_F(SegmentedScanTest, OfFunctions) {
     for (const std::size_t n : sizesOfEveryPath()) {
         const auto in = hostArray(n, [](std::size_t i) { return static_cast<int>(randomBits(74, i) % 1000); });
         const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+        const auto remainders = hostArray(n, [&](std::size_t i) { return static_cast<std::uint8_t>(in[i] % 7); });
+        const DeviceBuffer<std::uint8_t> deviceRemainders{std::span<const std::uint8_t>(remainders)};
         const auto negated = hostArray(n, [&](std::size_t i) { return -in[i]; });
         const auto ofIndex = segmentBorders(n, [](std::size_t) { return std::size_t{100}; });
         std::vector<std::size_t> ofElement{0};
@@ -253,6 +259,8 @@ TEST_F(SegmentedScanTest, OfFunctions) {
         ASSERT_NO_FATAL_FAILURE(expectScanned(transformed(deviceIn.data(), Negated{}), generated(BeginsHundred{}),
                                               expectedSums(negated, ofIndex, scan.kind, Sum{}, 0)));
         ASSERT_NO_FATAL_FAILURE(expectScanned(deviceIn.data(), transformed(deviceIn.data(), IsMultipleOfSeven{}),
+                                              expectedSums(in, ofElement, scan.kind, Sum{}, 0)));
+        ASSERT_NO_FATAL_FAILURE(expectScanned(deviceIn.data(), transformed(deviceRemainders.data(), IsZero{}),
                                               expectedSums(in, ofElement, scan.kind, Sum{}, 0)));
         ASSERT_NO_FATAL_FAILURE(
             expectScanned(generated(IndexModulo11{}), generated(BeginsHundred{}),
@@ -281,19 +289,25 @@ TEST_F(SegmentedScanTest, InPlaceInAGraph) {
     }
 }
 
-// Flags that are overwritten by the sums.
-TEST_F(SegmentedScanTest, InPlaceOfTheFlags) {
+/// Expects sums of type T to overwrite flags of that type.
+template <typename T>
+void expectInPlaceOfTheFlags() {
     for (const std::size_t n : sizesOfEveryPath()) {
-        const auto in = hostArray(n, Summand<int>{6});
+        const auto in = hostArray(n, Summand<T>{6});
         const auto borders = segmentBorders(n, [](std::size_t segment) { return 1 + segment % 300; });
-        const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
-        auto array = placed(flagsOf<int>(borders), 0);
+        const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+        auto array = placed(flagsOf<T>(borders), 0);
         const SegmentedScan scan;
-        const int* const flags = array.data();
+        const T* const flags = array.data();
         auto scratch = usedScratch(scan.scratchBytes(deviceIn.data(), flags, array.data(), n));
         scan(deviceIn.data(), flags, array.data(), n, scratch.bytes(), nullptr);
-        ASSERT_TRUE(sameBits(array.read(n), expectedSums(in, borders, scan.kind, Sum{}, 0))) << "n = " << n;
+        ASSERT_TRUE(sameBits(array.read(n), expectedSums(in, borders, scan.kind, Sum{}, T{0}))) << "n = " << n;
     }
+}
+
+TEST_F(SegmentedScanTest, InPlaceOfTheFlags) {
+    ASSERT_NO_FATAL_FAILURE(expectInPlaceOfTheFlags<int>());
+    ASSERT_NO_FATAL_FAILURE(expectInPlaceOfTheFlags<std::uint8_t>());
 }
 
 // The first element begins a segment in any case, and offsets of n or more mark nothing.

@@ -4,6 +4,7 @@
 #include "stream_compaction/radix_sort.cuh"
 #include "stream_compaction/row_sum.cuh"
 #include "stream_compaction/runs.cuh"
+#include "stream_compaction/segments.cuh"
 #include "stream_compaction/single_pass.cuh"
 #include "stream_compaction/top_k.cuh"
 
@@ -60,6 +61,32 @@ TEST_F(SeededDeviceCountTest, Scan) {
 
 TEST_F(SeededDeviceCountTest, ScanOfFewTiles) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectScanned(smallCapacity, seed); });
+}
+
+// Flags of a byte, which the copy engine loads beside the values.
+TEST_F(SeededDeviceCountTest, SegmentedScan) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        using Flags = ArraySource<std::uint8_t>;
+        using Sums = OpenRun<std::uint32_t, bool>;
+        const Counted numbers(numberFor(seed), capacity, seed);
+        const auto flags = hostArray(capacity, [seed](std::size_t i) {
+            return static_cast<std::uint8_t>(randomBits(seed + 1, i) % 20 == 0 ? 1 : 0);
+        });
+        const DeviceBuffer<std::uint8_t> deviceFlags{std::span<const std::uint8_t>(flags)};
+        const Segments::SegmentedOperator<std::uint32_t, Sum> op{{Sum{}}, 0};
+        const Segments::SegmentedSource<ArraySource<std::uint32_t>, Flags, std::uint32_t, Sum> source{
+            {numbers.in()}, {deviceFlags.data()}, op};
+        GuardedArray<std::uint32_t> out(capacity);
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<Sums>::wordsFor(capacity / 64));
+        auto scratch = usedScratch(bytes);
+        SinglePass::Scan{}.scanByLookBack(TwoWarps{}, source, out.data(), numbers.count(), op, Sums{false, 0},
+                                          ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::uint32_t> expected(numbers.actual.size());
+        for (std::size_t i = 1; i < expected.size(); ++i) {
+            expected[i] = flags[i] != 0 ? 0 : expected[i - 1] + numbers.actual[i - 1];
+        }
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    });
 }
 
 /// Expects the even numbers in front of the odd ones from `enqueue(launcher, out, kept, arena)`.
