@@ -160,18 +160,25 @@ class HeadBits {
     std::uint32_t* words_;
 };
 
-/// The heads of a tile as bits, and a loader of such tiles. The bits have memory of their own.
+/// The heads of a tile as bits.
 template <typename Heads, typename Shape>
 struct MarkedHeads : HeadBits<Shape> {
+    /// Called by all threads of the block. Contains barriers.
     __device__ MarkedHeads(const Heads& heads, int tile, std::size_t n) { this->markAll(heads, tile, n); }
 };
+
+/// A loader of heads as bits, used as a SourceLoader is.
 template <typename Heads, typename Shape>
 class MarkedHeadLoader : public HeadBits<Shape> {
   public:
+    /// The bits have memory of their own.
     struct Storage {};
 
+    /// Of an array of n elements.
     __device__ MarkedHeadLoader(Storage& /*storage*/, const Heads& heads, std::size_t n) : heads_(heads), n_(n) {}
+    /// Does nothing.
     __device__ void start(int /*tile*/) {}
+    /// Called by all threads of the block. Contains barriers.
     __device__ void finish(int tile) { this->markAll(heads_, tile, n_); }
 
   private:
@@ -183,14 +190,16 @@ class MarkedHeadLoader : public HeadBits<Shape> {
 /// little room.
 template <typename Heads>
 inline constexpr bool areBytes = false;
+/// The same of a source that reads an array.
 template <typename Heads>
 requires readsArray<Heads>
 inline constexpr bool areBytes<Heads> = sizeof(Stored<Heads>) == 1;
 
-/// The heads of a tile in registers or as bits, and what loads them into shared memory. The room of the loader is
-/// written out because offsets have no elements that are stored.
+/// The heads of a tile, in registers or as bits.
 template <typename Heads, typename Shape>
 using RegisterHeads = std::conditional_t<areBytes<Heads>, RegisterTile<Heads, Shape>, MarkedHeads<Heads, Shape>>;
+/// What loads the heads of a tile into shared memory. The room is written out because offsets have no elements that are
+/// stored.
 template <typename Heads, typename Shape>
 using HeadLoader =
     std::conditional_t<areBytes<Heads>, SourceLoader<Heads, Shape, static_cast<std::size_t>(Shape::elements)>,
