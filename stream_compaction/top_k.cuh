@@ -47,8 +47,8 @@ struct TopK {
         const CountFor<N> number = countOf(n);
         const ScratchArena arena(scratch, scratchBytes(in, out, n, k));
         requireApart(number, {Arguments::array("in", in, capacityOf(number))}, {Arguments::array("out", out, k)});
-        select<Bits, NoValue>({bitsOf(in), {}}, {bitsOf(out), nullptr}, number, k, rankOfBound<Bits>(number, k),
-                              KeyCoding<Bits>::template of<K>(largest), arena, stream);
+        selectBySize<Bits, NoValue>({bitsOf(in), {}}, {bitsOf(out), nullptr}, number, k,
+                                    KeyCoding<Bits>::template of<K>(largest), arena, stream);
     }
 
     /// Keys and values.
@@ -71,8 +71,8 @@ struct TopK {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n, k));
         requireApart(number, {Arguments::array("keysIn", keysIn, most), arrayOf("valuesIn", values, most)},
                      {Arguments::array("keysOut", keysOut, k), Arguments::array("valuesOut", valuesOut, k)});
-        select<Bits, Values>({bitsOf(keysIn), values}, {bitsOf(keysOut), valuesOut}, number, k,
-                             rankOfBound<Bits>(number, k), KeyCoding<Bits>::template of<K>(largest), arena, stream);
+        selectBySize<Bits, Values>({bitsOf(keysIn), values}, {bitsOf(keysOut), valuesOut}, number, k,
+                                   KeyCoding<Bits>::template of<K>(largest), arena, stream);
     }
 
     /// The rank of the bound in a sample.
@@ -102,6 +102,8 @@ struct TopK {
     }
 
     /// Selects with a bound of this rank in the sample, or without a filter if it is 0. Blocks have `threads` threads.
+    /// There are no more than one per multiprocessor, because what each block does for itself takes longer than few
+    /// keys.
     template <typename Bits, typename Values, int threads = 512, typename Count>
     void select(const SelectionInput<Bits, Values>& in, Elements<Bits, ValueOfSource<Values>> out, const Count& n,
                 std::size_t k, const RankFor<Count>& rank, const KeyCoding<Bits>& coding, ScratchArena arena,
@@ -118,9 +120,7 @@ struct TopK {
         const auto first = [&](auto filter) {
             constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
             constexpr std::size_t tilesOfOneBlock = 2;
-            // Without a filter each block reads its keys several times.
-            constexpr std::size_t fewTiles = std::is_same_v<decltype(filter), NoFilter> ? 2 : 128;
-            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksOf<kernel, fewTiles>(tiles, threads);
+            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksFor(tiles);
             launch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
                            std::uint64_t{k}, out, in, filter, coding, blocks > 1 ? counts : nullptr, chain);
         };
@@ -130,8 +130,7 @@ struct TopK {
         }
         constexpr auto kernel = kernFilter<Shape, Bits, Values, Count>;
         using Element = Candidate<Bits, Values>;
-        constexpr std::size_t fewTiles = 16;
-        const std::size_t blocks = blocksOf<kernel, fewTiles>(tiles, threads);
+        const std::size_t blocks = blocksFor(tiles);
         const FilterMemory<Bits, Values> filter{.sample = arena.take<Bits>(sampleSize),
                                                 .greatest = arena.take<Bits>(1),
                                                 .counts = arena.take<std::uint64_t>(mostParts),
@@ -146,15 +145,23 @@ struct TopK {
     static constexpr std::size_t mostParts = mostSelectBlocks * Warp::lanes;  // of a filter
     static constexpr std::size_t mostElements = std::size_t{1} << 36;
 
-    /// No more blocks than there are tiles. A multiprocessor with up to `fewTiles` tiles has one block, because what
-    /// each block does for itself then takes longer than the keys. Otherwise it has as many as fit.
-    template <auto kernel, std::size_t fewTiles>
-    [[nodiscard]] static std::size_t blocksOf(std::size_t tiles, int threads) {
-        const std::size_t multiprocessors = currentDevice().multiprocessors;
-        const std::size_t most = tiles <= fewTiles * multiprocessors
-                                     ? multiprocessors
-                                     : std::size_t{onCurrentDevice<kernel>(threads).residentBlocks};
-        return std::min({tiles, mostSelectBlocks, most});
+    [[nodiscard]] static std::size_t blocksFor(std::size_t tiles) {
+        return std::min({tiles, mostSelectBlocks, std::size_t{currentDevice().multiprocessors}});
+    }
+
+    /// Selects by blocks whose size suits n: small ones do less for themselves, large ones have more keys under way.
+    /// Without a filter more keys are read, several times.
+    template <typename Bits, typename Values, typename Count>
+    void selectBySize(const SelectionInput<Bits, Values>& in, Elements<Bits, ValueOfSource<Values>> out, const Count& n,
+                      std::size_t k, const KeyCoding<Bits>& coding, ScratchArena arena, cudaStream_t stream) const {
+        const RankFor<Count> rank = rankOfBound<Bits>(n, k);
+        const std::size_t most = capacityOf(n);
+        const std::size_t bytesPerBlock = most * sizeof(Bits) / currentDevice().multiprocessors;
+        if (bytesPerBlock <= (rankFor(most, rank) == 0 ? 1u << 16 : 1u << 19)) {
+            select<Bits, Values, 512>(in, out, n, k, rank, coding, arena, stream);
+        } else {
+            select<Bits, Values, 1024>(in, out, n, k, rank, coding, arena, stream);
+        }
     }
 
     template <typename Bits, typename Values, typename Count>

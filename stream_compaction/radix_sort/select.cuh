@@ -85,8 +85,9 @@ template <typename Bits, typename Value>
     return pair.key;
 }
 
-/// Blocks of a selection.
+/// The most blocks of a selection, and threads per block.
 inline constexpr std::size_t mostSelectBlocks = 1024;
+inline constexpr int mostSelectThreads = 1024;
 
 template <int threads>
 struct SelectStorage {
@@ -407,7 +408,7 @@ template <typename Shape, typename Bits, typename Values>
 ///
 /// Work O(n), steps O(n / threads). Reads the keys once. DRAM bandwidth is the limit, or latency if they are few.
 template <typename Shape, typename Bits, typename Values, typename Count>
-__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, mostSelectThreads / Shape::threads))
     kernFilter(Count number, RankFor<Count> rankOfBound, SelectionInput<Bits, Values> in,
                FilterMemory<Bits, Values> memory, KeyCoding<Bits> coding, SelectCounts<Bits>* counts) {
     __shared__ SelectStorage<Shape::threads> storage;
@@ -493,7 +494,7 @@ template <typename Shape, typename Bits, typename Values>
 /// Work O(n) per digit and one pass more, steps O(n / threads) and a barrier of the grid per digit. Reads the keys once
 /// per digit that is needed, and once more. With few candidates latency is the limit.
 template <typename Shape, typename Bits, typename Values, typename Filter, typename Count>
-__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 2))
+__global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, mostSelectThreads / Shape::threads))
     kernSelect(Count number, std::uint64_t k, Elements<Bits, ValueOfSource<Values>> out,
                SelectionInput<Bits, Values> in, Filter filter, KeyCoding<Bits> coding, SelectCounts<Bits>* counts,
                GridChain<Sides> chain) {

@@ -73,8 +73,8 @@ void expectPairs(const std::vector<K>& keys, const std::vector<V>& values, std::
     ASSERT_TRUE(sameBits(valuesOut.read(k), taken(values, indices))) << "n = " << n << ", k = " << k;
 }
 
-/// Expects the keys and their indices behind a filter whose bound has this rank in a sample.
-template <typename K>
+/// Expects the keys and their indices behind a filter whose bound has this rank in a sample, by blocks of `threads`.
+template <int threads = 512, typename K>
 void expectFiltered(const std::vector<K>& keys, std::size_t k, std::uint64_t rank, const TopK& top = {}) {
     using Bits = BitsOf<K>;
     using Indices = GeneratedSource<IndexAs<std::uint32_t>>;
@@ -86,12 +86,12 @@ void expectFiltered(const std::vector<K>& keys, std::size_t k, std::uint64_t ran
     GuardedArray<std::uint32_t> indicesOut(k);
     const std::size_t bytes = TopK::scratchFor<Bits, Indices>(n, rank);
     auto scratch = usedScratch(bytes);
-    top.select<Bits, Radix::NoValue>({bitsOf(in.data()), {}}, {bitsOf(out.data()), nullptr}, n, k, rank, coding,
-                                     ScratchArena(scratch.bytes(), bytes), nullptr);
+    top.select<Bits, Radix::NoValue, threads>({bitsOf(in.data()), {}}, {bitsOf(out.data()), nullptr}, n, k, rank,
+                                              coding, ScratchArena(scratch.bytes(), bytes), nullptr);
     ASSERT_TRUE(sameBits(out.read(k), taken(keys, indices))) << "n = " << n << ", k = " << k;
     out.poison(k, nullptr);
-    top.select<Bits, Indices>({bitsOf(in.data()), {}}, {bitsOf(out.data()), indicesOut.data()}, n, k, rank, coding,
-                              ScratchArena(scratch.bytes(), bytes), nullptr);
+    top.select<Bits, Indices, threads>({bitsOf(in.data()), {}}, {bitsOf(out.data()), indicesOut.data()}, n, k, rank,
+                                       coding, ScratchArena(scratch.bytes(), bytes), nullptr);
     ASSERT_TRUE(sameBits(out.read(k), taken(keys, indices))) << "n = " << n << ", k = " << k;
     ASSERT_TRUE(sameBits(indicesOut.read(k), indices)) << "n = " << n << ", k = " << k;
 }
@@ -247,6 +247,8 @@ TEST_F(TopKTest, BehindAFilterOfManyTiles) {
     expectFiltered(hostArray(n, EveryPattern<int>{14}), k, rank);
     expectFiltered(hostArray(n, IndexAs<int>{}), k, rank);
     expectFiltered(hostArray(n, EveryPattern<std::int64_t>{15}), k, rank, {.largest = true});
+    expectFiltered<1024>(hostArray(n, EveryPattern<int>{16}), k, rank);
+    expectFiltered<1024>(hostArray(n, EveryPattern<std::int64_t>{17}), k, 1);
 }
 
 TEST_F(TopKTest, TheBoundIsSeldomTight) {
@@ -268,6 +270,8 @@ TEST_F(TopKTest, OfManyKeys) {
         expectKeys(std::vector<int>(n, 7), k);
         expectPairs(hostArray(n, EveryPattern<float>{9}), hostArray(n, IndexAs<std::uint32_t>{}), k, {.largest = true});
     }
+    const std::size_t ofLargeBlocks = (std::size_t{1} << 25) + 11;
+    expectKeys(hostArray(ofLargeBlocks, EveryPattern<int>{9}), ofLargeBlocks / 1024);
 }
 
 TEST_F(TopKTest, ReplayedFromAGraph) {
