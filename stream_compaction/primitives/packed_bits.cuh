@@ -43,7 +43,7 @@ class SourceLoader<PackedBits, Shape, room> {
         alignas(16) std::byte elements[room];
     };
 
-    __device__ SourceLoader(Storage& storage, const PackedBits& source, std::size_t n)
+    __device__ SourceLoader(Storage& storage, const PackedBits& source, const std::size_t& n)
         : storage_(storage), source_(source), n_(n) {}
 
     __device__ void start(int /*tile*/) {}
@@ -67,7 +67,7 @@ class SourceLoader<PackedBits, Shape, room> {
   private:
     Storage& storage_;
     const PackedBits& source_;
-    std::size_t n_;
+    const std::size_t& n_;
     std::uint32_t words_[Shape::rows];
 };
 

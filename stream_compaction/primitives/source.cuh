@@ -197,7 +197,7 @@ class SourceLoader {
     using Tile = TileLoader<Stored<Source>, Shape, room>;
     using Storage = typename Tile::Storage;
 
-    __device__ SourceLoader(Storage& storage, const Source& source, std::size_t n)
+    __device__ SourceLoader(Storage& storage, const Source& source, const std::size_t& n)
         : source_(source), loader_(storage, source.elements, n) {}
 
     __device__ void start(int tile) { loader_.start(tile); }
@@ -219,7 +219,7 @@ class SourceLoader<GeneratedSource<Function>, Shape, room> {
         alignas(16) std::byte elements[room];
     };
 
-    __device__ SourceLoader(Storage& storage, const Source& source, std::size_t n)
+    __device__ SourceLoader(Storage& storage, const Source& source, const std::size_t& n)
         : storage_(storage), source_(source), n_(n) {}
 
     __device__ void start(int /*tile*/) {}
@@ -230,7 +230,7 @@ class SourceLoader<GeneratedSource<Function>, Shape, room> {
   private:
     Storage& storage_;
     const Source& source_;
-    std::size_t n_;
+    const std::size_t& n_;
     int tile_ = 0;
 };
 

@@ -24,7 +24,7 @@ class TileLoader {
     };
 
     /// Called by all threads of the block. Contains a barrier.
-    __device__ TileLoader(Storage& storage, const T* in, std::size_t n) : storage_(storage), in_(in), n_(n) {
+    __device__ TileLoader(Storage& storage, const T* in, const std::size_t& n) : storage_(storage), in_(in), n_(n) {
         storage_.copy.initialize(threadIdx.x == 0);
         __syncthreads();
     }
@@ -73,7 +73,7 @@ class TileLoader {
 
     Storage& storage_;
     const T* in_;
-    std::size_t n_;
+    const std::size_t& n_;
     unsigned parity_ = 0;
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 #include "stream_compaction/primitives/bulk_copy.cuh"
@@ -131,15 +132,20 @@ __device__ void forEachTileInAnyOrder(int tiles, std::uint64_t* counter, int& sh
     forEachTile<Count>(tiles, take, work);
 }
 
-/// Starts loading the block's tile of a round, if it is one of the `tiles` tiles, and returns its index to all threads.
-/// Contains a barrier.
-template <typename Count, typename Loader>
-[[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader, int tiles,
-                                       int round) {
+/// What a block gets if no tile is left.
+inline constexpr int noTile = std::numeric_limits<int>::max();
+
+/// Starts loading the block's tile of a round, if it is one of the `tiles()` tiles, and returns its index to all
+/// threads, or noTile. Contains a barrier.
+template <typename Count, typename Loader, typename Tiles>
+[[nodiscard]] __device__ int beginTile(TileOrder order, std::uint64_t* counter, int& shared, Loader& loader,
+                                       Tiles tiles, int round) {
     if (threadIdx.x == 0) {
-        shared = takeTile(order, counter, round);
-        if (!isOnDevice<Count> || shared < tiles) {
-            loader.start(shared);
+        const int tile = takeTile(order, counter, round);
+        const bool isTile = !isOnDevice<Count> || tile < tiles();
+        shared = isTile ? tile : noTile;
+        if (isTile) {
+            loader.start(tile);
         }
     }
     __syncthreads();
@@ -147,15 +153,16 @@ template <typename Count, typename Loader>
 }
 
 /// Loads each tile of this block by `loader` and calls `work(tile)` for it, by all threads. Tiles wait for earlier ones
-/// by `chain`. `shared` is in shared memory.
+/// by `chain`. `shared` is in shared memory. `tiles()` is the number of tiles. Only the first thread asks for it,
+/// unless blocks meet.
 ///
 /// Blocks that meet have one tile each, by index, whoever knows the number of elements. `work` calls chain.meet() once.
 /// A block without a tile meets the others, too. What it publishes, a Value{}, counts only in the sum of all blocks.
-template <typename Count, typename Chain, typename Loader, typename Work>
-__device__ void forEachTile(const Chain& chain, TileOrder order, int& shared, Loader& loader, int tiles, Work work) {
+template <typename Count, typename Chain, typename Loader, typename Tiles, typename Work>
+__device__ void forEachTile(const Chain& chain, TileOrder order, int& shared, Loader& loader, Tiles tiles, Work work) {
     using TileCount = std::conditional_t<Chain::meetsInGrid, std::size_t, Count>;
     if constexpr (isOnDevice<Count> && Chain::meetsInGrid) {
-        if (const int tile = static_cast<int>(blockIdx.x); tile >= tiles) {
+        if (const int tile = static_cast<int>(blockIdx.x); tile >= tiles()) {
             if (Warp::index() == 0) {
                 chain.publish(tile, typename Chain::Value{});
             }
@@ -166,7 +173,7 @@ __device__ void forEachTile(const Chain& chain, TileOrder order, int& shared, Lo
     const auto take = [&](int round) {
         return beginTile<TileCount>(order, chain.ticketCounter(), shared, loader, tiles, round);
     };
-    forEachTile<TileCount>(tiles, take, work);
+    forEachTile<TileCount>(noTile, take, work);
 }
 
 }  // namespace StreamCompaction

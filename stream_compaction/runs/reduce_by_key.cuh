@@ -140,7 +140,8 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     __shared__ SharedArray<Part, 1> partBefore;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
-    const int tiles = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1;  // the end of the array is in one of them
+    // The end of the array is in one of the tiles.
+    const auto tiles = [count = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1] { return count; };
     if constexpr (isOnDevice<Count>) {
         SinglePass::countNothing(n, count);
     }
@@ -213,7 +214,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
         }
 
         // Learn what earlier tiles leave open.
-        const bool isLast = tile == tiles - 1;
+        const bool isLast = tile == tiles() - 1;
         const std::uint32_t ends = place.all.heads;
         const std::uint32_t begins = ends - (isLast ? 1 : 0);
         chain.meet();

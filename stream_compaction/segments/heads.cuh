@@ -175,7 +175,8 @@ class MarkedHeadLoader : public HeadBits<Shape> {
     struct Storage {};
 
     /// Of an array of n elements.
-    __device__ MarkedHeadLoader(Storage& /*storage*/, const Heads& heads, std::size_t n) : heads_(heads), n_(n) {}
+    __device__ MarkedHeadLoader(Storage& /*storage*/, const Heads& heads, const std::size_t& n)
+        : heads_(heads), n_(n) {}
     /// Does nothing.
     __device__ void start(int /*tile*/) {}
     /// Called by all threads of the block. Contains barriers.
@@ -183,7 +184,7 @@ class MarkedHeadLoader : public HeadBits<Shape> {
 
   private:
     const Heads& heads_;
-    std::size_t n_;
+    const std::size_t& n_;
 };
 
 /// Whether heads are an array of bytes, or a function of one. The bytes are loaded as they are, because they need

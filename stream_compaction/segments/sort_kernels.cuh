@@ -267,7 +267,8 @@ __device__ bool sortShortSegments(const Elements<Bits, Value>& out, const Elemen
 /// consist of whole segments, so short segments share a window. A longer segment is sorted alone, several elements per
 /// lane. All comparisons are between registers.
 ///
-/// If only the device knows the number of elements, a warp takes the next segments until none is left with elements.
+/// If only the device knows the number of elements, the warps of a block take the next segments until none is left with
+/// elements.
 /// The fewer elements there are, the fewer segments it takes at a time, so that all multiprocessors have some.
 ///
 /// Work O(n log^2 m) for segments of up to m elements, steps O(log^2 m) per segment, but O(n m) and O(m) in windows of
@@ -289,7 +290,11 @@ __global__ void __launch_bounds__(shortThreads,
         const int perWarp = segmentsPerWarp(segmentsBeforeEnd(segments, n, number.capacity), residentWarps);
         const std::size_t step = std::size_t{gridDim.x} * (shortThreads / Warp::lanes) * perWarp;
         std::size_t first = warp * perWarp;
-        while (sort(first, perWarp)) {
+        // Without the barriers the compiler would not know that the lanes of a warp run together, and would test that
+        // before each shuffle.
+        bool isMore = true;
+        while (__syncthreads_or(isMore) != 0) {
+            isMore = sort(first, perWarp);
             first += step;
         }
     } else {

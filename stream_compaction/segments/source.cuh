@@ -102,7 +102,7 @@ class SourceLoader<Segments::SegmentedSource<Values, Heads, T, Op>, Shape, room>
         typename HeadLoader::Storage heads;
     };
 
-    __device__ SourceLoader(Storage& storage, const Source& source, std::size_t n)
+    __device__ SourceLoader(Storage& storage, const Source& source, const std::size_t& n)
         : values_(storage.values, source, n), heads_(storage.heads, source.heads, n), op_(source.op) {}
 
     __device__ void start(int tile) {

@@ -260,7 +260,7 @@ __global__ void __launch_bounds__(Shape::threads,
     __shared__ GridSums<std::uint64_t> keptElsewhere;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
-    const int tiles = Shape::tilesOf(n);
+    const auto tiles = [count = Shape::tilesOf(n)] { return count; };
     if constexpr (isOnDevice<Count>) {
         countNothing(n, count);
     }
@@ -300,7 +300,7 @@ __global__ void __launch_bounds__(Shape::threads,
                 }
             });
 
-        shareKept(chain, tile, tiles, tileCount, keptElsewhere, count);
+        shareKept(chain, tile, tiles(), tileCount, keptElsewhere, count);
 
         // Store.
         const std::uint32_t rejectedCount = size - place.all;

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(Shape::threads,
     __shared__ GridSums<std::uint64_t> keptElsewhere;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
-    const int tiles = Shape::tilesOf(n);
+    const auto tiles = [count = Shape::tilesOf(n)] { return count; };
     if constexpr (isOnDevice<Count>) {
         countNothing(n, count);
     }
@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(Shape::threads,
             rows, place.before, size, [&](PlaceInTile at, std::uint32_t rank) { places[rank] = at; },
             [](PlaceInTile, std::uint32_t) {});
 
-        shareKept(chain, tile, tiles, tileCount, keptElsewhere, count);
+        shareKept(chain, tile, tiles(), tileCount, keptElsewhere, count);
 
         gatherRun(odata + keptElsewhere.before, source, begin, places, place.all);
     });

@@ -95,8 +95,9 @@ __global__ void __launch_bounds__(Shape::threads,
     __shared__ SharedArray<T, Shape::warps> warpTotals;
     __shared__ SharedArray<T, 1> tilePrefix;
     __shared__ int sharedTile;
-    const std::size_t n = numberOf(count);
-    const int tiles = Shape::tilesOf(n);
+    __shared__ std::size_t sharedNumber;
+    const std::size_t& n = numberInBlock(count, sharedNumber);
+    const auto tiles = [&] { return Shape::tilesOf(n); };
     Loader loader(storage, source, n);
 
     forEachTile<Count>(chain, order, sharedTile, loader, tiles, [&](int tile) {
