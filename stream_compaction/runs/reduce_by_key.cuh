@@ -49,7 +49,7 @@ struct TileFor {
 /// take none.
 template <typename Shape, typename Values, typename K, typename T>
 inline constexpr std::size_t registersToReduce =
-    24 + Shape::elementsPerThread*(Common::divideRoundUp(sizeof(K), 4) +
+    20 + Shape::elementsPerThread*(Common::divideRoundUp(sizeof(K), 4) +
                                    (readsArray<Values> ? Common::divideRoundUp(sizeof(T), 4) : 0));
 
 /// The blocks of such tiles that are to fit on a multiprocessor.

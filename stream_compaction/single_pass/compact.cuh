@@ -358,8 +358,9 @@ __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, 
     __shared__ ReverseStorage<Shape, T> storage;
     waitForEarlierKernels();
     constexpr std::size_t busyBlocks = 1024;  // a card holds about as many at once
-    T* const rest = data + *count;
-    const std::size_t size = numberOf(number) - *count;
+    const std::size_t kept = *count;
+    T* const rest = data + kept;
+    const std::size_t size = numberOf(number) - kept;
     const std::size_t half = size / 2;
     const std::size_t step = min(std::size_t{Shape::elements}, max(std::size_t{Shape::threads}, half / busyBlocks));
     for (std::size_t begin = blockIdx.x * step; begin < half; begin += gridDim.x * step) {
