@@ -180,7 +180,7 @@ MUTANTS = [
            "        slots[Warp::index()] = sum;\n    }\n" + SYNC, "        slots[Warp::index()] = sum;\n    }\n",
            "SeededRowSumTest.ByBlocks"),
     Mutant("tile told too late", "barrier in beginTile", "primitives/tile_order.cuh",
-           "            loader.start(shared);\n        }\n    }\n" + SYNC, "            loader.start(shared);\n        }\n    }\n",
+           "            loader.start(tile);\n        }\n    }\n" + SYNC, "            loader.start(tile);\n        }\n    }\n",
            "SeededScanTest.ByLookBack"),
     Mutant("prefix of a tile", "barrier behind the look-back of a scan", "single_pass/scan.cuh",
            "                *tilePrefix.data() = op(valueOf(initial), prefix);\n            }\n        }\n    " + SYNC,

@@ -1241,6 +1241,7 @@ FACTS = {
     "counted-segments": counted_ratio("h200", "segmented-sort", 2684354, "device", "100 x"),
     "counted-first-k": counted_ratio("h200", "top-k", 2684354, "device", "100 x"),
     "counted-segments-full": counted_ratio("h200", "segmented-sort", 1 << 28),
+    "counted-runs": counted_ratio("h200", "run-length", 1 << 28),
     "flagged-over-copy": flagged_over_copy("h200"),
     "flagged-over-copy-h100": flagged_over_copy("h100"),
     "top-k-loss": over_cub("top_k.csv", "top-k", 1 << 22),

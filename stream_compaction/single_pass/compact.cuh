@@ -358,6 +358,7 @@ __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, 
     __shared__ ReverseStorage<Shape, T> storage;
     waitForEarlierKernels();
     constexpr std::size_t busyBlocks = 1024;  // a card holds about as many at once
+    // Read once: numberOf() may write, so to the compiler a second read could give another number.
     const std::size_t kept = *count;
     T* const rest = data + kept;
     const std::size_t size = numberOf(number) - kept;
