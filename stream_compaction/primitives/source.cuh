@@ -190,7 +190,8 @@ class RegisterTile {
     Vector<Stored<Source>, Shape::vectorLength> vectors_[Shape::rows];
 };
 
-/// Loads a tile of a source into shared memory, as TileLoader does. A function of the index loads nothing.
+/// Loads a tile of a source into shared memory, as TileLoader does. A function of the index loads nothing. `n` must
+/// live as long as the loader, and may be written until the barrier before `finish`.
 template <typename Source, typename Shape, std::size_t room = Shape::elements * sizeof(Stored<Source>)>
 class SourceLoader {
   public:

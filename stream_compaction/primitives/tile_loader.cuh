@@ -23,8 +23,8 @@ class TileLoader {
         BulkCopy copy;
     };
 
-    /// Called by all threads of the block. Contains a barrier. `n` is read for each tile, so it lives as long as the
-    /// loader.
+    /// Called by all threads of the block. Contains a barrier. `n` must live as long as the loader. It is read when a
+    /// tile is loaded, not before.
     __device__ TileLoader(Storage& storage, const T* in, const std::size_t& n) : storage_(storage), in_(in), n_(n) {
         storage_.copy.initialize(threadIdx.x == 0);
         __syncthreads();

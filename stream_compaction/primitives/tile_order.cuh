@@ -132,7 +132,7 @@ __device__ void forEachTileInAnyOrder(int tiles, std::uint64_t* counter, int& sh
     forEachTile<Count>(tiles, take, work);
 }
 
-/// What a block gets if no tile is left.
+/// The index that a block gets if no tile is left. It is greater than that of any tile.
 inline constexpr int noTile = std::numeric_limits<int>::max();
 
 /// Starts loading the block's tile of a round, if it is one of the `tiles()` tiles, and returns its index to all
@@ -153,8 +153,8 @@ template <typename Count, typename Loader, typename Tiles>
 }
 
 /// Loads each tile of this block by `loader` and calls `work(tile)` for it, by all threads. Tiles wait for earlier ones
-/// by `chain`. `shared` is in shared memory. `tiles()` is the number of tiles. Only the first thread asks for it,
-/// unless blocks meet.
+/// by `chain`. `shared` is in shared memory. `tiles()` is the number of tiles. This asks for it in the first thread
+/// alone, unless blocks meet.
 ///
 /// Blocks that meet have one tile each, by index, whoever knows the number of elements. `work` calls chain.meet() once.
 /// A block without a tile meets the others, too. What it publishes, a Value{}, counts only in the sum of all blocks.

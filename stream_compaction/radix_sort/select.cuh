@@ -85,7 +85,7 @@ template <typename Bits, typename Value>
     return pair.key;
 }
 
-/// The most blocks of a selection, and threads per block.
+/// The most blocks of a selection, and the most threads of a block.
 inline constexpr std::size_t mostSelectBlocks = 1024;
 inline constexpr int mostSelectThreads = 1024;
 
@@ -113,6 +113,7 @@ template <typename Shape, typename Bits, typename T>
                                                        const KeyCoding<Bits>& coding, SelectCounts<Bits>* counts,
                                                        SelectStorage<Shape::threads>& storage) {
     constexpr int perThread = selectValues / Shape::threads;
+    static_assert(perThread % 2 == 0, "counts are read in pairs");
     Threshold<Bits> threshold{
         0, 64 - __clzll(static_cast<long long>(std::uint64_t{greatest})), k, ~std::uint64_t{0}, {0, size}};
     for (int round = 0; threshold.shift > 0 && threshold.all - threshold.wanted > spare; ++round) {

@@ -141,7 +141,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
     // The end of the array is in one of the tiles.
-    const auto tiles = [count = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1] { return count; };
+    const auto tiles = [all = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1] { return all; };
     if constexpr (isOnDevice<Count>) {
         SinglePass::countNothing(n, count);
     }

@@ -73,13 +73,13 @@ template <ElementCount N>
     return min(value, n.capacity);
 }
 
-/// The number of elements for a kernel that loops over tiles, which the host knows.
+/// The number of elements for a kernel that loops over tiles, if the host knows it.
 [[nodiscard]] __device__ inline const std::size_t& numberInBlock(const std::size_t& n, std::size_t& /*shared*/) {
     return n;
 }
-/// The number of elements in device memory, as numberOf() gets it, in `shared`, in shared memory. A register that lives
-/// as long as the loop is spilled, and the stores of the tiles evict what is spilled from the first-level cache. Called
-/// by all threads of the block. All but the first may read the number after a barrier.
+/// The number of elements in device memory, as by numberOf(). It lies in `shared`, in shared memory. In a scan, a
+/// register for it would be spilled, and the stores of the tiles evict spilled registers from the first-level cache.
+/// Called by all threads of the block. The first thread may read the number at once, the others only behind a barrier.
 [[nodiscard]] __device__ inline const std::size_t& numberInBlock(const CountInDeviceMemory& n, std::size_t& shared) {
     if (threadIdx.x == 0) {
         shared = numberOf(n);

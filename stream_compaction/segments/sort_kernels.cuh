@@ -267,9 +267,9 @@ __device__ bool sortShortSegments(const Elements<Bits, Value>& out, const Elemen
 /// consist of whole segments, so short segments share a window. A longer segment is sorted alone, several elements per
 /// lane. All comparisons are between registers.
 ///
-/// If only the device knows the number of elements, the warps of a block take the next segments until none is left with
-/// elements.
-/// The fewer elements there are, the fewer segments it takes at a time, so that all multiprocessors have some.
+/// If only the device knows the number of elements, the warps of a block take segments round by round, until none of
+/// them finds elements behind its own. The fewer elements there are, the fewer segments a warp takes at a time, so that
+/// all multiprocessors have some.
 ///
 /// Work O(n log^2 m) for segments of up to m elements, steps O(log^2 m) per segment, but O(n m) and O(m) in windows of
 /// wide codes or of very short segments. Reads and writes each key and each value once, and reads each offset: 8 bytes

@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(Shape::threads,
     __shared__ GridSums<std::uint64_t> keptElsewhere;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
-    const auto tiles = [count = Shape::tilesOf(n)] { return count; };
+    const auto tiles = [all = Shape::tilesOf(n)] { return all; };
     if constexpr (isOnDevice<Count>) {
         countNothing(n, count);
     }

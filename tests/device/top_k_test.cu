@@ -249,6 +249,8 @@ TEST_F(TopKTest, BehindAFilterOfManyTiles) {
     expectFiltered(hostArray(n, EveryPattern<std::int64_t>{15}), k, rank, {.largest = true});
     expectFiltered<1024>(hostArray(n, EveryPattern<int>{16}), k, rank);
     expectFiltered<1024>(hostArray(n, EveryPattern<std::int64_t>{17}), k, 1);
+    expectFiltered<1024>(hostArray(n, EveryPattern<std::uint8_t>{18}), k, rank);
+    expectFiltered<1024>(hostArray(n, EveryPattern<int>{19}), k, 0);
 }
 
 TEST_F(TopKTest, TheBoundIsSeldomTight) {
@@ -271,7 +273,8 @@ TEST_F(TopKTest, OfManyKeys) {
         expectPairs(hostArray(n, EveryPattern<float>{9}), hostArray(n, IndexAs<std::uint32_t>{}), k, {.largest = true});
     }
     const std::size_t ofLargeBlocks = (std::size_t{1} << 25) + 11;
-    expectKeys(hostArray(ofLargeBlocks, EveryPattern<int>{9}), ofLargeBlocks / 1024);
+    expectPairs(hostArray(ofLargeBlocks, EveryPattern<int>{9}), hostArray(ofLargeBlocks, IndexAs<std::uint32_t>{}),
+                ofLargeBlocks / 1024);
 }
 
 TEST_F(TopKTest, ReplayedFromAGraph) {

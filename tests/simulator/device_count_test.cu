@@ -63,29 +63,68 @@ TEST_F(SeededDeviceCountTest, ScanOfFewTiles) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) { expectScanned(smallCapacity, seed); });
 }
 
+struct Thrice {
+    __host__ __device__ std::uint32_t operator()(std::size_t i) const { return 3 * static_cast<std::uint32_t>(i); }
+};
+
+TEST_F(SeededDeviceCountTest, ScanOfAFunction) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        const Counted numbers(numberFor(seed), capacity, seed);
+        const std::size_t bytes =
+            scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(capacity / 64));
+        auto scratch = usedScratch(bytes);
+        GuardedArray<std::uint32_t> out(capacity);
+        SinglePass::Scan{}.scanByLookBack(TwoWarps{}, generated(Thrice{}), out.data(), numbers.count(), Sum{}, 0U,
+                                          ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::uint32_t> expected = hostArray(numbers.actual.size(), Thrice{});
+        std::exclusive_scan(expected.begin(), expected.end(), expected.begin(), 0U);
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    });
+}
+
+/// Whether element i begins a segment. One in twenty does.
+[[nodiscard]] bool beginsSegment(std::uint64_t seed, std::size_t i) { return randomBits(seed + 1, i) % 20 == 0; }
+
+/// Expects sums within the segments that begin where beginsSegment() says, if `heads` says the same.
+template <typename Heads>
+void expectScannedBySegments(const Heads& heads, std::uint64_t seed) {
+    using Sums = OpenRun<std::uint32_t, bool>;
+    const Counted numbers(numberFor(seed), capacity, seed);
+    const Segments::SegmentedOperator<std::uint32_t, Sum> op{{Sum{}}, 0};
+    const Segments::SegmentedSource<ArraySource<std::uint32_t>, Heads, std::uint32_t, Sum> source{
+        {numbers.in()}, heads, op};
+    GuardedArray<std::uint32_t> out(capacity);
+    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<Sums>::wordsFor(capacity / 64));
+    auto scratch = usedScratch(bytes);
+    SinglePass::Scan{}.scanByLookBack(TwoWarps{}, source, out.data(), numbers.count(), op, Sums{false, 0},
+                                      ScratchArena(scratch.bytes(), bytes), nullptr);
+    std::vector<std::uint32_t> expected(numbers.actual.size());
+    for (std::size_t i = 1; i < expected.size(); ++i) {
+        expected[i] = beginsSegment(seed, i) ? 0 : expected[i - 1] + numbers.actual[i - 1];
+    }
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+}
+
 // Flags of a byte, which the copy engine loads beside the values.
 TEST_F(SeededDeviceCountTest, SegmentedScan) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
-        using Flags = ArraySource<std::uint8_t>;
-        using Sums = OpenRun<std::uint32_t, bool>;
-        const Counted numbers(numberFor(seed), capacity, seed);
-        const auto flags = hostArray(capacity, [seed](std::size_t i) {
-            return static_cast<std::uint8_t>(randomBits(seed + 1, i) % 20 == 0 ? 1 : 0);
-        });
+        const auto flags =
+            hostArray(capacity, [seed](std::size_t i) { return static_cast<std::uint8_t>(beginsSegment(seed, i)); });
         const DeviceBuffer<std::uint8_t> deviceFlags{std::span<const std::uint8_t>(flags)};
-        const Segments::SegmentedOperator<std::uint32_t, Sum> op{{Sum{}}, 0};
-        const Segments::SegmentedSource<ArraySource<std::uint32_t>, Flags, std::uint32_t, Sum> source{
-            {numbers.in()}, {deviceFlags.data()}, op};
-        GuardedArray<std::uint32_t> out(capacity);
-        const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<Sums>::wordsFor(capacity / 64));
-        auto scratch = usedScratch(bytes);
-        SinglePass::Scan{}.scanByLookBack(TwoWarps{}, source, out.data(), numbers.count(), op, Sums{false, 0},
-                                          ScratchArena(scratch.bytes(), bytes), nullptr);
-        std::vector<std::uint32_t> expected(numbers.actual.size());
-        for (std::size_t i = 1; i < expected.size(); ++i) {
-            expected[i] = flags[i] != 0 ? 0 : expected[i - 1] + numbers.actual[i - 1];
+        expectScannedBySegments(ArraySource<std::uint8_t>{deviceFlags.data()}, seed);
+    });
+}
+
+TEST_F(SeededDeviceCountTest, SegmentedScanByOffsets) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        std::vector<std::uint32_t> begins;
+        for (std::size_t i = 0; i < capacity; ++i) {
+            if (beginsSegment(seed, i)) {
+                begins.push_back(static_cast<std::uint32_t>(i));
+            }
         }
-        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+        const DeviceBuffer<std::uint32_t> deviceBegins{std::span<const std::uint32_t>(begins)};
+        expectScannedBySegments(segmentsAt(deviceBegins.data(), begins.size()), seed);
     });
 }
 

@@ -203,7 +203,8 @@ TEST_F(SeededSegmentsTest, SortSeveralByWarp) {
     });
 }
 
-// Only the device knows the number of elements. A warp takes the next segments, one or several, until none is left.
+// Only the device knows the number of elements. The warps of a block take segments, each one or several, until none is
+// left.
 TEST_F(SeededSegmentsTest, SortUntilNoneIsLeft) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const std::size_t n = 5000 + seed % 7;

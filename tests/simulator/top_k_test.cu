@@ -53,5 +53,13 @@ TEST_F(SeededTopKTest, Filtered) {
                    [](std::uint64_t seed) { expectSelected<128>(Radix::sampleSize + 100, 60, 150, seed); });
 }
 
+// Blocks of as many threads as there may be, without and with a filter.
+TEST_F(SeededTopKTest, LargeBlocks) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectSelected<Radix::mostSelectThreads>(34000 + seed % 9, 300 + seed * 30, 0, seed);
+        expectSelected<Radix::mostSelectThreads>(34000 + seed % 9, 60, 150, seed);
+    });
+}
+
 }  // namespace
 }  // namespace StreamCompaction::Testing
