@@ -162,7 +162,7 @@ struct TopK {
         if (most * sizeof(Bits) / currentDevice().multiprocessors <= mostBytesOfSmall) {
             select<Bits, Values, 512>(in, out, n, k, rank, coding, arena, stream);
         } else {
-            select<Bits, Values, 1024>(in, out, n, k, rank, coding, arena, stream);
+            select<Bits, Values, mostSelectThreads>(in, out, n, k, rank, coding, arena, stream);
         }
     }
 

@@ -173,6 +173,7 @@ __device__ void forEachTile(const Chain& chain, TileOrder order, int& shared, Lo
     const auto take = [&](int round) {
         return beginTile<TileCount>(order, chain.ticketCounter(), shared, loader, tiles, round);
     };
+    // Until beginTile() finds none left.
     forEachTile<TileCount>(noTile, take, work);
 }
 

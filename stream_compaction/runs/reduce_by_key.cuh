@@ -140,7 +140,8 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     __shared__ SharedArray<Part, 1> partBefore;
     __shared__ int sharedTile;
     const std::size_t n = numberOf(number);
-    // The end of the array is in one of the tiles.
+    // The end of the array is in one of the tiles. They are counted here, because a division at the end of a tile would
+    // take time.
     const auto tiles = [all = n == 0 ? 0 : static_cast<int>(n / Shape::elements) + 1] { return all; };
     if constexpr (isOnDevice<Count>) {
         SinglePass::countNothing(n, count);

@@ -247,10 +247,10 @@ TEST_F(TopKTest, BehindAFilterOfManyTiles) {
     expectFiltered(hostArray(n, EveryPattern<int>{14}), k, rank);
     expectFiltered(hostArray(n, IndexAs<int>{}), k, rank);
     expectFiltered(hostArray(n, EveryPattern<std::int64_t>{15}), k, rank, {.largest = true});
-    expectFiltered<1024>(hostArray(n, EveryPattern<int>{16}), k, rank);
-    expectFiltered<1024>(hostArray(n, EveryPattern<std::int64_t>{17}), k, 1);
-    expectFiltered<1024>(hostArray(n, EveryPattern<std::uint8_t>{18}), k, rank);
-    expectFiltered<1024>(hostArray(n, EveryPattern<int>{19}), k, 0);
+    expectFiltered<Radix::mostSelectThreads>(hostArray(n, EveryPattern<int>{16}), k, rank);
+    expectFiltered<Radix::mostSelectThreads>(hostArray(n, EveryPattern<std::int64_t>{17}), k, 1);
+    expectFiltered<Radix::mostSelectThreads>(hostArray(n, EveryPattern<std::uint8_t>{18}), k, rank);
+    expectFiltered<Radix::mostSelectThreads>(hostArray(n, EveryPattern<int>{19}), k, 0);
 }
 
 TEST_F(TopKTest, TheBoundIsSeldomTight) {

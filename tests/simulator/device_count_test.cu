@@ -43,16 +43,23 @@ struct IsEven {
 
 using SeededDeviceCountTest = SeededTest;
 
+/// The sums that a scan by look-back writes, by blocks of two warps.
+template <typename Source, typename Op, typename T>
+[[nodiscard]] std::vector<std::uint32_t> scanned(const Source& source, const Counted& numbers, Op op, T initial) {
+    const std::size_t most = numbers.all.size();
+    GuardedArray<std::uint32_t> out(most);
+    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(most / 64));
+    auto scratch = usedScratch(bytes);
+    SinglePass::Scan{}.scanByLookBack(TwoWarps{}, source, out.data(), numbers.count(), op, initial,
+                                      ScratchArena(scratch.bytes(), bytes), nullptr);
+    return out.read(numbers.actual.size());
+}
+
 void expectScanned(std::size_t most, std::uint64_t seed) {
     const Counted numbers(numberFor(seed), most, seed);
-    GuardedArray<std::uint32_t> out(most);
-    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(most / 64));
-    auto scratch = usedScratch(bytes);
-    SinglePass::Scan{}.scanByLookBack(TwoWarps{}, sourceOf(numbers.in()), out.data(), numbers.count(), Sum{}, 0U,
-                                      ScratchArena(scratch.bytes(), bytes), nullptr);
     std::vector<std::uint32_t> expected(numbers.actual.size());
     std::exclusive_scan(numbers.actual.begin(), numbers.actual.end(), expected.begin(), 0U);
-    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    ASSERT_TRUE(sameBits(scanned(sourceOf(numbers.in()), numbers, Sum{}, 0U), expected));
 }
 
 TEST_F(SeededDeviceCountTest, Scan) {
@@ -70,15 +77,9 @@ struct Thrice {
 TEST_F(SeededDeviceCountTest, ScanOfAFunction) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         const Counted numbers(numberFor(seed), capacity, seed);
-        const std::size_t bytes =
-            scratchBytesFor<std::uint64_t>(ReproducibleChain<std::uint32_t>::wordsFor(capacity / 64));
-        auto scratch = usedScratch(bytes);
-        GuardedArray<std::uint32_t> out(capacity);
-        SinglePass::Scan{}.scanByLookBack(TwoWarps{}, generated(Thrice{}), out.data(), numbers.count(), Sum{}, 0U,
-                                          ScratchArena(scratch.bytes(), bytes), nullptr);
         std::vector<std::uint32_t> expected = hostArray(numbers.actual.size(), Thrice{});
         std::exclusive_scan(expected.begin(), expected.end(), expected.begin(), 0U);
-        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+        ASSERT_TRUE(sameBits(scanned(generated(Thrice{}), numbers, Sum{}, 0U), expected));
     });
 }
 
@@ -88,21 +89,15 @@ TEST_F(SeededDeviceCountTest, ScanOfAFunction) {
 /// Expects sums within the segments that begin where beginsSegment() says, if `heads` says the same.
 template <typename Heads>
 void expectScannedBySegments(const Heads& heads, std::uint64_t seed) {
-    using Sums = OpenRun<std::uint32_t, bool>;
     const Counted numbers(numberFor(seed), capacity, seed);
     const Segments::SegmentedOperator<std::uint32_t, Sum> op{{Sum{}}, 0};
     const Segments::SegmentedSource<ArraySource<std::uint32_t>, Heads, std::uint32_t, Sum> source{
         {numbers.in()}, heads, op};
-    GuardedArray<std::uint32_t> out(capacity);
-    const std::size_t bytes = scratchBytesFor<std::uint64_t>(ReproducibleChain<Sums>::wordsFor(capacity / 64));
-    auto scratch = usedScratch(bytes);
-    SinglePass::Scan{}.scanByLookBack(TwoWarps{}, source, out.data(), numbers.count(), op, Sums{false, 0},
-                                      ScratchArena(scratch.bytes(), bytes), nullptr);
     std::vector<std::uint32_t> expected(numbers.actual.size());
     for (std::size_t i = 1; i < expected.size(); ++i) {
         expected[i] = beginsSegment(seed, i) ? 0 : expected[i - 1] + numbers.actual[i - 1];
     }
-    ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    ASSERT_TRUE(sameBits(scanned(source, numbers, op, OpenRun<std::uint32_t, bool>{false, 0}), expected));
 }
 
 // Flags of a byte, which the copy engine loads beside the values.
