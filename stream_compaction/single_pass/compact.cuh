@@ -218,10 +218,10 @@ __global__ void __launch_bounds__(Shape::threads,
 
 /// Registers per thread that hold a tile without spilling, by the compiler's reports. Spills are expensive here,
 /// because the tiles leave only a small first-level cache.
-template <typename T, typename Shape, Rejects rejects, bool meets>
+template <typename T, typename Shape, Rejects rejects, typename Predicate>
 [[nodiscard]] constexpr std::size_t registersToCompact() {
-    constexpr std::size_t registersOfOthers = meets ? 30 : 40;
-    return (rejects == Rejects::Dropped ? 16 : registersOfOthers) + registersToHold<T, Shape>;
+    constexpr bool comparesAndPacksAll = asksForPrevious<Predicate> && rejects != Rejects::Dropped;
+    return (comparesAndPacksAll ? 24 : 16) + registersToHold<T, Shape>;
 }
 
 /// The elements of a vector in a compaction that packs. Beside longer vectors of bytes, the lanes of a warp would
@@ -250,7 +250,7 @@ template <typename Shape, Rejects rejects, typename Chain, typename Source, type
           typename Count>
 __global__ void __launch_bounds__(Shape::threads,
                                   blocksPerMultiprocessor(Shape::threads, tileBytes<Shape, Source, T>,
-                                                          registersToCompact<T, Shape, rejects, Chain::meetsInGrid>()))
+                                                          registersToCompact<T, Shape, rejects, Predicate>()))
     kernCompactPacked(Count number, T* odata, T* rejected, std::size_t* count, Chain chain, Source source,
                       TileOrder order, Predicate keep) {
     constexpr bool isInReverse = rejects == Rejects::Behind && !Chain::meetsInGrid;
