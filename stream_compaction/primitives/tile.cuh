@@ -103,6 +103,7 @@ struct TileShape {
     static constexpr int vectorLength = length;
     static constexpr int vectors = threads * rows;
     static constexpr int elements = vectors * length;
+    static constexpr bool isThreadwise = false;  ///< whether each thread owns consecutive elements
 
     /// The index in the tile of this thread's vector of row `row` of its warp.
     [[nodiscard]] __device__ static int vector(int row) {
@@ -142,6 +143,7 @@ template <int threadCount, int vectorsPerThread, int length>
 struct ThreadwiseShape : TileShape<threadCount, vectorsPerThread, length> {
     static_assert(vectorsPerThread % 2 == 1);
 
+    static constexpr bool isThreadwise = true;
     static constexpr int elementsPerThread = vectorsPerThread * length;
 
     [[nodiscard]] __device__ static int vector(int row) {

@@ -1,5 +1,12 @@
 #pragma once
 
+#include <cuda_runtime.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/chain.cuh"
@@ -14,6 +21,7 @@
 #include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/runtime/launch.cuh"
 #include "stream_compaction/single_pass/dispatch.cuh"
+#include "stream_compaction/single_pass/packing_table.cuh"
 
 namespace StreamCompaction::SinglePass {
 
@@ -36,7 +44,7 @@ class KeptElements {
 #pragma unroll
             for (int r = 0; r < Shape::rows; ++r) {
                 const auto vector = row(r);
-                const auto before = previous.before(vector.items[length - 1]);
+                const auto before = beforeVector(row, previous, r);
 #pragma unroll
                 for (int i = 0; i < length; ++i) {
                     const int at = Shape::offset(r) + i;
@@ -58,13 +66,11 @@ class KeptElements {
         } else {
             decideWhere(isInTile);
         }
-        std::uint32_t count = 0;
 #pragma unroll
         for (std::uint32_t& word : flags_) {
             forgetHowItWasMade(word);
-            count += __popc(word);
         }
-        return Warp::reduce(count, Sum{});
+        return Warp::reduce(countOfThread(), Sum{});
     }
 
     /// Calls `take(element, rank)` for the kept elements and `leave(element, rank)` for the others. The rank of a kept
@@ -100,11 +106,75 @@ class KeptElements {
         }
     }
 
+    /// Packs the kept bytes of the warp from `packed` on, in order. Each thread owns consecutive bytes. Lanes write
+    /// where others may have read, so all must have read `rows` before.
+    ///
+    /// A thread packs four bytes at a time, appends them to a word in registers, and stores each word that gets full.
+    /// Of its first word, the lanes before own the lowest bytes. They write these later, with their last bytes.
+    template <typename T>
+    __device__ void packByWarp(const Vector<T, length> (&rows)[Shape::rows], const PackingTable& table,
+                               std::byte* packed) const {
+        static_assert(Shape::isThreadwise && sizeof(T) == 1);
+        constexpr int wordBytes = sizeof(std::uint32_t);
+        constexpr int words = Shape::rows * length / wordBytes;
+        std::uint32_t bytes[words];
+        std::memcpy(bytes, rows, sizeof(rows));
+
+        const std::uint32_t mine = countOfThread();
+        const std::uint32_t begin = Warp::inclusiveScan(mine, Sum{}) - mine;
+        const std::uint32_t firstAt = begin / wordBytes * wordBytes;
+        std::uint32_t at = firstAt;  // where the word will be
+        std::uint32_t word = 0;
+        std::uint32_t filled = 8 * (begin - firstAt);  // bits since `firstAt`
+#pragma unroll
+        for (int w = 0; w < words; ++w) {
+            const int flag = bit(0, w * wordBytes);
+            const std::uint32_t entry = table[flags_[flag / 32] >> flag % 32];
+            const std::uint32_t kept = PackingTable::pack(bytes[w], entry);
+            word |= __funnelshift_l(0, kept, filled);
+            const std::uint32_t rest = __funnelshift_l(kept, 0, filled);
+            const std::uint32_t before = filled;
+            filled += PackingTable::bitsOf(entry);
+            if (((filled ^ before) & 32) != 0) {
+                *reinterpret_cast<std::uint32_t*>(packed + at) = word;
+                at += wordBytes;
+                word = rest;
+            }
+        }
+        __syncwarp();
+        const std::uint32_t first = at == firstAt ? begin % wordBytes : 0;
+        const std::uint32_t end = filled / 8 % wordBytes;
+#pragma unroll
+        for (std::uint32_t i = 0; i < wordBytes - 1; ++i) {
+            if (i >= first && i < end) {
+                packed[at + i] = static_cast<std::byte>(word >> 8 * i);
+            }
+        }
+    }
+
   private:
     static constexpr int mostPerRow = Warp::lanes * length;
     using Counts = RowCounts<(mostPerRow < 256) ? 8 : 16>;
 
+    /// The element before the thread's vector in row r.
+    template <typename Row, typename Before>
+    [[nodiscard]] __device__ static auto beforeVector(Row row, Before& previous, int r) {
+        if constexpr (Shape::isThreadwise) {
+            return r == 0 ? previous.before(row(Shape::rows - 1).items[length - 1]) : row(r - 1).items[length - 1];
+        } else {
+            return previous.before(row(r).items[length - 1]);
+        }
+    }
+
     [[nodiscard]] __device__ static constexpr int bit(int row, int item) { return row * length + item; }
+    [[nodiscard]] __device__ std::uint32_t countOfThread() const {
+        std::uint32_t count = 0;
+#pragma unroll
+        for (const std::uint32_t word : flags_) {
+            count += __popc(word);
+        }
+        return count;
+    }
     [[nodiscard]] __device__ std::uint32_t countIn(int row) const {
         return __popc(flags_[bit(row, 0) / 32] >> bit(row, 0) % 32 & ((1u << length) - 1));
     }
@@ -220,6 +290,10 @@ __global__ void __launch_bounds__(Shape::threads,
 /// because the tiles leave only a small first-level cache.
 template <typename T, typename Shape, Rejects rejects, typename Predicate>
 [[nodiscard]] constexpr std::size_t registersToCompact() {
+    if (Shape::isThreadwise) {
+        constexpr std::size_t step = 8;  // in which a card gives out registers
+        return Common::divideRoundUp(14 + registersToHold<T, Shape>, step) * step;
+    }
     constexpr bool comparesAndPacksAll = asksForPrevious<Predicate> && rejects != Rejects::Dropped;
     return (comparesAndPacksAll ? 24 : 16) + registersToHold<T, Shape>;
 }
@@ -228,6 +302,21 @@ template <typename T, typename Shape, Rejects rejects, typename Predicate>
 /// pack to places so far apart that they meet in banks.
 template <typename Element, typename T>
 inline constexpr int packedLength = sizeof(T) == 1 ? std::min(4, vectorLength<Element, T>) : vectorLength<Element, T>;
+
+/// Whether a thread packs its bytes in registers. Otherwise each kept element is stored to its place in shared memory.
+template <Rejects rejects, typename Source, typename T>
+inline constexpr bool packsInRegisters = rejects == Rejects::Dropped &&
+                                         sizeof(T) == 1 && vectorLength<Stored<Source>, T> == 16;
+
+/// The tile of a block that packs, of the block's shape.
+template <typename Source, typename T, typename Block>
+using PackedTile =
+    TileShape<Block::threads, Block::rows * vectorLength<Stored<Source>, T> / packedLength<Stored<Source>, T>,
+              packedLength<Stored<Source>, T>>;
+
+/// The same of a block that packs bytes in registers.
+template <typename Block>
+using ByteTile = ThreadwiseShape<Block::threads, Block::rows, 16>;
 
 /// Shared memory for a tile. The packed elements later take the place of the loaded ones.
 template <typename Shape, typename Source, typename T>
@@ -239,6 +328,9 @@ inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored
 /// shared memory, where the tile was. If all blocks are resident, they may meet. Otherwise one warp looks back. So the
 /// block learns how many elements earlier tiles keep. Then it stores the packed run in aligned vectors. Packing is done
 /// before the look-back ends, so it is off the critical path. A scatter straight to global memory takes twice the time.
+///
+/// Instructions limit a compaction of bytes. So its threads own consecutive bytes (ThreadwiseShape), which they pack in
+/// registers, four at a time. Each warp packs and stores its part of the tile apart from the others.
 ///
 /// With Rejects::Behind the others go behind the kept ones. Blocks that look back do not know how many these are until
 /// the last tile is done, so they store the others at the end of `odata`, in reverse. kernReverseRest restores their
@@ -259,10 +351,14 @@ __global__ void __launch_bounds__(Shape::threads,
     __shared__ std::uint32_t warpCounts[Shape::warps];
     __shared__ GridSums<std::uint64_t> keptElsewhere;
     __shared__ int sharedTile;
+    __shared__ std::conditional_t<Shape::isThreadwise, PackingTable, DoNothing> packing;
     const std::size_t n = numberOf(number);
     const auto tiles = [all = Shape::tilesOf(n)] { return all; };
     if constexpr (isOnDevice<Count>) {
         countNothing(n, count);
+    }
+    if constexpr (Shape::isThreadwise) {
+        packing.fill();
     }
     Loader loader(storage, source, n);
 
@@ -288,17 +384,22 @@ __global__ void __launch_bounds__(Shape::threads,
         for (int row = 0; row < Shape::rows; ++row) {
             rows[row] = loader.row(row);
         }
-        __syncthreads();
-        T* const packed = reinterpret_cast<T*>(loader.memory());
-        kept.distribute(
-            rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
-            [&](const T& x, std::uint32_t rank) {
-                if constexpr (isInReverse) {
-                    packed[size - 1 - rank] = x;
-                } else if constexpr (rejects != Rejects::Dropped) {
-                    packed[place.all + rank] = x;
-                }
-            });
+        if constexpr (Shape::isThreadwise) {
+            __syncwarp();
+            kept.packByWarp(rows, packing, loader.memory() + Shape::beginOfWarp(0));
+        } else {
+            __syncthreads();
+            T* const packed = reinterpret_cast<T*>(loader.memory());
+            kept.distribute(
+                rows, place.before, size, [&](const T& x, std::uint32_t rank) { packed[rank] = x; },
+                [&](const T& x, std::uint32_t rank) {
+                    if constexpr (isInReverse) {
+                        packed[size - 1 - rank] = x;
+                    } else if constexpr (rejects != Rejects::Dropped) {
+                        packed[place.all + rank] = x;
+                    }
+                });
+        }
 
         shareKept(chain, tile, tiles(), tileCount, keptElsewhere, count);
 
@@ -306,7 +407,13 @@ __global__ void __launch_bounds__(Shape::threads,
         const std::uint32_t rejectedCount = size - place.all;
         const std::size_t keptBefore = keptElsewhere.before;
         const std::size_t rejectedBefore = begin - keptBefore;
-        copyRun(odata + keptBefore, loader.memory(), 0, place.all);
+        if constexpr (Shape::isThreadwise) {
+            copyRunByWarp(reinterpret_cast<std::uint8_t*>(odata + keptBefore + place.before),
+                          reinterpret_cast<const std::uint8_t*>(loader.memory() + Shape::beginOfWarp(0)),
+                          static_cast<int>(warpCount));
+        } else {
+            copyRun(odata + keptBefore, loader.memory(), 0, place.all);
+        }
         if constexpr (isInReverse) {
             copyRun(odata + (n - rejectedBefore - rejectedCount), loader.memory(), place.all, rejectedCount);
         } else if constexpr (rejects != Rejects::Dropped) {
@@ -380,6 +487,10 @@ __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, 
 /// The launches that compaction and partition share.
 template <Rejects rejects>
 struct CompactLauncher {
+    /// The shape of the blocks that look back.
+    template <typename Source, typename T>
+    using LookBackBlock = std::conditional_t<packsInRegisters<rejects, Source, T>, ByteCompactBlock, CompactBlock<T>>;
+
     TileOrder order;
 
     template <typename Source, typename T>
@@ -388,7 +499,7 @@ struct CompactLauncher {
         Arguments::requireSize<T, Element>(n);
         constexpr int length = vectorLength<Element, T>;
         const std::size_t vectors = Common::divideRoundUp(n, countedLength<length>);
-        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * length);
+        const std::size_t tiles = Common::blocksFor(n, LookBackBlock<Source, T>::vectors * length);
         const std::size_t halfTiles = Common::divideRoundUp(n, HalfCompactBlock<T>::vectors * length);
         return n == 0 ? 0
                       : std::max({scratchBytesFor<std::uint32_t>(mostCompactBlocks(vectors)),
@@ -426,8 +537,7 @@ struct CompactLauncher {
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     [[nodiscard]] bool compactTogether(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
                                        Predicate keep, ScratchArena arena, cudaStream_t stream) const {
-        constexpr int length = packedLength<Stored<Source>, T>;
-        using Tile = TileShape<Shape::threads, Shape::rows * vectorLength<Stored<Source>, T> / length, length>;
+        using Tile = PackedTile<Source, T, Shape>;
         using Chain = GridChain<LookBack::Count>;
         constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
         const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
@@ -443,8 +553,8 @@ struct CompactLauncher {
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     void compactByLookBack(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
                            ScratchArena arena, cudaStream_t stream) const {
-        constexpr int length = packedLength<Stored<Source>, T>;
-        using Tile = TileShape<Shape::threads, Shape::rows * vectorLength<Stored<Source>, T> / length, length>;
+        using Tile =
+            std::conditional_t<packsInRegisters<rejects, Source, T>, ByteTile<Shape>, PackedTile<Source, T, Shape>>;
         using Chain = LookBackChain<LookBack::Count>;
         constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
@@ -496,7 +606,7 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
                         (vectors <= limits.ofHalf && pack(HalfCompactBlock<T>{})) ||
                         (vectors <= limits.ofWhole && pack(CompactBlock<T>{}));
     if (!isDone) {
-        compactByLookBack(CompactBlock<T>{}, in, out, rejected, count, n, keep, arena, stream);
+        compactByLookBack(LookBackBlock<Source, T>{}, in, out, rejected, count, n, keep, arena, stream);
     }
 }
 

@@ -78,6 +78,8 @@ using CompactBlock = BlockShape<isAccessSize(sizeof(T)) ? 256 : 128,
                                 std::max(1, std::min({8, 64 / vectorLength<T>, 64 / registersPerVector<T>}))>;
 template <typename T>
 using HalfCompactBlock = BlockShape<CompactBlock<T>::threads, std::max(1, CompactBlock<T>::rows / 2)>;
+/// Of compactions that pack bytes in registers. A thread takes an odd number of vectors.
+using ByteCompactBlock = BlockShape<128, 11>;
 
 /// A compaction moves its elements one by one. So a vector counts as one per four elements when resident blocks are
 /// chosen, and a thread takes fewer rows of long vectors.
@@ -95,13 +97,18 @@ enum class Rejects {
 };
 
 /// The limits of a compaction. Resident blocks scatter what they store from registers, which pays for rejected elements
-/// and for elements of less than four bytes only in the smallest arrays. Blocks that meet spare a partition into one
-/// array its second pass.
+/// and for elements of less than four bytes only in the smallest arrays. Blocks that pack bytes in smaller tiles and
+/// meet are faster than look-back for twice as many vectors. Blocks that meet spare a partition into one array its
+/// second pass.
 template <int vectorLength>
 [[nodiscard]] CompactLimits compactLimits(Rejects rejects) {
     CompactLimits limits = currentCard().compact;
     if (rejects != Rejects::Dropped || countedLength<vectorLength> < vectorLength) {
         limits.ofSmall = limits.ofTiny;
+    }
+    if (rejects == Rejects::Dropped && vectorLength == 16) {
+        limits.ofHalf *= 2;
+        limits.ofWhole *= 2;
     }
     if (rejects == Rejects::Behind) {
         limits.ofWhole = std::numeric_limits<std::size_t>::max();

@@ -221,6 +221,21 @@ TEST_F(DeviceCountTest, Compact) {
     }
 }
 
+TEST_F(DeviceCountTest, CompactOfBytes) {
+    const auto bytesOf = [](auto* words) { return reinterpret_cast<std::uint8_t*>(words); };
+    for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
+        const SinglePass::Compact compact{order};
+        expectLikeHost(
+            [&](Arrays& a, auto n) {
+                return compact.scratchBytes(bytesOf(a.in.data()), bytesOf(a.out.data()), a.counts.data(), n);
+            },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                const std::uint8_t* const in = bytesOf(a.in.data());
+                compact(in, bytesOf(a.out.data()), a.counts.data(), n, scratch, stream);
+            });
+    }
+}
+
 TEST_F(DeviceCountTest, Partition) {
     const SinglePass::Partition partition;
     expectLikeHost(

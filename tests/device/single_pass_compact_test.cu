@@ -184,6 +184,71 @@ TEST_F(SinglePassCompactTest, NarrowElementsOnEveryPath) {
     }
 }
 
+/// More bytes than blocks meet for, so that blocks look back and pack them in registers. The last tile is one thread's,
+/// one warp's, a whole one, and one more or less.
+[[nodiscard]] std::vector<std::size_t> sizesOfByteTiles() {
+    using Block = SinglePass::ByteCompactBlock;
+    constexpr std::size_t length = 16;
+    const std::size_t meeting =
+        SinglePass::countedLength<length> * SinglePass::compactLimits<length>(SinglePass::Rejects::Dropped).ofWhole;
+    const std::size_t tile = Block::vectors * length;
+    std::vector<std::size_t> sizes;
+    for (const std::size_t last : {std::size_t{Block::rows * length}, Warp::lanes * Block::rows * length, tile}) {
+        const std::size_t border = (meeting / tile + 1) * tile + last;
+        sizes.push_back(border + 1);
+        if (!quick()) {
+            sizes.insert(sizes.end(), {border - 1, border});
+        }
+    }
+    return sizes;
+}
+
+// Several threads of a warp share a word of the result if each keeps less than four bytes.
+TEST_F(SinglePassCompactTest, BytesOfEveryFraction) {
+    for (const std::size_t n : sizesOfByteTiles()) {
+        const auto bytes = hostArray(n, Summand<std::uint8_t>{23});
+        for (const Fraction fraction : {Fraction{0}, Fraction{1000}, Fraction{6000}, Fraction{20000}, Fraction{500000},
+                                        Fraction{990000}, Fraction{1000000}, Fraction{500000, true}}) {
+            ASSERT_NO_FATAL_FAILURE(expectCompacted(bytes, fraction));
+            ASSERT_NO_FATAL_FAILURE(expectCompacted(bytes, fraction, {.order = TileOrder::Ticket}, n % 16));
+        }
+    }
+}
+
+struct Differ {
+    __device__ bool operator()(std::uint8_t before, std::uint8_t x) const { return before != x; }
+};
+struct NextByte {
+    __host__ __device__ std::uint8_t operator()(std::uint8_t x) const { return static_cast<std::uint8_t>(x + 1); }
+};
+
+template <typename In, typename Predicate>
+void expectBytes(const In& in, std::size_t n, Predicate keep, const std::vector<std::uint8_t>& expected) {
+    GuardedArray<std::uint8_t> out(expected.size());
+    Counter count;
+    auto scratch = usedScratch(Compact{}.scratchBytes(in, out.data(), count.memory.data(), n, keep));
+    Compact{}(in, out.data(), count.memory.data(), n, keep, scratch.bytes(), nullptr);
+    ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
+    ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
+}
+
+// Runs go on from vector to vector, from thread to thread and from tile to tile.
+TEST_F(SinglePassCompactTest, BytesThatDifferFromTheOneBefore) {
+    for (const std::size_t n : sizesOfByteTiles()) {
+        for (const unsigned bits : {1, 8}) {
+            auto bytes = hostArray(n, Summand<std::uint8_t>{29});
+            std::ranges::transform(bytes, bytes.begin(), [=](std::uint8_t x) { return x >> (8 - bits); });
+            const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(bytes)};
+            std::vector<std::uint8_t> expected;
+            std::ranges::unique_copy(bytes, std::back_inserter(expected));
+            const std::uint8_t* const array = in.data();
+            ASSERT_NO_FATAL_FAILURE(expectBytes(array, n, WithPrevious{Differ{}}, expected));
+            std::ranges::transform(expected, expected.begin(), NextByte{});
+            ASSERT_NO_FATAL_FAILURE(expectBytes(transformed(array, NextByte{}), n, WithPrevious{Differ{}}, expected));
+        }
+    }
+}
+
 TEST_F(SinglePassCompactTest, PartitionIsStable) {
     for (const std::size_t n : sizesOfEveryPath()) {
         for (const Fraction fraction : fractions) {

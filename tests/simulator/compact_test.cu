@@ -20,17 +20,17 @@ struct IsOdd {
 class SeededCompactTest : public SeededTest {
   protected:
     /// Expects enqueue(launcher, in, out, rejected, count, scratch) to partition n random values.
-    template <Rejects rejects, typename Enqueue>
+    template <Rejects rejects, typename T, typename Enqueue>
     static void expectParted(TileOrder order, std::size_t n, std::uint64_t seed, const Enqueue& enqueue) {
-        const auto in = hostArray(n, Summand<int>{seed});
-        std::vector<int> kept;
-        std::vector<int> others;
-        for (const int x : in) {
+        const auto in = hostArray(n, Summand<T>{seed});
+        std::vector<T> kept;
+        std::vector<T> others;
+        for (const T x : in) {
             (IsOdd{}(x) ? kept : others).push_back(x);
         }
-        const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
-        GuardedArray<int> out(n);
-        GuardedArray<int> rejected(n);
+        const DeviceBuffer<T> deviceIn{std::span<const T>(in)};
+        GuardedArray<T> out(n);
+        GuardedArray<T> rejected(n);
         DeviceBuffer<std::size_t> count(1);
         const std::size_t bytes = scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(n));
         auto scratch = usedScratch(bytes);
@@ -49,32 +49,31 @@ class SeededCompactTest : public SeededTest {
         }
     }
 
-    template <Rejects rejects, typename Shape = TwoWarps>
+    template <Rejects rejects, typename Shape = TwoWarps, typename T = int>
     static void expectPartedByLookBack(TileOrder order, std::size_t n, std::uint64_t seed) {
-        expectParted<rejects>(order, n, seed,
-                              [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
-                                  const ScratchArena& arena) {
-                                  launcher.compactByLookBack(Shape{}, sourceOf(in), out, rejected, count, n, IsOdd{},
-                                                             arena, nullptr);
-                              });
+        expectParted<rejects, T>(
+            order, n, seed,
+            [&](const auto& launcher, const T* in, T* out, T* rejected, std::size_t* count, const ScratchArena& arena) {
+                launcher.compactByLookBack(Shape{}, sourceOf(in), out, rejected, count, n, IsOdd{}, arena, nullptr);
+            });
     }
     template <Rejects rejects>
     static void expectPartedTogether(std::size_t n, std::uint64_t seed) {
-        expectParted<rejects>(TileOrder::BlockIndex, n, seed,
-                              [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
-                                  const ScratchArena& arena) {
-                                  ASSERT_TRUE(launcher.compactResident(TwoWarps{}, sourceOf(in), out, rejected, count,
-                                                                       n, IsOdd{}, arena, nullptr));
-                              });
+        expectParted<rejects, int>(TileOrder::BlockIndex, n, seed,
+                                   [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
+                                       const ScratchArena& arena) {
+                                       ASSERT_TRUE(launcher.compactResident(TwoWarps{}, sourceOf(in), out, rejected,
+                                                                            count, n, IsOdd{}, arena, nullptr));
+                                   });
     }
     template <Rejects rejects>
     static void expectPackedTogether(std::size_t n, std::uint64_t seed) {
-        expectParted<rejects>(TileOrder::BlockIndex, n, seed,
-                              [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
-                                  const ScratchArena& arena) {
-                                  ASSERT_TRUE(launcher.compactTogether(TwoWarps{}, sourceOf(in), out, rejected, count,
-                                                                       n, IsOdd{}, arena, nullptr));
-                              });
+        expectParted<rejects, int>(TileOrder::BlockIndex, n, seed,
+                                   [&](const auto& launcher, const int* in, int* out, int* rejected, std::size_t* count,
+                                       const ScratchArena& arena) {
+                                       ASSERT_TRUE(launcher.compactTogether(TwoWarps{}, sourceOf(in), out, rejected,
+                                                                            count, n, IsOdd{}, arena, nullptr));
+                                   });
     }
 };
 
@@ -108,6 +107,16 @@ TEST_F(SeededCompactTest, PackedTogether) {
         expectPackedTogether<Rejects::Dropped>(1600 + seed % 7, seed);
         expectPackedTogether<Rejects::Behind>(1400 + seed % 7, seed);
         expectPackedTogether<Rejects::Apart>(900 + seed % 7, seed);
+    });
+}
+
+TEST_F(SeededCompactTest, BytesPackedInRegisters) {
+    using ThreeRows = BlockShape<64, 3>;
+    underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
+        expectPartedByLookBack<Rejects::Dropped, ThreeRows, std::uint8_t>(TileOrder::BlockIndex, 6500 + seed % 7, seed);
+    });
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        expectPartedByLookBack<Rejects::Dropped, SixWarps, std::uint8_t>(TileOrder::Ticket, 6500 + seed % 7, seed);
     });
 }
 

@@ -98,8 +98,9 @@ void copy(DeviceBuffer<T>& to, const DeviceBuffer<T>& from, std::size_t n) {
     return candidates;
 }
 
-/// Every shape that suits n elements. `resident(shape)` and `lookBack(shape, order)` launch them.
-template <typename Resident, typename LookBack>
+/// Every shape that suits n elements, of `Shapes` those that look back. `resident(shape)` and `lookBack(shape, order)`
+/// launch them.
+template <typename Shapes = LookBackShapes, typename Resident, typename LookBack>
 [[nodiscard]] std::vector<Candidate> candidatesFor(std::size_t n, Resident resident, LookBack lookBack) {
     std::vector<Candidate> candidates;
     if (n <= largestResident) {
@@ -109,7 +110,7 @@ template <typename Resident, typename LookBack>
     }
     if (n >= smallestLookBack) {
         for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
-            forEach(LookBackShapes{}, [&](auto shape) {
+            forEach(Shapes{}, [&](auto shape) {
                 const char* name = order == TileOrder::Ticket ? "ticket" : "index";
                 candidates.push_back({"look-back", shape.threads, shape.rows, name, [=] {
                                           lookBack(shape, order);

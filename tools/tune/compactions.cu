@@ -6,6 +6,10 @@ namespace {
 /// Shapes of blocks that pack their tiles and meet.
 using PackedShapes = ShapeList<BlockShape<256, 2>, BlockShape<256, 4>, BlockShape<256, 8>, BlockShape<512, 4>>;
 
+/// Shapes of blocks that look back and pack bytes in registers. Each thread takes an odd number of vectors.
+using ByteShapes = ShapeList<BlockShape<128, 3>, BlockShape<128, 5>, BlockShape<128, 7>, BlockShape<128, 9>,
+                             BlockShape<128, 11>, BlockShape<256, 3>, BlockShape<256, 5>, BlockShape<256, 11>>;
+
 using Launcher = SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>;
 
 [[nodiscard]] std::size_t read(const DeviceBuffer<std::size_t>& count) {
@@ -30,7 +34,7 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
     fill(in, SmallNumber<T>{});
     const auto source = sourceOf(std::as_const(in).data());
     forEachSize(largest, [&](std::size_t n) {
-        auto candidates = candidatesFor(
+        auto candidates = candidatesFor<std::conditional_t<sizeof(T) == 1, ByteShapes, LookBackShapes>>(
             n,
             [&, n](auto shape) {
                 return Launcher{}.compactResident(shape, source, out.data(), noArray<T>, count.data(), n, IsNonzero{},
