@@ -53,6 +53,27 @@ class Case:
     def length(self):
         return VECTOR_BYTES // element_bytes(self.kind)
 
+    @property
+    def is_of_bytes(self):
+        """Whether its blocks that look back pack bytes in registers."""
+        return self.operation == "compact" and self.length == 16
+
+    @property
+    def most_rows(self):
+        """Of blocks that pack, as CompactBlock."""
+        return max(1, min(8, 64 // self.length))
+
+    def look_back(self, shapes):
+        """The kernel of the largest arrays."""
+        if self.operation == "scan":
+            wide = self.length > 2 and self.n <= self.length << 24  # as in withScanBlock
+            return "look-back", *shapes["WideScan" if wide else "Scan"]
+        return "look-back", *(shapes["ByteCompact"] if self.is_of_bytes else (256, self.most_rows))
+
+    def is_of_other_kernels(self, shapes):
+        """Whether it was measured before the kernel of the largest arrays was what it is."""
+        return any(kernel == "look-back" for kernel, _, _ in self.times) and self.look_back(shapes) not in self.times
+
     def chosen(self, limits, shapes):
         """The kernel that the library launches with these limits, as withResidentShape and its callers do."""
         counted = min(self.length, COUNTED) if self.operation == "compact" else self.length
@@ -60,19 +81,19 @@ class Case:
         alone = next((name for name in ("Tiny", "Small", "Medium") if vectors <= shapes[name][0] * shapes[name][1]), None)
         words = {"Large": -(-element_bytes(self.kind) // 4)}  # of a sum, as wordsOf
         names = [(limit[2:], most) for limit, most in zip(LIMITS[self.operation], limits)]
-        if counted < self.length:
-            names = [(name, most) for name, most in names if name != "Small"]  # as in compactLimits
+        if counted < self.length:  # as in compactLimits
+            factor = 2 if self.is_of_bytes else 1
+            names = [(name, factor * most if name in ("Half", "Whole") else most) for name, most in names if name != "Small"]
         name = alone or next((name for name, most in names if vectors * words.get(name, 1) <= most), None)
         if name in shapes:
             threads, rows = shapes[name]
             return "resident", threads, max(1, rows * counted // self.length)
         if self.operation == "scan":
-            wide = self.length > 2 and vectors <= 1 << 24  # as in withScanBlock
-            return "look-back", *shapes["WideScan" if wide else "Scan"]
-        rows = max(1, min(8, 64 // self.length))
+            return self.look_back(shapes)
+        rows = self.most_rows
         packed = {"Half": [max(1, rows // 2), rows], "Whole": [rows]}.get(name, [])
         return next((("packed", 256, height) for height in packed if ("packed", 256, height) in self.times),
-                    ("look-back", 256, rows))
+                    self.look_back(shapes))
 
     def loss(self, limits, shapes):
         """By which fraction that is slower than the fastest; None if it was not measured."""
@@ -81,13 +102,15 @@ class Case:
 
 
 def cases_of(rows, operation):
+    """What was measured of the kernels in use."""
     cases = {}
     for row in rows:
         if row["operation"] == operation and row["kernel"] in ("resident", "packed", "look-back") and row["order"] != "ticket":
             key = operation, row["type"], int(row["n"])
             case = cases.setdefault(key, Case(*key, {}))
             case.times[row["kernel"], int(row["threads"]), int(row["rows"])] = float(row["median_us"])
-    return list(cases.values())
+    shapes = shapes_in_use()
+    return [case for case in cases.values() if not case.is_of_other_kernels(shapes)]
 
 
 def losses(cases, limits, shapes):

@@ -44,6 +44,19 @@ class CardRowTest(unittest.TestCase):
         self.assertEqual(case.length, 16)
         self.assertEqual(case.chosen((1 << 16, 1 << 17, 1 << 17, 1 << 17), SHAPES), ("resident", 512, 1))
 
+    def test_blocks_that_pack_bytes_meet_for_twice_as_many_vectors(self):
+        for n, kernel in ((1 << 20, ("packed", 256, 2)), (1 << 21, ("packed", 256, 4)),
+                          (1 << 22, ("look-back", *SHAPES["ByteCompact"]))):
+            case = card_row.Case("compact", "uint8", n, dict.fromkeys((("packed", 256, 2), ("packed", 256, 4)), 10))
+            self.assertEqual(case.chosen((1, 1, 1 << 17, 1 << 18), SHAPES), kernel)
+
+    def test_cases_of_other_kernels_are_left_out(self):
+        row = {"operation": "compact", "type": "uint8", "n": str(1 << 24), "kernel": "look-back", "order": "index",
+               "median_us": "10"}
+        threads, height = SHAPES["ByteCompact"]
+        self.assertEqual(card_row.cases_of([row | {"threads": "256", "rows": "4"}], "compact"), [])
+        self.assertEqual(len(card_row.cases_of([row | {"threads": str(threads), "rows": str(height)}], "compact")), 1)
+
     def test_blocks_pack_half_a_tile_then_a_whole_one_then_look_back(self):
         measured = dict.fromkeys((("packed", 256, 4), ("packed", 256, 8), ("look-back", 256, 8)), 10)
         case = card_row.Case("compact", "int32", 1 << 20, measured)  # 2^18 vectors
