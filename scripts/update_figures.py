@@ -335,6 +335,11 @@ def ballots():
     return before_and_now("designs/before_ballots.csv", "segmented_scans.csv")
 
 
+def packing_before():
+    """Partitions before more blocks fitted, compactions of bytes before registers packed them, and now."""
+    return before_and_now("designs/before_packing.csv", "partitions.csv", "types.csv")
+
+
 def resident_or_look_back():
     """Shapes between which scans and compactions choose, on both cards."""
     shapes = {"256 x 1": ("resident", "256", "1"), "256 x 4": ("resident", "256", "4"),
@@ -1319,6 +1324,7 @@ BLOCKS = {
                                    "build-headers": build_headers},
     "docs/lab-notes/single_pass.md": {"single-pass-results": single_pass_results, "single-pass-profile": single_pass_profile,
                                       "byte-compaction-designs": byte_compaction_designs,
+                                      "packing-before": packing_before,
                                       "single-pass-designs": single_pass_designs,
                                       "resident-or-look-back": resident_or_look_back, "card-rows": card_rows,
                                       "blocks-that-meet": blocks_that_meet,
