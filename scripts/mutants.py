@@ -253,6 +253,12 @@ MUTANTS = [
            "        } else {\n            __syncthreads();\n            T* const packed",
            "        } else {\n            T* const packed",
            "SeededCompactTest.ByTickets"),
+    Mutant("bytes packed too early", "wait for a warp's bytes before packing: a shuffle orders no memory",
+           "single_pass/compact.cuh",
+           """            __syncwarp();
+            kept.packByWarp(""",
+           "            kept.packByWarp(",
+           "SeededCompactTest.BytesPackedInRegisters", "races", 10),
     Mutant("last bytes too early", "wait for full words before a thread stores its last bytes",
            "single_pass/compact.cuh",
            """        __syncwarp();
