@@ -71,7 +71,7 @@ class Case:
         return "look-back", *(shapes["ByteCompact"] if self.is_of_bytes else (256, self.most_rows))
 
     def is_of_other_kernels(self, shapes):
-        """Whether it was measured before the kernel of the largest arrays was what it is."""
+        """Whether its file has times of kernels that look back, but none of the one in use."""
         return any(kernel == "look-back" for kernel, _, _ in self.times) and self.look_back(shapes) not in self.times
 
     def chosen(self, limits, shapes):
@@ -101,16 +101,21 @@ class Case:
         return time / min(self.times.values()) - 1 if time else None
 
 
-def cases_of(rows, operation):
-    """What was measured of the kernels in use."""
+def measured_cases(rows, operation):
+    """What was measured, whether its kernels are in use or not."""
     cases = {}
     for row in rows:
         if row["operation"] == operation and row["kernel"] in ("resident", "packed", "look-back") and row["order"] != "ticket":
             key = operation, row["type"], int(row["n"])
             case = cases.setdefault(key, Case(*key, {}))
             case.times[row["kernel"], int(row["threads"]), int(row["rows"])] = float(row["median_us"])
+    return list(cases.values())
+
+
+def cases_of(rows, operation):
+    """What was measured of the kernels in use."""
     shapes = shapes_in_use()
-    return [case for case in cases.values() if not case.is_of_other_kernels(shapes)]
+    return [case for case in measured_cases(rows, operation) if not case.is_of_other_kernels(shapes)]
 
 
 def losses(cases, limits, shapes):
@@ -148,6 +153,8 @@ def main():
     print(f"// {rows[0]['gpu']}")
     for operation in ("scan", "compact"):
         cases = cases_of(rows, operation)
+        if left_out := len(measured_cases(rows, operation)) - len(cases):
+            print(f"// {left_out} sizes are left out, because the file lacks the kernel that looks back")
         best = best_limits(cases, shapes)
         print(f".{operation} = {{{limits_text(operation, best)}}},")
         print("   ", verdict("these", cases, best, shapes))

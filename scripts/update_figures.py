@@ -343,8 +343,9 @@ def packing_before():
 def resident_or_look_back():
     """Shapes between which scans and compactions choose, on both cards."""
     shapes = {"256 x 1": ("resident", "256", "1"), "256 x 4": ("resident", "256", "4"),
-              "256 x 8": ("resident", "256", "8"), "packed, 256 x 4": ("packed", "256", "4"),
-              "packed, 256 x 8": ("packed", "256", "8"), "look-back, 128 x 16": ("look-back", "128", "16"),
+              "256 x 8": ("resident", "256", "8"), "packed, 256 x 2": ("packed", "256", "2"),
+              "packed, 256 x 4": ("packed", "256", "4"), "packed, 256 x 8": ("packed", "256", "8"),
+              "look-back, 128 x 11": ("look-back", "128", "11"), "look-back, 128 x 16": ("look-back", "128", "16"),
               "look-back, 256 x 4": ("look-back", "256", "4"), "look-back, 256 x 8": ("look-back", "256", "8")}
     lines = ["| card | operation | type | n | " + " | ".join(shapes) + " |",
              "| --- | --- | --- | ---: |" + " ---: |" * len(shapes)]

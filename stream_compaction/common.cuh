@@ -110,6 +110,13 @@ struct WithIndex {
     Predicate keep;  ///< called with the element and its index
 };
 
+/// Whether a predicate asks for the index.
+template <typename Predicate>
+inline constexpr bool asksForIndex = false;
+/// WithIndex does.
+template <typename Predicate>
+inline constexpr bool asksForIndex<WithIndex<Predicate>> = true;
+
 /// Keeps the elements whose flag is set; `flags` is an array in device memory, one flag per element.
 template <typename Flag>
 struct IsFlagged {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/block.cuh"
@@ -79,6 +80,7 @@ class KeptElements {
     template <typename T, typename Take, typename Leave>
     __device__ void distribute(const Vector<T, length> (&rows)[Shape::rows], std::uint32_t before, int size, Take take,
                                Leave leave) const {
+        static_assert(!Shape::isThreadwise);
         std::uint32_t beforeRow = before;
 #pragma unroll
         for (int first = 0; first < Shape::rows; first += Counts::rowsPerWord) {
@@ -303,10 +305,12 @@ template <typename T, typename Shape, Rejects rejects, typename Predicate>
 template <typename Element, typename T>
 inline constexpr int packedLength = sizeof(T) == 1 ? std::min(4, vectorLength<Element, T>) : vectorLength<Element, T>;
 
-/// Whether a thread packs its bytes in registers. Otherwise each kept element is stored to its place in shared memory.
-template <Rejects rejects, typename Source, typename T>
+/// Whether threads of blocks that look back pack bytes in registers. A predicate of the index may read an array by it.
+/// Then neighbouring threads need neighbouring elements, so each element is packed apart.
+template <Rejects rejects, typename Source, typename T, typename Predicate>
 inline constexpr bool packsInRegisters = rejects == Rejects::Dropped &&
-                                         sizeof(T) == 1 && vectorLength<Stored<Source>, T> == 16;
+                                         sizeof(T) == 1 && std::is_same_v<Source, ArraySource<T>> &&
+                                         !asksForIndex<Predicate>;
 
 /// The tile of a block that packs, of the block's shape.
 template <typename Source, typename T, typename Block>
@@ -329,8 +333,9 @@ inline constexpr std::size_t tileBytes = Shape::elements* std::max(sizeof(Stored
 /// block learns how many elements earlier tiles keep. Then it stores the packed run in aligned vectors. Packing is done
 /// before the look-back ends, so it is off the critical path. A scatter straight to global memory takes twice the time.
 ///
-/// Instructions limit a compaction of bytes. So its threads own consecutive bytes (ThreadwiseShape), which they pack in
-/// registers, four at a time. Each warp packs and stores its part of the tile apart from the others.
+/// Bytes that move one by one would make instructions the limit. So if the others are dropped and blocks look back, a
+/// thread owns consecutive bytes of an array (ThreadwiseShape). It packs them in registers, four at a time. Each warp
+/// packs and stores its part of the tile apart from the others.
 ///
 /// With Rejects::Behind the others go behind the kept ones. Blocks that look back do not know how many these are until
 /// the last tile is done, so they store the others at the end of `odata`, in reverse. kernReverseRest restores their
@@ -345,6 +350,7 @@ __global__ void __launch_bounds__(Shape::threads,
                                                           registersToCompact<T, Shape, rejects, Predicate>()))
     kernCompactPacked(Count number, T* odata, T* rejected, std::size_t* count, Chain chain, Source source,
                       TileOrder order, Predicate keep) {
+    static_assert(!Shape::isThreadwise || rejects == Rejects::Dropped);
     constexpr bool isInReverse = rejects == Rejects::Behind && !Chain::meetsInGrid;
     using Loader = SourceLoader<Source, Shape, tileBytes<Shape, Source, T>>;
     __shared__ typename Loader::Storage storage;
@@ -487,10 +493,6 @@ __global__ void __launch_bounds__(Shape::threads) kernReverseRest(Count number, 
 /// The launches that compaction and partition share.
 template <Rejects rejects>
 struct CompactLauncher {
-    /// The shape of the blocks that look back.
-    template <typename Source, typename T>
-    using LookBackBlock = std::conditional_t<packsInRegisters<rejects, Source, T>, ByteCompactBlock, CompactBlock<T>>;
-
     TileOrder order;
 
     template <typename Source, typename T>
@@ -499,7 +501,7 @@ struct CompactLauncher {
         Arguments::requireSize<T, Element>(n);
         constexpr int length = vectorLength<Element, T>;
         const std::size_t vectors = Common::divideRoundUp(n, countedLength<length>);
-        const std::size_t tiles = Common::blocksFor(n, LookBackBlock<Source, T>::vectors * length);
+        const std::size_t tiles = Common::blocksFor(n, CompactBlock<T>::vectors * length);
         const std::size_t halfTiles = Common::divideRoundUp(n, HalfCompactBlock<T>::vectors * length);
         return n == 0 ? 0
                       : std::max({scratchBytesFor<std::uint32_t>(mostCompactBlocks(vectors)),
@@ -553,8 +555,8 @@ struct CompactLauncher {
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     void compactByLookBack(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep,
                            ScratchArena arena, cudaStream_t stream) const {
-        using Tile =
-            std::conditional_t<packsInRegisters<rejects, Source, T>, ByteTile<Shape>, PackedTile<Source, T, Shape>>;
+        using Tile = std::conditional_t<packsInRegisters<rejects, Source, T, Predicate>, ByteTile<Shape>,
+                                        PackedTile<Source, T, Shape>>;
         using Chain = LookBackChain<LookBack::Count>;
         constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Tile::elements);
@@ -606,7 +608,9 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
                         (vectors <= limits.ofHalf && pack(HalfCompactBlock<T>{})) ||
                         (vectors <= limits.ofWhole && pack(CompactBlock<T>{}));
     if (!isDone) {
-        compactByLookBack(LookBackBlock<Source, T>{}, in, out, rejected, count, n, keep, arena, stream);
+        using Block =
+            std::conditional_t<packsInRegisters<rejects, Source, T, Predicate>, ByteCompactBlock, CompactBlock<T>>;
+        compactByLookBack(Block{}, in, out, rejected, count, n, keep, arena, stream);
     }
 }
 

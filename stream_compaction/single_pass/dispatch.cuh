@@ -69,7 +69,7 @@ inline constexpr int registersPerVector = isAccessSize(sizeof(T))
                                               : static_cast<int>(sizeof(T) / std::min<std::size_t>(alignof(T), 4));
 
 /// The shapes of blocks that look back: the best of those that scripts/tune.sh tried on an H200 and an H100. In a
-/// compaction a thread holds at most 64 elements, in at most 64 registers.
+/// compaction that moves elements one by one, a thread holds at most 64 of them, in at most 64 registers.
 using ScanBlock = BlockShape<128, 16>;
 using WideScanBlock = BlockShape<256, 8>;  // with a tile of the same size
 inline constexpr std::size_t mostVectorsOfWideBlocks = 1u << 24;
@@ -97,9 +97,9 @@ enum class Rejects {
 };
 
 /// The limits of a compaction. Resident blocks scatter what they store from registers, which pays for rejected elements
-/// and for elements of less than four bytes only in the smallest arrays. Blocks that pack bytes in smaller tiles and
-/// meet are faster than look-back for twice as many vectors. Blocks that meet spare a partition into one array its
-/// second pass.
+/// and for elements of less than four bytes only in the smallest arrays. Large arrays of bytes are packed in large
+/// tiles. For up to twice as many vectors as elsewhere, smaller tiles whose blocks meet are faster. Blocks that meet
+/// spare a partition into one array its second pass.
 template <int vectorLength>
 [[nodiscard]] CompactLimits compactLimits(Rejects rejects) {
     CompactLimits limits = currentCard().compact;

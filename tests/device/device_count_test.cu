@@ -222,10 +222,13 @@ TEST_F(DeviceCountTest, Compact) {
 }
 
 TEST_F(DeviceCountTest, CompactOfBytes) {
+    // The last is large enough for look-back, and some blocks of a small card take several tiles.
+    const std::vector<std::size_t> capacitiesOfBytes{0, 700, 150000, 4'300'000};
     const auto bytesOf = [](auto* words) { return reinterpret_cast<std::uint8_t*>(words); };
     for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
         const SinglePass::Compact compact{order};
         expectLikeHost(
+            capacitiesOfBytes,
             [&](Arrays& a, auto n) {
                 return compact.scratchBytes(bytesOf(a.in.data()), bytesOf(a.out.data()), a.counts.data(), n);
             },

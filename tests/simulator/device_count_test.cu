@@ -151,6 +151,36 @@ TEST_F(SeededDeviceCountTest, Compact) {
     });
 }
 
+struct IsBelow {
+    std::uint8_t limit;
+    __host__ __device__ bool operator()(std::uint8_t x) const { return x < limit; }
+};
+
+// Half of the bytes are kept, or so few that several threads share a word of the result.
+TEST_F(SeededDeviceCountTest, CompactOfBytes) {
+    underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
+        constexpr std::size_t most = 4 * capacity;
+        const std::size_t n = 4 * numberFor(seed) + seed % 7;
+        const IsBelow keep{static_cast<std::uint8_t>(seed % 2 == 0 ? 128 : 4)};
+        const auto all = hostArray(most, Summand<std::uint8_t>{seed});
+        std::vector<std::uint8_t> expected;
+        std::copy_if(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n), std::back_inserter(expected), keep);
+        const DeviceBuffer<std::uint8_t> in{std::span<const std::uint8_t>(all)};
+        const DeviceBuffer<std::size_t> number{std::span<const std::size_t>(&n, 1)};
+        GuardedArray<std::uint8_t> out(expected.size());
+        DeviceBuffer<std::size_t> kept(1);
+        const std::size_t bytes = scratchBytesFor<std::uint64_t>(LookBackChain<LookBack::Count>::wordsFor(most / 64));
+        auto scratch = usedScratch(bytes);
+        SinglePass::CompactLauncher<SinglePass::Rejects::Dropped>{}.compactByLookBack(
+            TwoWarps{}, sourceOf(in.data()), out.data(), noArray<std::uint8_t>, kept.data(),
+            CountInDeviceMemory{number.data(), most}, keep, ScratchArena(scratch.bytes(), bytes), nullptr);
+        std::vector<std::size_t> counted(1);
+        kept.copyTo(counted);
+        ASSERT_EQ(counted[0], expected.size());
+        ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+    });
+}
+
 TEST_F(SeededDeviceCountTest, CompactTogether) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) {
         constexpr std::size_t most = 3000;

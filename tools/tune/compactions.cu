@@ -1,3 +1,5 @@
+#include <type_traits>
+
 #include "tune/candidates.cuh"
 
 namespace Bench::Tune {
