@@ -112,10 +112,15 @@ def measured_cases(rows, operation):
     return list(cases.values())
 
 
+def in_use(cases):
+    """Those of the kernels in use."""
+    shapes = shapes_in_use()
+    return [case for case in cases if not case.is_of_other_kernels(shapes)]
+
+
 def cases_of(rows, operation):
     """What was measured of the kernels in use."""
-    shapes = shapes_in_use()
-    return [case for case in measured_cases(rows, operation) if not case.is_of_other_kernels(shapes)]
+    return in_use(measured_cases(rows, operation))
 
 
 def losses(cases, limits, shapes):
@@ -152,8 +157,9 @@ def main():
     shapes = shapes_in_use()
     print(f"// {rows[0]['gpu']}")
     for operation in ("scan", "compact"):
-        cases = cases_of(rows, operation)
-        if left_out := len(measured_cases(rows, operation)) - len(cases):
+        measured = measured_cases(rows, operation)
+        cases = in_use(measured)
+        if left_out := len(measured) - len(cases):
             print(f"// {left_out} sizes are left out, because the file lacks the kernel that looks back")
         best = best_limits(cases, shapes)
         print(f".{operation} = {{{limits_text(operation, best)}}},")

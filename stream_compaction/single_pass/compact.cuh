@@ -306,7 +306,8 @@ template <typename Element, typename T>
 inline constexpr int packedLength = sizeof(T) == 1 ? std::min(4, vectorLength<Element, T>) : vectorLength<Element, T>;
 
 /// Whether threads of blocks that look back pack bytes in registers. A predicate of the index may read an array by it.
-/// Then neighbouring threads need neighbouring elements, so each element is packed apart.
+/// Then neighbouring threads need neighbouring elements, so each element is packed apart. So are results of functions,
+/// because packing in registers would call a function once more.
 template <Rejects rejects, typename Source, typename T, typename Predicate>
 inline constexpr bool packsInRegisters = rejects == Rejects::Dropped &&
                                          sizeof(T) == 1 && std::is_same_v<Source, ArraySource<T>> &&
