@@ -21,6 +21,14 @@
 /// one warp.
 namespace StreamCompaction {
 
+/// A barrier of all threads of a cooperative grid. What a block has written before is visible to all blocks after it.
+/// The barrier of the block makes the lanes of each warp converge. If they have diverged, the barrier of the grid hangs
+/// in code that nvcc does not optimise (-G), as of 13.5 (docs/lab-notes/operations.md).
+__device__ inline void meetInGrid() {
+    __syncthreads();
+    cooperative_groups::this_grid().sync();
+}
+
 /// The sums that a block learns from its grid.
 template <typename T>
 struct GridSums {
@@ -58,7 +66,7 @@ struct GridChain {
     /// Called by all threads of the block. Returns once all blocks have published. Does nothing in a grid of one block.
     __device__ void meet() const {
         if (gridDim.x > 1) {
-            cooperative_groups::this_grid().sync();
+            meetInGrid();
         }
     }
 

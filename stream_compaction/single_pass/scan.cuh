@@ -67,10 +67,22 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
     before = op(valueOf(initial), before);
 
-    // Store.
+    // Store. Where a tile ends early, all its vectors but the last are whole.
+    const auto storeRow = [&](int row, bool isWhole) {
+        storeVector(TileOf<Out>{out.elements, out.size, isWhole}, Shape::offset(row),
+                    TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
+    };
+    if (out.isWhole) {
 #pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        storeVector(out, Shape::offset(row), TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeRow(row, true);
+        }
+    } else {
+        const bool isAligned = isVectorAligned<Shape::vectorLength>(odata);
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeRow(row, isAligned && Shape::offset(row) + Shape::vectorLength <= out.size);
+        }
     }
 }
 

@@ -40,7 +40,7 @@ struct TextGridChain {
         if (gridDim.x == 1) {
             __syncthreads();
         } else {
-            cooperative_groups::this_grid().sync();
+            meetInGrid();
         }
     }
     __device__ void publish(std::uint32_t) const {}
