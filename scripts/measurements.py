@@ -21,9 +21,7 @@ SUBJECT = ("operation", "variant", "type", "n", "input", "block_size", "mode", "
 # What is the same for all rows of a run, as far as they tell. Rows of the GPU name no processor.
 RUN = ("gpu", "driver", "toolkit", "commit", "cpu")
 LONGEST_RUN = datetime.timedelta(hours=6)
-DAGGER = "†"
-STANDS_OUT = ("differs from the time of three elements more or fewer, or falls although n grows, by more than 5 % and both "
-              "noises")
+DAGGER = "†"  # of times that stand out
 LEAST_DIFFERENCE = 5  # percent between times, and beyond their noises, that count as different
 # Columns of numbers. Only the time has to be more than 0.
 NUMBERS = ("n", "median_us", "min_us", "max_us", "gbps", "percent_of_copy", "noise_percent")
