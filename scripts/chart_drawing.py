@@ -85,7 +85,8 @@ def draw_line(axes, line):
     whiskers = [(point["x"], y) for point in line["points"] for y in [*point.get("spread", ()), math.nan]]
     drawn_whiskers = axes.plot(*zip(*whiskers), color=colour(line), linewidth=1, alpha=0.6)
     return [(line, points, artist)
-            for points, artists in ((whole, drawn), (odd, rings), ([], marks), ([], drawn_whiskers)) for artist in artists]
+            for points, artists in ((whole, drawn), (odd, rings), ([], marks), ([], drawn_whiskers))
+            for artist in artists]
 
 
 def below(top, places, gap):

@@ -12,8 +12,8 @@ import math
 import statistics
 
 from distributed_model import Model
-from measurements import (TEXT_OPERATIONS, Unusable, copy_speed, fastest, is_one_run, is_power, is_verified, power_shape,
-                          read, read_all, runs_of)
+from measurements import (TEXT_OPERATIONS, Unusable, copy_speed, fastest, is_one_run, is_power, is_verified,
+                          power_shape, read, read_all, runs_of)
 
 ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
 FILTERS = ("operation", "variant", "machine")
@@ -256,8 +256,8 @@ def crossover(rows):
         for row in sorted(having(rows, operation=operation, variant=variant), key=elements):
             peer = fastest(having(cpu, n=row["n"]))
             if peer:
-                points.append(point(row | {"stands_out": row.get("stands_out") or peer.get("stands_out")}, elements(row),
-                                    time_of(peer) / time_of(row), size(elements(row))))
+                both = row | {"stands_out": row.get("stands_out") or peer.get("stands_out")}
+                points.append(point(both, elements(row), time_of(peer) / time_of(row), size(elements(row))))
         x = crossing(points, 1)
         series.append({"label": f"{operation}, from {round_number(x)} on" if x else operation,
                        "style": {"hue": hue, "dashes": "solid"}, "operation": operation, "variant": variant,

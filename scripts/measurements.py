@@ -106,7 +106,7 @@ def runs_of(rows):
 
 
 def differ(row, other):
-    """Whether two times of one run differ by more than 5 % and by more than both noises together, if these are known."""
+    """Whether two times of one run differ by more than 5 % and by more than the sum of their noises."""
     if not (row.get("noise_percent") and other.get("noise_percent") and is_one_run(row, other)):
         return False
     less, more = sorted(float(of["median_us"]) for of in (row, other))
@@ -120,8 +120,8 @@ def differing_pairs(line):
 
 
 def standing_out(rows):
-    """The rows that stand out from their neighbours, of the same subject but for n: a time that differs from that of three
-    elements more or fewer, and a time that falls although n grows, with the next one."""
+    """The rows that stand out from their neighbours, which have the same subject but for n: times that differ from that of
+    three elements more or fewer, and two times of which the one for more elements is less."""
     lines = {}
     for row in filter(is_verified, rows):
         if row.get("noise_percent") and row.get("n"):
@@ -139,8 +139,8 @@ def standing_out(rows):
 
 
 def options_of(row):
-    """The program's options that measure the subject of a row again. Earlier builds run N - 3 beside --size N, so it is a
-    sweep."""
+    """The program's options that measure the subject of a row again. It is a sweep, because earlier builds run N - 3
+    beside --size N."""
     options = ["--op", row["operation"], "--variant", row["variant"], "--input", row["input"]]
     options += ["--shape", row["shape"]] if row["shape"] else ["--sweep", row["n"]]
     if kind := re.match(r"(int\d+|float|double)\b", row["type"]):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Measures again, with the program, what stands out from its neighbours in a file of --csv.
 
-measurements.py says what stands out. Each such row is measured twice more. Of the three rows the one with the middle time
-stays, as the program wrote it; tables and charts mark what still stands out. If this is interrupted, FILE is as it was,
-and the next call goes on with FILE.again_1 and FILE.again_2.
+measurements.py says what stands out. Each such row is measured twice more. Of the three rows the one with the middle
+time stays, as the program wrote it; tables and charts mark what still stands out. If this is interrupted, FILE is as it
+was, and the next call goes on with FILE.again_1 and FILE.again_2.
 """
 
 import argparse

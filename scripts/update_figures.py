@@ -2,9 +2,9 @@
 """Writes the figures in README.md and docs/ from the files that the program wrote in data/.
 
 A function in BLOCKS generates each block of those pages between the lines `<!-- NAME -->` and `<!-- end -->`, one in
-FACTS each number in a sentence between `<!-- = NAME -->` and `<!-- end -->`. A ratio of rows of different runs is refused:
-README.md may have none, other pages say so in its place. With --check nothing is written; the exit status is 1 if a page
-is out of date.
+FACTS each number in a sentence between `<!-- = NAME -->` and `<!-- end -->`. A ratio of rows of different runs is
+refused: README.md may have none, and other pages say so in its place. With --check nothing is written; the exit status
+is 1 if a page is out of date.
 """
 
 import argparse
@@ -190,7 +190,8 @@ def against_cub(card):
             cells += [with_noise(ours), with_noise(cub), times(cub, ours)]
             used += [ours, cub]
         rows.append([power(n), *cells])
-    return "\n".join([*table(titles, rows, 0), "", "int32; " + about_cub(list(measured.values())) + source(used, folder)])
+    return "\n".join([*table(titles, rows, 0), "",
+                      "int32; " + about_cub(list(measured.values())) + source(used, folder)])
 
 
 def comparison(rows, folder=DATA):
@@ -340,7 +341,7 @@ def single_pass_designs():
 
 
 def before_and_now(before, *files):
-    """The rows of a file of designs beside the same rows of `files`, which were measured after a change."""
+    """The rows of a file of designs beside the same rows of `files`, which were measured after a change: other runs."""
     now = read(*files)
     lines, used = [], []
     for row in read(before):
@@ -350,7 +351,8 @@ def before_and_now(before, *files):
                       format_time(same), f"{float(row['median_us']) / float(same['median_us']):.2f}"])
     return "\n".join([*table(["operation", "variant", "type", "n", "before", "now", "ratio"], lines, 3), "",
                       f"{now[0]['gpu']}, cold, median times ({about_noise(used)}). From {link(before)}, "
-                      f"{', '.join(map(link, files))}."])
+                      f"{', '.join(map(link, files))}. Before: commit {runs_of(used[::2])}; now: commit "
+                      f"{runs_of(used[1::2])}."])
 
 
 def blocks_that_meet():
@@ -994,7 +996,7 @@ def crossover():
 
 
 def odd_sizes():
-    """The ratio of the time for three elements fewer than a power of two to that for the power of two, on both cards."""
+    """The ratio of the time for three elements fewer than a power of two to that for the power, on both cards."""
     variants = [*(("scan", variant) for variant in SCANS), ("compact", "single-pass"), ("sort", "radix-split"),
                 ("sort", "radix")]
     parts = []
@@ -1015,7 +1017,8 @@ def pairs_of_ours(card):
     measured = read_ladder(DATA.parent / card)
     lines = [{n: row for (operation, variant, n), row in measured.items() if (operation, variant) == of}
              for of in OURS.items()]
-    return ([pair for line in lines for pair in differing_pairs(line)], sum(n - 3 in line for line in lines for n in line))
+    return ([pair for line in lines for pair in differing_pairs(line)],
+            sum(n - 3 in line for line in lines for n in line))
 
 
 def odd_count(card):
@@ -1030,7 +1033,9 @@ def odd_most(card):
     """The greatest of these differences."""
     def most():
         whole, odd = max(pairs_of_ours(card)[0], key=lambda pair: abs(math.log(ratio(*pair))), default=(None, None))
-        return f"{times(odd, whole)} times for the {whole['operation']} at {power(int(whole['n']))}" if whole else "none"
+        if whole is None:
+            return "no time"
+        return f"{times(odd, whole)} times for the {whole['operation']} at {power(int(whole['n']))}"
     return most
 
 
@@ -1390,7 +1395,8 @@ BLOCKS = {
     "docs/row_sum.md": {"row-sum-study": row_sum_study},
     "docs/lab-notes/performance.md": {
         "crossover": crossover, "block-sizes": block_sizes, "shared-memory": shared_memory, "bounds": bounds,
-        "odd-sizes": odd_sizes, "against-cub": lambda: against_cub("h100"), "all": lambda: ladder(("scan", "compact", "sort"), SIZES)},
+        "odd-sizes": odd_sizes, "against-cub": lambda: against_cub("h100"),
+        "all": lambda: ladder(("scan", "compact", "sort"), SIZES)},
     "docs/lab-notes/building.md": {"build-now": lambda: build_objects("build_after.csv"),
                                    "build-before": lambda: build_objects("build_before.csv"),
                                    "build-headers": build_headers},

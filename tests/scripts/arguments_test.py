@@ -27,12 +27,13 @@ class ArgumentsTest(unittest.TestCase):
         for argument in ("scan/foo", "foo/single-pass", "scan/cpu", "sort/single-pass"):
             operation, variant = argument.split("/")
             self.assertEqual(self.refusal("profile.sh", argument),
-                             f"profile.sh: there is no variant {variant} of {operation} on the GPU; scripts/run.sh --list "
-                             "names them\n")
+                             f"profile.sh: there is no variant {variant} of {operation} on the GPU; scripts/run.sh "
+                             "--list names them\n")
         self.assertIn("expected OPERATION/VARIANT", self.refusal("profile.sh", "scan"))
 
     def test_every_variant_that_profiles_were_made_of_is_known(self):
-        for arguments in set(re.findall(r"profile .*--op ([\w-]+) --variant ([\w-]+)", (ROOT / "scripts/measure.sh").read_text())):
+        script = (ROOT / "scripts/measure.sh").read_text()
+        for arguments in set(re.findall(r"profile .*--op ([\w-]+) --variant ([\w-]+)", script)):
             self.assertIn("/nowhere is missing", self.refusal("profile.sh", "/".join(arguments)))
 
 

@@ -56,7 +56,8 @@ class FiguresTest(unittest.TestCase):
         with mock.patch.dict(BLOCKS, {"docs/any.md": {"ratios": lambda: f"| {times(older, ours)} |"}}), \
                 contextlib.redirect_stderr(io.StringIO()) as said:
             page = generate("docs/any.md", "<!-- ratios -->\n<!-- end -->")
-        self.assertEqual(page, f"<!-- ratios -->\n| — |\n\nOf different runs, so not to be compared: {reason}.\n<!-- end -->")
+        self.assertEqual(page, "<!-- ratios -->\n| — |\n\nOf different runs, so not to be compared: "
+                         f"{reason}.\n<!-- end -->")
         self.assertEqual(said.getvalue(), f"docs/any.md, ratios: {reason}\n")
         with mock.patch.dict(FACTS, {"one": lambda: f"{update_figures.ratio(older, ours):.1f}"}), \
                 contextlib.redirect_stderr(io.StringIO()):
@@ -73,15 +74,18 @@ class FiguresTest(unittest.TestCase):
         folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
         for file, rows in (("sweep.csv", [("radix", "01"), ("cub", "03"), ("thrust", "01")]),
                            ("sorts.csv", [("radix", "02"), ("cub", "02")])):
-            write_csv(folder / file, [row("sort", variant, 1024, 5, timestamp=f"2026-12-{day}T10:00:00Z", input="uniform")
-                                      for variant, day in rows]
+            write_csv(folder / file, [row("sort", variant, 1024, 5, timestamp=f"2026-12-{day}T10:00:00Z",
+                                          input="uniform") for variant, day in rows]
                       + [row("sort", "radix", 1024, 5, timestamp="2026-12-09T10:00:00Z", input="zeros")]
                       * (file == "sorts.csv"))
-        self.assertEqual([(variant, found["file"]) for (_, variant, _), found in update_figures.read_ladder(folder).items()],
+        ladder = update_figures.read_ladder(folder)
+        self.assertEqual([(variant, found["file"]) for (_, variant, _), found in ladder.items()],
                          [("radix", "sorts.csv"), ("cub", "sweep.csv"), ("thrust", "sweep.csv")])
 
     def test_times_that_stand_out_are_marked_and_explained(self):
-        text = generate("docs/lab-notes/performance.md", (ROOT / "docs/lab-notes/performance.md").read_text(encoding="utf-8"))
+        page = "docs/lab-notes/performance.md"
+        with contextlib.redirect_stderr(io.StringIO()):
+            text = generate(page, (ROOT / page).read_text(encoding="utf-8"))
         self.assertIn("† [Stands out](../glossary.md#measuring)", text)
         self.assertIn("**Stands out.**", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
 

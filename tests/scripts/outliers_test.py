@@ -125,8 +125,8 @@ class AgainTest(unittest.TestCase):
         calls = (self.folder / "calls").read_text().splitlines()
         self.assertEqual(len(calls), 2)
         for call in calls:
-            self.assertIn("--op scan --variant cub --input mod:50 --sweep 1021,1024,2048,8189,8192 --type int32 --trials 15",
-                          call)
+            self.assertIn("--op scan --variant cub --input mod:50 --sweep 1021,1024,2048,8189,8192 --type int32 "
+                          "--trials 15", call)
         self.assertEqual({path.name for path in self.folder.iterdir()}, {"sweep.csv", "program", "calls"})
 
     def test_what_was_interrupted_is_continued(self):
