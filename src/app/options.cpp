@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <version_info.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "cli/command_line.h"
 #include "cli/values.h"
+#include "cli/version_info.h"
 
 namespace Bench {
 

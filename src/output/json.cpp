@@ -1,7 +1,6 @@
 #include "output/json.h"
 
 #include <fmt/format.h>
-#include <version_info.h>
 
 #include <algorithm>
 #include <fstream>
@@ -10,6 +9,7 @@
 #include <variant>
 
 #include "cli/values.h"
+#include "cli/version_info.h"
 
 namespace Bench {
 namespace {

@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stream_compaction/runtime/block_size.h>
-#include <version_info.h>
 
 #include <algorithm>
 #include <array>
@@ -21,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "cli/version_info.h"
 #include "fake_machine.h"
 #include "measure/gpu.h"
 #include "output/csv.h"
