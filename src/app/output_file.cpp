@@ -86,7 +86,7 @@ OutputFile::~OutputFile() {
 void OutputFile::finish() {
     if (!unfinished_.empty()) {
         file_.open(unfinished_);
-    } else if (std::error_code ignored; std::filesystem::is_regular_file(path_, ignored)) {
+    } else if (std::error_code ignored; file_.is_open() && std::filesystem::is_regular_file(path_, ignored)) {
         std::filesystem::resize_file(path_, 0);
     }
     std::ostream& destination = path_ == standardOutput ? out_ : file_;

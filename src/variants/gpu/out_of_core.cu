@@ -124,7 +124,7 @@ class HostSort : public SortOf<K, V> {
     OutOfCore::Sort sort_;
 };
 
-/// An operation whose limit of device memory may leave no room for one element. Nothing else can be wrong about a call.
+/// An operation whose limit of device memory may leave no room for one element.
 template <typename Memory>
 class Limited : public Memory {
   public:
@@ -134,9 +134,12 @@ class Limited : public Memory {
         try {
             Memory::call();
         } catch (const std::invalid_argument& error) {
-            // The option's name takes the place of the parameter's.
             const std::string what = error.what();
-            throw CannotTakeInput("--gpu-memory:" + what.substr(what.find(' ')));
+            const std::string parameter = "deviceBytes";
+            if (!what.starts_with(parameter)) {
+                throw;
+            }
+            throw CannotTakeInput("--gpu-memory" + what.substr(parameter.size()));
         }
     }
 };
