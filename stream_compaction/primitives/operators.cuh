@@ -40,10 +40,11 @@ struct Sum {
     }
 };
 
-/// The numeric limits of T: the standard library's or, as for __half and __nv_bfloat16, CUDA's.
+/// The numeric limits of T: CUDA's, whose functions device code may call. Those of a type of yours are the standard
+/// library's, with functions that are `__host__ __device__`.
 template <typename T>
-using Limits =
-    std::conditional_t<std::numeric_limits<T>::is_specialized, std::numeric_limits<T>, cuda::std::numeric_limits<T>>;
+using Limits = std::conditional_t<cuda::std::numeric_limits<T>::is_specialized, cuda::std::numeric_limits<T>,
+                                  std::numeric_limits<T>>;
 
 /// Whether Max and Min have an identity among the values of T.
 template <typename T>
@@ -146,7 +147,7 @@ class AssociativeOperator {
 
 /// Whether an operator says that it commutes.
 template <typename Op>
-[[nodiscard]] constexpr bool isCommutative() {
+[[nodiscard]] consteval bool isCommutative() {
     if constexpr (requires { Op::isCommutative; }) {
         return Op::isCommutative;
     } else {

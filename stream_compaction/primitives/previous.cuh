@@ -22,7 +22,7 @@ class Previous {
     /// global memory.
     template <typename Source>
     __device__ Previous(const Source& source, std::size_t first, std::size_t n)
-        : carried_(valueAt(source, std::clamp<std::size_t>(first, 1, n) - 1)) {}
+        : carried_(valueAt(source, min(max(first, std::size_t{1}), n) - 1)) {}
 
     /// The element before this lane's elements, of which `last` is the last one. Called by all lanes for one row after
     /// the other. Before the first element of the source there is none; it gets itself.

@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     using Bytes = BytesPerElement<Keys, Values, K, T>;
     constexpr bool sharesMemory = Bytes::ofValues == 0;
     using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * Bytes::ofKeys>;
-    using ValueLoader = SourceLoader<Values, Shape, std::max<std::size_t>(1, Shape::elements * Bytes::ofValues)>;
+    using ValueLoader = SourceLoader<Values, Shape, sharesMemory ? 1 : Shape::elements * Bytes::ofValues>;
     using PartOfTile = OpenRun<T, std::uint32_t>;
     constexpr int length = Shape::elementsPerThread;
     static_assert(length <= 32, "a word has a bit for each element");

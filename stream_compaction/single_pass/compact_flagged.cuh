@@ -56,7 +56,7 @@ __device__ void storeLoaded(Word* to, unsigned end, Load load) {
 template <typename Source, typename T>
 __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const PlaceInTile* places, unsigned count) {
     if constexpr (std::is_same_v<Source, ArraySource<T>>) {
-        using Word = AnyObject<AccessWord<std::min<std::size_t>(alignof(T), 16)>>;
+        using Word = AnyObject<AlignedWord<T>>;
         constexpr unsigned words = sizeof(T) / sizeof(Word);
         const auto* const from = reinterpret_cast<const Word*>(source.elements + begin);
         storeLoaded(reinterpret_cast<Word*>(to), count * words,

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -83,8 +82,8 @@ class GroupEncoder<From, Text> {
     __device__ explicit GroupEncoder(const Text&) {}
 
     template <typename Packer>
-    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int, Packer& packer) const {
-        const auto [low, high, above, top] = planesOf(words);
+    __device__ void operator()(const Array<std::uint32_t, 4>& words, int, Packer& packer) const {
+        const auto [low, high, above, top] = planesOf(words).items;
         CodePointQuad quad{low, high};
         const std::uint32_t largest = max(max(words[0], words[1]), max(words[2], words[3]));
         const auto replace = [&](std::uint32_t illFormed) {
@@ -124,8 +123,8 @@ class GroupEncoder<From, Text> {
     }
 
     template <typename Packer>
-    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int end, Packer& packer) {
-        const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words);
+    __device__ void operator()(const Array<std::uint32_t, 4>& words, int end, Packer& packer) {
+        const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words).items;
         if (!isLatin1<From> && anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
             return packer.pack(encodeSurrogates({frontLow, frontHigh}, {backLow, backHigh}, end, packer));
         }
@@ -360,7 +359,7 @@ template <typename From, Errors errors>
 #pragma unroll 1
     for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
         const int position = groupBegin + Warp::lane() * wordBytes<From>;
-        std::array<std::uint32_t, Shape::rows> words;
+        Array<std::uint32_t, Shape::rows> words;
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
             words[row] = wordAt<From>(tile, position + row * Shape::rowBytes);

@@ -5,6 +5,8 @@
 #include <string_view>
 #include <type_traits>
 
+#include "stream_compaction/runtime/compiler.h"
+
 /// What the conversions of UTF-8 take and return: the modes, the result, the kinds of errors.
 namespace StreamCompaction::Utf8 {
 
@@ -46,16 +48,18 @@ struct Result {
     /// Whether both have the same count and the same first error.
     [[nodiscard]] constexpr bool operator==(const Result&) const = default;
     /// Whether there was no error.
-    [[nodiscard]] constexpr bool isWellFormed() const { return firstError == noError; }
+    [[nodiscard]] __host__ __device__ constexpr bool isWellFormed() const { return firstError == noError; }
     /// Where the first ill-formed unit begins, in elements of the input.
-    [[nodiscard]] constexpr std::size_t errorOffset() const { return static_cast<std::size_t>(firstError >> kindBits); }
+    [[nodiscard]] __host__ __device__ constexpr std::size_t errorOffset() const {
+        return static_cast<std::size_t>(firstError >> kindBits);
+    }
     /// Of the first error.
-    [[nodiscard]] constexpr ErrorKind errorKind() const {
+    [[nodiscard]] __host__ __device__ constexpr ErrorKind errorKind() const {
         return isWellFormed() ? ErrorKind::None : static_cast<ErrorKind>(firstError & ((1u << kindBits) - 1));
     }
 
     /// An error as a number. Of two errors the earlier one is the smaller number.
-    [[nodiscard]] static constexpr std::uint64_t errorAt(std::uint64_t offset, ErrorKind kind) {
+    [[nodiscard]] static __host__ __device__ constexpr std::uint64_t errorAt(std::uint64_t offset, ErrorKind kind) {
         return offset << kindBits | static_cast<std::uint64_t>(kind);
     }
 
