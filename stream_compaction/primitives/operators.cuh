@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/requirements.h"
 
 /// Operators of a scan.
 ///
@@ -23,6 +24,18 @@ concept OperatorOn = std::is_copy_constructible_v<Op> && requires(const Op op, c
     { op(a, b) } -> std::convertible_to<T>;
     { op.template identity<T>() } -> std::convertible_to<T>;
 };
+
+/// Refuses operators that scans of sums of type T cannot take.
+template <typename T, typename Op>
+[[nodiscard]] consteval bool isOperatorFor() {
+    if constexpr (!isFunctionOf<Op, T, T>()) {
+        return false;
+    } else {
+        static_assert(OperatorOn<Op, T>,
+                      "an operator needs an identity, even beside an initial value: AssociativeOperator(identity, op)");
+        return OperatorOn<Op, T>;
+    }
+}
 
 /// Addition. Integers wrap around. The sum of bools is true if any of them is true.
 struct Sum {

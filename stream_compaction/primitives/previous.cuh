@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -51,6 +50,18 @@ inline constexpr bool asksForPrevious = false;
 /// WithPrevious does.
 template <typename Predicate>
 inline constexpr bool asksForPrevious<WithPrevious<Predicate>> = true;
+
+/// Refuses predicates that a compaction of elements of type T cannot call.
+template <typename T, typename Predicate>
+[[nodiscard]] consteval bool isPredicateFor() {
+    if constexpr (asksForPrevious<Predicate>) {
+        return isFunctionOf<decltype(Predicate::keep), T, T>();
+    } else if constexpr (asksForIndex<Predicate>) {
+        return isFunctionOf<decltype(Predicate::keep), T, std::size_t>();
+    } else {
+        return isFunctionOf<Predicate, T>();
+    }
+}
 
 /// Stands for Previous if the predicate does not ask for it.
 template <typename T>

@@ -480,8 +480,8 @@ struct EncodeWith {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename From, ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const From*, const std::uint8_t*, const Result*, N n) const {
+    template <typename From, Utf8Byte Byte, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const From*, const Byte*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<From>(most);
         const std::size_t tiles = TextInMemory::mostTiles(most * sizeof(From), EncodeShape<From>::bytes);
@@ -490,10 +490,9 @@ struct EncodeWith {
     }
 
     /// Encodes n elements.
-    template <typename From, ElementCount N>
-    void operator()(const From* in, std::uint8_t* out, Result* result, N n, Scratch scratch,
-                    cudaStream_t stream) const {
-        encode(TextOf<N>(in, n), in, out, result, countOf(n), scratch, stream);
+    template <typename From, Utf8Byte Byte, ElementCount N>
+    void operator()(const From* in, Byte* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
+        encode(TextOf<N>(in, n), in, bytesOf(out), result, countOf(n), scratch, stream);
     }
 
     /// Encodes n elements that are cut out of a larger text in UTF-16 of either order, anywhere, given what lies around

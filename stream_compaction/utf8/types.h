@@ -1,5 +1,6 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -9,6 +10,21 @@
 
 /// What the conversions of UTF-8 take and return: the modes, the result, the kinds of errors.
 namespace StreamCompaction::Utf8 {
+
+/// A byte of UTF-8.
+template <typename T>
+concept Utf8Byte =
+    std::same_as<T, std::uint8_t> || std::same_as<T, char> || std::same_as<T, char8_t> || std::same_as<T, std::byte>;
+
+/// The bytes of a text, as kernels read and write them.
+template <Utf8Byte Byte>
+[[nodiscard]] const std::uint8_t* bytesOf(const Byte* text) {
+    return reinterpret_cast<const std::uint8_t*>(text);
+}
+template <Utf8Byte Byte>
+[[nodiscard]] std::uint8_t* bytesOf(Byte* text) {
+    return reinterpret_cast<std::uint8_t*>(text);
+}
 
 /// What happens to ill-formed input.
 enum class Errors {
