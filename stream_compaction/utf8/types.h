@@ -16,11 +16,12 @@ template <typename T>
 concept Utf8Byte =
     std::same_as<T, std::uint8_t> || std::same_as<T, char> || std::same_as<T, char8_t> || std::same_as<T, std::byte>;
 
-/// The bytes of a text, as kernels read and write them.
+/// The bytes of a text, as kernels read them.
 template <Utf8Byte Byte>
 [[nodiscard]] const std::uint8_t* bytesOf(const Byte* text) {
     return reinterpret_cast<const std::uint8_t*>(text);
 }
+/// The same, as kernels write them.
 template <Utf8Byte Byte>
 [[nodiscard]] std::uint8_t* bytesOf(Byte* text) {
     return reinterpret_cast<std::uint8_t*>(text);
