@@ -13,6 +13,7 @@
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/element_count.cuh"
+#include "stream_compaction/runtime/requirements.h"
 #include "stream_compaction/runtime/scratch.h"
 
 /// What the device layers of all variants share.
@@ -31,6 +32,10 @@
 /// Most operations also take a count in device memory as `n` (CountInDeviceMemory). So an operation can follow another
 /// whose result only the device knows. The textbook rungs, CUB and Thrust, text that is cut out of a larger one, the
 /// course layer, and operations on several GPUs or on host memory take numbers alone.
+///
+/// Kernels call functions as constants and keep elements in registers. So call operators are const. Elements have a
+/// default constructor and are trivially copyable. For other types the compiler prints one error
+/// (runtime/requirements.h).
 ///
 /// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
 /// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a

@@ -291,8 +291,10 @@ struct Sort {
         const std::size_t most = capacityOf(n);
         requireApart(n, {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
                      {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
-        run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
-                           arena, stream);
+        if constexpr (areElements<Carried<V>>()) {
+            run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
+                               arena, stream);
+        }
     }
 
     template <typename K, typename Value, typename Count>

@@ -123,7 +123,7 @@ struct LookBackChain {
 
     static constexpr bool meetsInGrid = false;
 
-    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsFor(std::size_t tiles) {
         return ticketWords + Statuses::wordsFor(tiles);
     }
 
@@ -161,7 +161,7 @@ struct ReproducibleChain : LookBackChain<T> {
     using Base = LookBackChain<T>;
     using typename Base::Platform, typename Base::Statuses;
 
-    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsFor(std::size_t tiles) {
         const std::size_t groups = tiles / LookBack::groupSize<Platform> + 1;
         return Base::wordsFor(tiles) + Statuses::wordsFor(groups + 1);
     }

@@ -19,7 +19,7 @@
 namespace StreamCompaction {
 
 /// Whether the card has accesses of `bytes` bytes.
-constexpr bool isAccessSize(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
+consteval bool isAccessSize(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
 
 /// Elements per vector: the number of elements of the largest type that fill 16 bytes. 1 if no access has the size of
 /// one of the types.
@@ -39,6 +39,10 @@ using AccessWord = std::conditional_t<
     bytes == 1, std::uint8_t,
     std::conditional_t<bytes == 2, std::uint16_t,
                        std::conditional_t<bytes == 4, std::uint32_t, std::conditional_t<bytes == 8, uint2, uint4>>>>;
+
+/// The widest machine word at whose addresses an array of T may begin.
+template <typename T>
+using AlignedWord = AccessWord<std::min<std::size_t>(alignof(T), 16)>;
 
 /// A machine word that may alias objects of any type. The compiler must not conclude from the types that they are
 /// different memory.

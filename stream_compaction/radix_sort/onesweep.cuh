@@ -210,7 +210,7 @@ struct DigitStatuses {
 
     using Set = LookBack::Statuses<LookBack::Count>;
 
-    [[nodiscard]] static constexpr std::size_t wordsPerSet(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsPerSet(std::size_t tiles) {
         return Set::wordsFor(tiles * digitValues);
     }
     [[nodiscard]] __device__ Set set(int i) const { return Set(words + (i % 2) * wordsPerSet(tiles)); }

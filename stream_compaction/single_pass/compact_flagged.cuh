@@ -56,7 +56,7 @@ __device__ void storeLoaded(Word* to, unsigned end, Load load) {
 template <typename Source, typename T>
 __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const PlaceInTile* places, unsigned count) {
     if constexpr (std::is_same_v<Source, ArraySource<T>>) {
-        using Word = AnyObject<AccessWord<std::min<std::size_t>(alignof(T), 16)>>;
+        using Word = AnyObject<AlignedWord<T>>;
         constexpr unsigned words = sizeof(T) / sizeof(Word);
         const auto* const from = reinterpret_cast<const Word*>(source.elements + begin);
         storeLoaded(reinterpret_cast<Word*>(to), count * words,
@@ -152,7 +152,7 @@ struct CompactFlagged {
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename Flags, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*flags*/, T* /*out*/, std::size_t* /*count*/,
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*flags*/, T* /*out*/, CountPointer /*count*/,
                                            N n, const Functions&... /*functions*/) const {
         using Element = Stored<SourceOf<Flags>>;
         const std::size_t most = capacityOf(n);
@@ -167,20 +167,19 @@ struct CompactFlagged {
 
     /// Keeps the elements whose flag is not zero.
     template <typename In, typename Flags, typename T, ElementCount N>
-    void operator()(const In& in, const Flags& flags, T* out, std::size_t* count, N n, Scratch scratch,
+    void operator()(const In& in, const Flags& flags, T* out, CountPointer count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, flags, out, count, n, IsNonzero{}, scratch, stream);
     }
 
     /// Keeps the elements for whose flag `keep` holds.
     template <typename In, typename Flags, typename T, ElementCount N, typename Predicate>
-    void operator()(const In& in, const Flags& flags, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
+    void operator()(const In& in, const Flags& flags, T* out, CountPointer count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         using Source = SourceOf<In>;
         using Element = Stored<SourceOf<Flags>>;
         static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
-        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
-        static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
+        static_assert(sizeof(T) <= 64 && sizeof(Element) <= 64, "elements of up to 64 bytes");
         const Source source = sourceOf(in);
         const SourceOf<Flags> flagSource = sourceOf(flags);
         const CountFor<N> number = countOf(n);
@@ -192,11 +191,13 @@ struct CompactFlagged {
             countNothing(number, count, stream);
             return;
         }
-        using SmallTile = SmallFlaggedTile<Element>;
-        const bool isDone = areFew(Common::divideRoundUp(most, SmallTile::elements)) &&
-                            compactTogether<SmallTile>(source, flagSource, out, count, number, keep, arena, stream);
-        if (!isDone) {
-            compactByLookBack<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+        if constexpr (areElements<T, Element>() && isPredicateFor<typename SourceOf<Flags>::Value, Predicate>()) {
+            using SmallTile = SmallFlaggedTile<Element>;
+            const bool isDone = areFew(Common::divideRoundUp(most, SmallTile::elements)) &&
+                                compactTogether<SmallTile>(source, flagSource, out, count, number, keep, arena, stream);
+            if (!isDone) {
+                compactByLookBack<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+            }
         }
     }
 

@@ -358,17 +358,17 @@ struct DecodeWith {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename To, ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const To*, const Result*, N n) const {
+    template <Utf8Byte Byte, typename To, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const Byte*, const To*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<std::uint8_t>(most);
         return most == 0 ? 0 : tiles([most](int bytes) { return TextInMemory::mostTiles(most, bytes); }).scratchBytes();
     }
 
     /// Decodes n bytes.
-    template <typename To, ElementCount N>
-    void operator()(const std::uint8_t* in, To* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
-        decode(TextOf<N>(in, n), in, out, result, countOf(n), scratch, stream);
+    template <Utf8Byte Byte, typename To, ElementCount N>
+    void operator()(const Byte* in, To* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
+        decode(TextOf<N>(in, n), bytesOf(in), out, result, countOf(n), scratch, stream);
     }
 
     /// Decodes n bytes that are cut out of a larger text, anywhere, given what lies around them in device memory.
@@ -434,17 +434,17 @@ struct ValidateWith {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, N n) const {
+    template <Utf8Byte Byte, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const Byte*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<std::uint8_t>(most);
         return most == 0 ? 0 : chainOf(TextInMemory::mostTiles(most, ValidateShape::bytes)).scratchBytes();
     }
 
     /// A template, so that only code that calls it compiles its kernels.
-    template <std::same_as<std::uint8_t> Byte, ElementCount N>
+    template <Utf8Byte Byte, ElementCount N>
     void operator()(const Byte* in, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
-        validate(TextOf<N>(in, n), in, result, countOf(n), scratch, stream);
+        validate(TextOf<N>(in, n), bytesOf(in), result, countOf(n), scratch, stream);
     }
 
     /// The same for n bytes of a larger text, as for Decode.
