@@ -32,8 +32,8 @@
 /// whose result only the device knows. The textbook rungs, CUB and Thrust, text that is cut out of a larger one, the
 /// course layer, and operations on several GPUs or on host memory take numbers alone.
 ///
-/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
-/// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
+/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small,
+/// a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
 /// block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call
 /// would refuse.
 namespace StreamCompaction {

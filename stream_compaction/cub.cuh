@@ -16,12 +16,12 @@
 /// conditions as the library's own.
 namespace StreamCompaction::Cub {
 
-/// CUB answers a call without storage with the number of bytes it needs.
+/// CUB answers a call without storage with the number of bytes it needs. Its storage is aligned like other arrays.
 template <typename Call>
 [[nodiscard]] std::size_t queryScratchBytes(Call&& call) {
     std::size_t bytes = 0;
     Common::checkCUDAError(call(nullptr, bytes), "CUB's query for temporary storage");
-    return bytes;
+    return scratchBytesFor<std::byte>(bytes);
 }
 
 /// The most elements of an operation with kernels for 32-bit offsets alone, which are the faster ones.
@@ -48,7 +48,8 @@ template <std::size_t most, typename Call>
 template <typename Call>
 void runOnScratch(const char* name, Scratch scratch, std::size_t neededBytes, Call&& call) {
     ScratchArena arena(scratch, neededBytes);
-    Common::checkCUDAError(call(arena.rest().data(), neededBytes), name);
+    std::size_t bytes = neededBytes - (scratchAlignment - 1);
+    Common::checkCUDAError(call(arena.take<std::byte>(bytes), bytes), name);
 }
 
 /// cub::DeviceScan::ExclusiveScan; `out` may be `in`.

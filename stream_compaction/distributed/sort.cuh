@@ -520,7 +520,8 @@ struct Sort {
 
     template <typename K, typename V>
     [[nodiscard]] static OrdersOfRanks<BitsOf<K>, Radix::Carried<V>> ordersOf(const SortPart<K, V>& part) {
-        return {part.scratch.window, scratchBytesFor<std::uint64_t>(SortMemory<K, V>::pieceCountsFor(*part.rank))};
+        return {part.scratch.window,
+                alignedForScratch(sizeof(std::uint64_t) * SortMemory<K, V>::pieceCountsFor(*part.rank))};
     }
 
     /// Enqueues a pass that puts elements of the rank in order. There is a block for each tile, also if only the device

@@ -12,11 +12,8 @@
 namespace StreamCompaction {
 
 /// Device memory that a caller lends to an operation until its work on the stream is done. Its contents are undefined
-/// before and after. It is aligned to `scratchAlignment` bytes, as memory from cudaMalloc is.
+/// before and after. It may begin at any address.
 using Scratch = std::span<std::byte>;
-
-/// The alignment of scratch, in bytes.
-inline constexpr std::size_t scratchAlignment = 256;
 
 /// Stands for an array of T where only its type matters, as in a call of `scratchBytes` before there is an array.
 template <typename T>

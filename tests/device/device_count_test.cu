@@ -110,7 +110,7 @@ class DeviceCountTest : public DeviceTest {
                 expected.poison();
                 actual.poison();
                 count.set(number);
-                auto scratchOfHost = usedScratch(scratchBytes(expected, n));
+                auto scratchOfHost = usedScratch(scratchBytes(expected, n), 0x55, std::size_t{1} << number % 8);
                 call(expected, n, scratchOfHost.bytes(), nullptr);
                 call(actual, count.get(), scratch.bytes(), nullptr);
                 ASSERT_NO_FATAL_FAILURE(expectSame(actual, expected));
