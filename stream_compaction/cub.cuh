@@ -159,7 +159,7 @@ struct Sort {
     template <typename T>
     static constexpr std::size_t mostElements = mostUnlessInts<T>;
 
-    int endBit = 0;  ///< behind the last bit to sort by; 0 means up to the highest
+    int endBit = allBits;  ///< after the last bit to sort by
 
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t n) const {
@@ -179,7 +179,7 @@ struct Sort {
   private:
     template <typename T>
     [[nodiscard]] auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) const {
-        return [=, end = endBit == 0 ? static_cast<int>(8 * sizeof(T)) : endBit](void* storage, std::size_t& bytes) {
+        return [=, end = std::min(endBit, static_cast<int>(8 * sizeof(T)))](void* storage, std::size_t& bytes) {
             return withSize<mostElements<T>>(n, [&](auto size) {
                 return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, size, 0, end, stream);
             });

@@ -187,7 +187,7 @@ struct GatheredMemory {
 struct Sort {
     bool descending = false;  ///< greatest key first; equal keys keep their order
     int beginBit = 0;         ///< as for Radix::Sort
-    int endBit = 0;           ///< as for Radix::Sort
+    int endBit = allBits;     ///< as for Radix::Sort, but beyond beginBit
 
     /// The most elements that any rank brings or gets, the same number on all ranks; 0 if they do not know it. If all
     /// ranks together can have few, up to 5 MiB, each of them sorts all elements, after a single exchange. Then no
@@ -233,7 +233,9 @@ struct Sort {
     template <typename K, typename V>
     void operator()(const std::vector<SortPart<K, V>>& parts) const {
         using Part = SortPart<K, V>;
-        (void)local().digitRange(8 * sizeof(K));  // throws for an invalid range of bits
+        if (local().digitRange(8 * sizeof(K)).count() == 0) {
+            throw std::invalid_argument("bits: expected at least one, got none");
+        }
         const Call<Part> call(parts, [&](const Part& part) { requireValid(part); });
         if (gathers<K, V>(*parts.front().rank)) {
             sortGathered(call);
@@ -371,8 +373,8 @@ struct Sort {
 
     template <typename K>
     [[nodiscard]] ComparedBits<BitsOf<K>> comparedBits() const {
-        return {KeyCoding<BitsOf<K>>::template of<K>(descending), beginBit,
-                endBit == 0 ? static_cast<int>(8 * sizeof(K)) : endBit};
+        const DigitRange bits = local().digitRange(8 * sizeof(K));
+        return {KeyCoding<BitsOf<K>>::template of<K>(descending), bits.begin, bits.end};
     }
 
     /// The digits by which segments are sorted. All keys of a segment share the highest one, because it has no more

@@ -113,7 +113,7 @@ class DistributedTest : public RanksTest {
         team().synchronize();
 
         // The oracle: std::stable_sort of the indices by the bits that are compared.
-        const int end = sort.endBit == 0 ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
+        const int end = sort.endBit == allBits ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
         const auto comparedBits = [&](std::uint32_t i) {
             const std::uint64_t code = orderedBits(keys[i]);
             const std::uint64_t bits = code >> sort.beginBit & (~std::uint64_t{0} >> (64 - (end - sort.beginBit)));
@@ -680,6 +680,14 @@ TEST_P(DistributedTest, SortOfMoreElementsThanAgreed) {
     onThreads([&](int i) {
         EXPECT_THROW(spread.enqueue({.mostPerRank = n - 1}, i, spread.scratch(i)), std::invalid_argument);
         rank(i).synchronize(stream(i));
+    });
+}
+
+TEST_P(DistributedTest, SortByNoBitsIsRefused) {
+    const KeysOfRanks spread(team(), 500, hostArray(std::size_t{500} * size(), AnyBits<int>{22}));
+    onThreads([&](int i) {
+        const Distributed::Sort sort{.beginBit = 8, .endBit = 8};
+        EXPECT_THROW(spread.enqueue(sort, i, spread.scratch(i)), std::invalid_argument);
     });
 }
 
