@@ -255,14 +255,15 @@ struct Sort {
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
-    /// The bits to sort by, of keys of `keyBits` bits. Throws std::invalid_argument if the keys do not have them.
+    /// The bits to sort by, of keys of `keyBits` bits; 0 to 0 if there are none. Throws std::invalid_argument if the
+    /// keys do not have them.
     [[nodiscard]] DigitRange digitRange(int keyBits) const {
         const int end = endBit == allBits ? keyBits : endBit;
         if (beginBit < 0 || beginBit > end || end > keyBits) {
             throw std::invalid_argument("bits: expected a range within 0 to " + std::to_string(keyBits) + ", got " +
                                         std::to_string(beginBit) + " to " + std::to_string(end));
         }
-        return {beginBit, end};
+        return beginBit == end ? DigitRange{0, 0} : DigitRange{beginBit, end};
     }
 
   private:

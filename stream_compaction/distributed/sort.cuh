@@ -187,7 +187,7 @@ struct GatheredMemory {
 struct Sort {
     bool descending = false;  ///< greatest key first; equal keys keep their order
     int beginBit = 0;         ///< as for Radix::Sort
-    int endBit = allBits;     ///< as for Radix::Sort, but beyond beginBit
+    int endBit = allBits;     ///< as for Radix::Sort
 
     /// The most elements that any rank brings or gets, the same number on all ranks; 0 if they do not know it. If all
     /// ranks together can have few, up to 5 MiB, each of them sorts all elements, after a single exchange. Then no
@@ -233,9 +233,7 @@ struct Sort {
     template <typename K, typename V>
     void operator()(const std::vector<SortPart<K, V>>& parts) const {
         using Part = SortPart<K, V>;
-        if (local().digitRange(8 * sizeof(K)).count() == 0) {
-            throw std::invalid_argument("bits: expected at least one, got none");
-        }
+        (void)local().digitRange(8 * sizeof(K));  // throws for an invalid range of bits
         const Call<Part> call(parts, [&](const Part& part) { requireValid(part); });
         if (gathers<K, V>(*parts.front().rank)) {
             sortGathered(call);
@@ -264,21 +262,27 @@ struct Sort {
     template <typename K, typename V>
     [[nodiscard]] std::size_t bytesFor(std::size_t n, std::size_t nOut, const Rank& rank) const {
         return gathers<K, V>(rank) ? GatheredMemory<K, V>::bytes(rank.count() * mostPerRank)
-                                   : SortMemory<K, V>::bytes(n, nOut, mostReceived(nOut, rank), rank);
+                                   : SortMemory<K, V>::bytes(n, nOut, mostReceived<K>(nOut, rank), rank);
     }
 
-    /// The fewest elements in buckets. A rank that gets as many sorts by segments (pieces.cuh).
-    [[nodiscard]] std::size_t leastInBuckets() const { return digitValues * leastPerBucket; }
+    /// The fewest elements in buckets. A rank that gets as many sorts by segments (pieces.cuh). Without bits to
+    /// compare, there are no buckets.
+    template <typename K>
+    [[nodiscard]] std::size_t leastInBuckets() const {
+        return comparedBits<K>().count() == 0 ? Radix::anyNumber : digitValues * leastPerBucket;
+    }
+    template <typename K>
     [[nodiscard]] bool sortsBySegments(std::size_t nOut, const Rank& rank) const {
-        return rank.reachesAllRanks() && nOut >= leastInBuckets();
+        return rank.reachesAllRanks() && nOut >= leastInBuckets<K>();
     }
     /// The elements that a rank may sort by itself, if it gets at most nOut.
+    template <typename K>
     [[nodiscard]] std::size_t mostReceived(std::size_t nOut, const Rank& rank) const {
-        return rank.reachesAllRanks() ? std::min(nOut, leastInBuckets()) : nOut;
+        return rank.reachesAllRanks() ? std::min(nOut, leastInBuckets<K>()) : nOut;
     }
     template <typename K, typename V>
     [[nodiscard]] SortMemory<K, V> memoryOf(const SortPart<K, V>& part) const {
-        return {part.scratch.memory, part.n, part.nOut, mostReceived(part.nOut, *part.rank), *part.rank};
+        return {part.scratch.memory, part.n, part.nOut, mostReceived<K>(part.nOut, *part.rank), *part.rank};
     }
 
     template <typename K, typename V>
@@ -461,7 +465,7 @@ struct Sort {
         const SplitterDigit bucket = bucketDigit(digits);
         launch<kernPlanBuckets<Bits, Value>>({1, digitValues}, part.stream, memory.buckets, memory.bucketCounts,
                                              memory.targets, &rank.state<SortState>()->splitters, all, ordersOf(part),
-                                             rank.index(), digits.digit(0), bucket, leastInBuckets(),
+                                             rank.index(), digits.digit(0), bucket, leastInBuckets<K>(),
                                              rank.reachesAllRanks(), Radix::bitsOf(part.keysIn), memory.order);
         if (part.n > 0) {
             const Digit digit{compared.begin + bucket.shift, (1u << bucket.bits) - 1};
@@ -486,7 +490,7 @@ struct Sort {
         const Memory memory = memoryOf(part);
         launch<kernPlanExchange<Bits, Value>>({1, digitValues}, part.stream, &state->plan, memory.buckets,
                                               memory.targets + digitValues, memory.bucketCounts, &state->splitters, all,
-                                              ordersOf(part), rank.index(), leastInBuckets(), memory.order,
+                                              ordersOf(part), rank.index(), leastInBuckets<K>(), memory.order,
                                               rank.failure());
         if (part.n > 0) {
             const CountInDeviceMemory onBorder{&memory.buckets->border.count, part.n};
@@ -497,7 +501,7 @@ struct Sort {
                                              array);
                 });
             };
-            if (rank.count() <= 2) {
+            if (rank.count() <= 2 && compared.count() > 0) {
                 run(ClassByBorders<Bits, true>{&memory.buckets->classes, compared});
             } else {
                 run(ClassByBorders<Bits, false>{&memory.buckets->classes, compared});
@@ -587,7 +591,7 @@ struct Sort {
         }
         const Rank& rank = *part.rank;
         const Memory memory = memoryOf(part);
-        if (!sortsBySegments(part.nOut, rank)) {
+        if (!sortsBySegments<K>(part.nOut, rank)) {
             constexpr int threads = 256;
             launch<kernFetchTiles<Bits, Value>>({Memory::tilesFor(0, part.nOut, rank), threads}, part.stream,
                                                 memory.received, memory.tiles, &memory.segmentation->tiles, coding);

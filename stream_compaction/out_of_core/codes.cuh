@@ -21,8 +21,8 @@ class Codes {
         : coding_(KeyCoding<Bits>::template of<K>(sort.descending)), elements_(elements), elementBytes_(elementBytes) {
         constexpr int keyBits = 8 * sizeof(K);
         const DigitRange bits = sort.digitRange(keyBits);
+        beginBit_ = bits.begin;
         if (bits.count() > 0) {  // a shift by all bits is undefined
-            beginBit_ = bits.begin;
             most_ = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> (keyBits - (bits.end - bits.begin)));
         }
     }

@@ -114,7 +114,10 @@ class DistributedTest : public RanksTest {
 
         // The oracle: std::stable_sort of the indices by the bits that are compared.
         const int end = sort.endBit == allBits ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
-        const auto comparedBits = [&](std::uint32_t i) {
+        const auto comparedBits = [&](std::uint32_t i) -> std::uint64_t {
+            if (sort.beginBit == end) {
+                return 0;
+            }
             const std::uint64_t code = orderedBits(keys[i]);
             const std::uint64_t bits = code >> sort.beginBit & (~std::uint64_t{0} >> (64 - (end - sort.beginBit)));
             return sort.descending ? ~bits : bits;
@@ -423,6 +426,19 @@ TEST_P(DistributedTest, SortIntoOtherShares) {
     }
 }
 
+TEST_P(DistributedTest, SortByNoBitsKeepsTheOrder) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    std::vector<std::size_t> even(size(), n / size());
+    even.back() += n % size();
+    for (const auto& shares : {counts, even}) {
+        expectSorted(counts, shares, {.beginBit = 8, .endBit = 8, .leastPerBucket = 0}, hostArray(n, AnyBits<int>{26}));
+        expectSorted(counts, shares, {.beginBit = 64, .endBit = 64}, hostArray(n, AnyBits<std::uint64_t>{27}));
+        expectSorted(counts, shares, {.descending = true, .endBit = 0, .mostPerRank = n},
+                     hostArray(n, AnyBits<std::int8_t>{28}));
+    }
+}
+
 TEST_P(DistributedTest, SharesThatDoNotAddUpAreReported) {
     const std::vector<std::size_t> counts(size(), 1000);
     const Spread<int> in(team(), counts, std::vector<int>(totalOf(counts), 3));
@@ -680,14 +696,6 @@ TEST_P(DistributedTest, SortOfMoreElementsThanAgreed) {
     onThreads([&](int i) {
         EXPECT_THROW(spread.enqueue({.mostPerRank = n - 1}, i, spread.scratch(i)), std::invalid_argument);
         rank(i).synchronize(stream(i));
-    });
-}
-
-TEST_P(DistributedTest, SortByNoBitsIsRefused) {
-    const KeysOfRanks spread(team(), 500, hostArray(std::size_t{500} * size(), AnyBits<int>{22}));
-    onThreads([&](int i) {
-        const Distributed::Sort sort{.beginBit = 8, .endBit = 8};
-        EXPECT_THROW(spread.enqueue(sort, i, spread.scratch(i)), std::invalid_argument);
     });
 }
 
