@@ -753,7 +753,7 @@ TEST_F(SinglePassCompactTest, RefusesBadArguments) {
     EXPECT_EQ(count.read(), 0U);
 }
 
-// Outputs need room for no more than what goes there.
+// Outputs need room for no more than what goes there, if the caller says how much that is.
 TEST_F(SinglePassCompactTest, WhatLiesBehindAShortOutputIsItsOwn) {
     const std::vector<int> in{1, 0, 2, 0, 0, 0, 3, 0};
     DeviceBuffer<int> memory(2 * in.size());
@@ -761,11 +761,15 @@ TEST_F(SinglePassCompactTest, WhatLiesBehindAShortOutputIsItsOwn) {
     int* const rejected = memory.data() + 6;
     auto* const count = reinterpret_cast<std::size_t*>(memory.data() + 4);
     auto scratch = usedScratch(Partition{}.scratchBytes(deviceIn.data(), memory.data(), rejected, count, in.size()));
-    Partition{}(deviceIn.data(), memory.data(), rejected, count, in.size(), scratch.bytes(), nullptr);
+    const Partition partition{.maxOut = 3, .maxRejected = 5};
+    partition(deviceIn.data(), memory.data(), rejected, count, in.size(), scratch.bytes(), nullptr);
     std::vector<int> actual(3);
     memory.copyTo(actual);
     EXPECT_EQ(actual, (std::vector<int>{1, 2, 3}));
-    EXPECT_NO_THROW(Compact{}(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr));
+    const Compact compact{.maxOut = 3};
+    EXPECT_NO_THROW(compact(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr));
+    EXPECT_THROW(Compact{}(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr),
+                 std::invalid_argument);
 }
 
 }  // namespace
