@@ -37,10 +37,17 @@
 /// default constructor and are trivially copyable. For other types the compiler prints one error
 /// (runtime/requirements.h).
 ///
-/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
-/// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
-/// block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call
-/// would refuse.
+/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too
+/// small, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a block size
+/// that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call would
+/// refuse.
+///
+/// An output may overlap no input and no other output, unless the operation may run in place. Of some operations only
+/// the device knows how much they write. Their outputs are checked for as many elements as can come out: n, or the
+/// capacity of a count in device memory, or for text as many as n elements can become. If you know that fewer are
+/// written, set the member `maxOut`. Then only so many are checked. If it is 0, `out` may be null. A call that writes
+/// more than `maxOut` elements is the caller's error, and nothing tells of it. CUB, Thrust and operations on several
+/// GPUs have no such member.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
@@ -179,9 +186,10 @@ void requireDisjointArrays(const T* in, T* out, std::size_t n) {
 /// Checks the arrays of a compaction. It cannot run in place, because a block may overwrite elements that another one
 /// has yet to read.
 template <typename T, typename Predicate = IsNonzero>
-void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n, const Predicate& keep = {}) {
+void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n, const Predicate& keep = {},
+                          std::size_t maxOut = noLimit) {
     Arguments::requireApart({Arguments::array("in", in, n), arrayReadBy(keep, n)},
-                            {Arguments::array("out", out, n), Arguments::array("count", count, 1)});
+                            {Arguments::array("out", out, std::min(n, maxOut)), Arguments::array("count", count, 1)});
 }
 
 /// Calls `work` with a zero of the narrowest index type that can count to n: 4 bytes below 2^32 elements, else 8 bytes.

@@ -44,8 +44,7 @@ struct Footprint {
 
     /// The bytes for all of it.
     [[nodiscard]] std::size_t total(std::size_t chunksPerCard) const {
-        return scratchBytesFor<std::byte>(residentBytes) + chunksPerCard * scratchBytesFor<std::byte>(chunkBytes) +
-               scratchBytes;
+        return residentBytes + chunksPerCard * chunkBytes + scratchBytes;
     }
 };
 

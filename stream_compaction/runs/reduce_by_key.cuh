@@ -261,14 +261,15 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
 ///
 /// `keys` and `values` are arrays of n elements in device memory, or functions of such elements or of the index
 /// (primitives/source.cuh). Functions may be called twice per element. Keys and sums are trivially copyable, have 1 to
-/// 16 bytes, and lie at any address that their type allows. No output may begin in an input, or the reverse. The
-/// scratch may hold anything and keeps nothing from call to call. Neither allocates nor synchronises. Throws what
-/// common.cuh says.
+/// 16 bytes, and lie at any address that their type allows. The scratch may hold anything and keeps nothing from call
+/// to call. Neither allocates nor synchronises. Throws what common.cuh says.
 struct ReduceByKey {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most runs (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N, typename... Functions>
@@ -315,8 +316,8 @@ struct ReduceByKey {
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("keys", keySource, most), arrayOf("values", valueSource, most)},
-                     {Arguments::beginOfArray("uniqueKeys", uniqueKeys, most),
-                      Arguments::beginOfArray("sums", sums, most), Arguments::array("count", count, 1)});
+                     {Arguments::array("uniqueKeys", uniqueKeys, std::min(most, maxOut)),
+                      Arguments::array("sums", sums, std::min(most, maxOut)), Arguments::array("count", count, 1)});
         ScratchArena arena(scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n));
         if (most == 0) {
             SinglePass::countNothing(number, count, stream);
@@ -401,6 +402,8 @@ struct Encode {
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most runs (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename K, std::integral Length, ElementCount N, typename... Functions>
@@ -422,7 +425,8 @@ struct Encode {
     void operator()(const In& in, K* unique, Length* lengths, CountPointer count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {
         (void)scratchBytes(in, unique, lengths, count, n, equal);
-        ReduceByKey{order}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch, stream);
+        ReduceByKey{order, maxOut}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch,
+                                   stream);
     }
 };
 

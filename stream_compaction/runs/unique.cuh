@@ -40,6 +40,8 @@ struct Unique {
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most runs (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
@@ -59,7 +61,8 @@ struct Unique {
     void operator()(const In& in, T* out, CountPointer count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {
         if constexpr (isFunctionOf<Equal, T, T>()) {
-            SinglePass::Compact{order}(in, out, count, n, WithPrevious{BeginsRun<Equal>{equal}}, scratch, stream);
+            SinglePass::Compact{order, maxOut}(in, out, count, n, WithPrevious{BeginsRun<Equal>{equal}}, scratch,
+                                               stream);
         }
     }
 };

@@ -631,6 +631,8 @@ struct Compact {
 
     /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most elements that are kept (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
@@ -653,7 +655,7 @@ struct Compact {
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
-                     {Arguments::beginOfArray("out", out, most), Arguments::array("count", count, 1)});
+                     {Arguments::array("out", out, std::min(most, maxOut)), Arguments::array("count", count, 1)});
         if constexpr (areElements<Stored<SourceOf<In>>, T>() && isPredicateFor<T, Predicate>()) {
             CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
         }
@@ -667,6 +669,10 @@ struct Partition {
 
     /// How the blocks of large partitions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// With two outputs: the most elements that are kept (common.cuh).
+    std::size_t maxOut = noLimit;
+    /// The same for those that are not kept.
+    std::size_t maxRejected = noLimit;
 
     /// The bytes of scratch that a call with one output needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
@@ -714,9 +720,10 @@ struct Partition {
         const SourceOf<In> source = sourceOf(in);
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
-        requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
-                     {Arguments::beginOfArray("kept", kept, most), Arguments::beginOfArray("rejected", rejected, most),
-                      Arguments::array("count", count, 1)});
+        requireApart(
+            number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
+            {Arguments::array("kept", kept, std::min(most, maxOut)),
+             Arguments::array("rejected", rejected, std::min(most, maxRejected)), Arguments::array("count", count, 1)});
         if constexpr (areElements<Stored<SourceOf<In>>, T>() && isPredicateFor<T, Predicate>()) {
             CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, number, keep, scratch, stream);
         }

@@ -134,8 +134,8 @@ __global__ void __launch_bounds__(Shape::threads,
 /// Stable compaction by flags: `compact(in, flags, out, count, n, [keep,] scratch, stream)`. Element i of `in` is kept
 /// if `keep` holds for element i of `flags`; by default, if that is not zero. The kept elements go to `out`, in order,
 /// and their number to `count`; both are in device memory. It takes one pass and reads only what it keeps. Use it for
-/// large elements of which few are kept. Writes nothing past the kept elements, and needs room for no more than these.
-/// May not run in place. Neither allocates nor synchronises. Throws what common.cuh says.
+/// large elements of which few are kept. Writes nothing past the kept elements. May not run in place. Neither allocates
+/// nor synchronises. Throws what common.cuh says.
 ///
 /// `flags` is an array of n bytes, bools or other elements in device memory, `packedBits(words)` for flags that are
 /// packed 32 to a word, or a function of elements or of the index (primitives/source.cuh). `keep` is a predicate as for
@@ -149,6 +149,8 @@ struct CompactFlagged {
 
     /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most elements that are kept (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename Flags, typename T, ElementCount N, typename... Functions>
@@ -185,7 +187,7 @@ struct CompactFlagged {
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("in", source, most), arrayOf("flags", flagSource, most), arrayReadBy(keep, most)},
-                     {Arguments::beginOfArray("out", out, most), Arguments::array("count", count, 1)});
+                     {Arguments::array("out", out, std::min(most, maxOut)), Arguments::array("count", count, 1)});
         ScratchArena arena(scratch, scratchBytes(in, flags, out, count, n));
         if (most == 0) {
             countNothing(number, count, stream);

@@ -471,12 +471,13 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 /// end the text; all Latin-1 is well-formed. In strict mode `result->count` is the number of bytes before the first
 /// error, and later bytes of `out` are unspecified.
 ///
-/// `out` must have room for the bytes that come out, at most 4 per element of UTF-32, 3 per element of UTF-16 and 2 per
-/// element of Latin-1. In strict mode it must have room for that maximum. Everything else is as for Decode.
+/// At most 4 bytes come out per element of UTF-32, 3 per element of UTF-16 and 2 per element of Latin-1. Everything
+/// else is as for Decode.
 template <typename SomeErrors>
 struct EncodeWith {
     SomeErrors errors{};                          ///< what becomes of ill-formed units: U+FFFD unless set
     TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
+    std::size_t maxOut = noLimit;                 ///< the most bytes that are written (common.cuh)
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
@@ -520,7 +521,7 @@ template <typename SomeErrors>
 template <typename Text, typename From, typename Count>
 void EncodeWith<SomeErrors>::encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n,
                                     Scratch scratch, cudaStream_t stream) const {
-    requireConversionArrays(in, out, result, n);
+    requireConversionArrays(in, out, result, n, maxOut);
     ScratchArena arena(scratch, scratchBytes(in, out, result, n));
     if (capacityOf(n) == 0) {
         tellExceeded(n, stream);
