@@ -353,13 +353,10 @@ struct ReduceByKey {
         using Chain = GridChain<OpenRun<T, std::uint32_t>>;
         constexpr auto kernel = kernReduceByKey<Shape, Chain, Keys, Values, K, T, Equal, Op, Count>;
         const std::size_t tiles = tilesOf<Shape>(capacityOf(n));
-        if (!canMeet<kernel>(tiles, Shape::threads)) {
-            return false;
-        }
-        launch<kernel>({tiles, Shape::threads, 0, tiles > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
-                       uniqueKeys, sums, count, Chain{arena.take<typename Chain::Value>(tiles)}, keys, values,
-                       TileOrder::BlockIndex, equal, op);
-        return true;
+        return tiles <= mostMeetingBlocks &&
+               launchTogether<kernel>(tiles, Shape::threads, stream, n, uniqueKeys, sums, count,
+                                      Chain{arena.take<typename Chain::Value>(tiles)}, keys, values,
+                                      TileOrder::BlockIndex, equal, op);
     }
 
     /// Over tiles of the given shape, by look-back. `Heads` is the type of the number of runs.

@@ -14,7 +14,4 @@ namespace StreamCompaction::Common {
 void checkCUDAError(cudaError_t status, std::string_view call,
                     std::source_location where = std::source_location::current());
 
-/// The same for this thread's last error, which it clears: for the line after a <<<>>> launch.
-void checkCUDAError(std::string_view call, std::source_location where = std::source_location::current());
-
 }  // namespace StreamCompaction::Common

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/chevrons.h"
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/timer.h"
 
@@ -19,8 +20,8 @@ void checkCUDAError(cudaError_t status, std::string_view call, std::source_locat
                     cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
 }
 
-void checkCUDAError(std::string_view call, std::source_location where) {
-    checkCUDAError(cudaGetLastError(), call, where);
+void checkLaunch(std::string_view kernel, std::source_location where) {
+    checkCUDAError(cudaGetLastError(), kernel, where);
 }
 
 std::optional<std::string> cudaUnavailableReason() {

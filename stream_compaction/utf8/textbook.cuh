@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/runtime/chevrons.h"
 #include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/unit.h"
@@ -91,12 +92,12 @@ struct TextbookDecode {
         withIndexType(n, [&]<typename Index>(Index) {
             auto* indices = arena.take<Index>(n);
             kernMapToEmits<<<blocks, blockSize, 0, stream>>>(n, emits, result, in, errors, bom);
-            Common::checkCUDAError("kernMapToEmits");
+            Common::checkLaunch("kernMapToEmits");
             scan(emits, indices, n, arena.rest(), stream);
             kernScatterCodePoints<<<blocks, blockSize, 0, stream>>>(n, out, in, emits, indices);
-            Common::checkCUDAError("kernScatterCodePoints");
+            Common::checkLaunch("kernScatterCodePoints");
             kernCountEmitted<<<1, 1, 0, stream>>>(n, result, emits, indices, errors);
-            Common::checkCUDAError("kernCountEmitted");
+            Common::checkLaunch("kernCountEmitted");
         });
     }
 };
