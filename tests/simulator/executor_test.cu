@@ -5,6 +5,8 @@
 
 #include "seeds.cuh"
 #include "stream_compaction/primitives/target.cuh"
+#include "stream_compaction/runtime/chevrons.h"
+#include "stream_compaction/runtime/launch.cuh"
 
 // Tests of the simulated card: what it guarantees, what it leaves open, and what it refuses.
 
@@ -123,7 +125,7 @@ TEST_F(ExecutorTest, BlocksBeginInTheOrderOfTheCard) {
         const unsigned zero = 0;
         DeviceBuffer<unsigned> next{std::span(&zero, 1)};
         DeviceBuffer<unsigned> deviceOrder(blocks);
-        kernNoteBegin<<<blocks, 32, 200 << 10>>>(next.data(), deviceOrder.data());
+        launch<kernNoteBegin>({blocks, 32, 200 << 10}, nullptr, next.data(), deviceOrder.data());
         std::vector<unsigned> order(blocks);
         deviceOrder.copyTo(order);
         return order;
