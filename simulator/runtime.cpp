@@ -654,6 +654,8 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorInvalidResourceHandle";
         case cudaErrorNotReady:
             return "cudaErrorNotReady";
+        case cudaErrorLaunchOutOfResources:
+            return "cudaErrorLaunchOutOfResources";
         case cudaErrorPeerAccessAlreadyEnabled:
             return "cudaErrorPeerAccessAlreadyEnabled";
         case cudaErrorNotSupported:
@@ -681,6 +683,8 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "invalid resource handle";
         case cudaErrorNotReady:
             return "device not ready";
+        case cudaErrorLaunchOutOfResources:
+            return "too many resources requested for launch";
         case cudaErrorPeerAccessAlreadyEnabled:
             return "peer access is already enabled";
         case cudaErrorNotSupported:

@@ -41,7 +41,7 @@ using AccessWord = std::conditional_t<
                        std::conditional_t<bytes == 4, std::uint32_t, std::conditional_t<bytes == 8, uint2, uint4>>>>;
 
 /// A machine word that may alias objects of any type. The compiler must not conclude from the types that they are
-/// different memory.
+/// different memory. MSVC, which ignores the attribute, never does.
 template <typename Word>
 struct [[gnu::may_alias]] AnyObject {
     Word word;

@@ -191,8 +191,9 @@ struct ByResidentBlocks {
     [[nodiscard]] static std::size_t blocksOf(std::size_t n) { return Common::divideRoundUp(n, Shape::elements); }
 };
 
-/// Sorts by at most `mostBlocks` blocks that are resident together, with one bucket per block. `BucketOf` is InDigits
-/// or InNetwork. For integers of 4 bytes, whose high bits are more often distributed evenly than those of floats.
+/// Sorts by at most `mostBlocks` blocks that are resident together, with one bucket per block. `BucketOf` is InDigits,
+/// InGroups or InLargeGroups. For integers of 4 bytes, whose high bits are more often distributed evenly than those of
+/// floats.
 template <typename Blocks, typename Shape, template <typename> typename BucketOf, std::size_t mostBlocks>
 struct ByBuckets {
     using Bucket = BucketOf<Shape>;

@@ -17,7 +17,13 @@ void checkCUDAError(cudaError_t status, std::string_view call, std::source_locat
     }
     cudaGetLastError();  // clears the error, which the exception reports
     throw CudaError(std::string(call) + " failed at " + where.file_name() + ":" + std::to_string(where.line()) + ": " +
-                    cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+                        cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
+                    status);
+}
+
+void throwTooLittleSharedMemory(std::string_view operation) {
+    throw CudaError(std::string(operation) + ": the device has too little shared memory",
+                    cudaErrorLaunchOutOfResources);
 }
 
 void checkLaunch(std::string_view kernel, std::source_location where) {

@@ -13,6 +13,8 @@
 /// Launches of kernels. Unlike <<<>>>, these can express that all blocks are resident at once, a cluster, an early
 /// beginning and more than 48 KiB of shared memory. They return a status of their own, so an error that the caller has
 /// left behind is neither reported nor cleared. The textbook rungs use <<<>>>.
+///
+/// A kernel in a header is a template, so that a program has one copy of it: nvcc ignores `inline` at kernels.
 namespace StreamCompaction {
 
 /// The properties of `kernel` on the current device, for blocks of `threads` threads and `sharedBytes` bytes of dynamic

@@ -114,7 +114,7 @@ struct SegmentedSort {
         const std::size_t mostResident = std::min<std::size_t>(
             {mostLong, mostBlocks, onCurrentDevice<kernel>(threadsPerBlock, sharedBytes).residentBlocks});
         if (mostResident == 0) {
-            throw CudaError("segmented sort: the device has too little shared memory");
+            Common::throwTooLittleSharedMemory("segmented sort");
         }
         const auto spare = Radix::takeElements<Bits, Value>(arena, most);
         const bool mayBeHuge = most >= Segments::leastHuge<Bits, Value>;

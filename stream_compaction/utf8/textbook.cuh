@@ -20,8 +20,9 @@ __device__ inline std::uint32_t windowAround(const std::uint8_t* text, std::size
 
 /// emits[i] = 1 where byte i begins a unit that goes to the output, else 0. Finds the first error, too. Work O(n),
 /// steps O(1).
-static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result* result, const std::uint8_t* text,
-                                      Errors errors, Bom bom) {
+template <typename Bool>
+__global__ void kernMapToEmits(std::size_t n, Bool* emits, Result* result, const std::uint8_t* text, Errors errors,
+                               Bom bom) {
     const std::size_t i = Common::globalThreadIndex();
     if (i >= n) {
         return;

@@ -104,7 +104,17 @@ TEST_F(KernelLaunchTest, AFailureNamesTheKernelAndThePlaceOfTheLaunch) {
     } catch (const CudaError& error) {
         const std::string message = error.what();
         EXPECT_NE(message.find("kernMarkTheLast failed at "), std::string::npos) << message;
+        EXPECT_NE(message.find(cudaGetErrorName(static_cast<cudaError_t>(error.code()))), std::string::npos) << message;
         EXPECT_NE(message.find("kernel_launch_test.cu:" + std::to_string(line) + ":"), std::string::npos) << message;
+    }
+}
+
+TEST(TooLittleSharedMemory, HasACode) {
+    try {
+        Common::throwTooLittleSharedMemory("sort");
+    } catch (const CudaError& error) {
+        EXPECT_STREQ(error.what(), "sort: the device has too little shared memory");
+        EXPECT_EQ(error.code(), cudaErrorLaunchOutOfResources);
     }
 }
 
