@@ -638,6 +638,7 @@ cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config) {
 }  // namespace Simulator
 
 cudaError_t cudaGetLastError() { return std::exchange(lastError, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return lastError; }
 const char* cudaGetErrorName(cudaError_t error) {
     switch (error) {
         case cudaSuccess:

@@ -144,6 +144,7 @@ struct cudaGraphNodeParams {
 struct cudaGraphEdgeData;
 
 cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int* version);
