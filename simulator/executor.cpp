@@ -146,8 +146,7 @@ struct Run {
         unseen.clear();
     }
     [[nodiscard]] unsigned residentBlocks() const {
-        const int perMultiprocessor = card().blocksPerMultiprocessor(static_cast<int>(grid.threads), grid.sharedBytes);
-        return static_cast<unsigned>(std::max(1, perMultiprocessor) * card().multiprocessors);
+        return std::max(1U, card().residentBlocks(static_cast<int>(grid.threads), grid.sharedBytes));
     }
     [[nodiscard]] bool mayBegin() const {
         return begun < grid.blocks && (before == nullptr || before->hasEnded() ||

@@ -428,10 +428,15 @@ std::mt19937_64& random() {
 std::size_t draw(std::size_t n) { return seed() == 0 ? 0 : random()() % n; }
 
 int Card::blocksPerMultiprocessor(int threads, std::size_t sharedBytes) const {
-    constexpr std::size_t reserved = 1024;  // of shared memory, per block
-    const std::size_t byMemory = (sharedBytesPerBlock() + reserved) / (sharedBytes + reserved);
+    const std::size_t unit = sharedGranularity();
+    const std::size_t taken = (sharedBytes + reservedSharedBytes + unit - 1) / unit * unit;
+    const std::size_t byMemory = (sharedBytesPerBlock() + reservedSharedBytes) / taken;
     return static_cast<int>(
         std::min({std::size_t{16}, static_cast<std::size_t>(threadsPerMultiprocessor() / threads), byMemory}));
+}
+
+unsigned Card::residentBlocks(int threads, std::size_t sharedBytes) const {
+    return static_cast<unsigned>(blocksPerMultiprocessor(threads, sharedBytes) * std::min(multiprocessors, available));
 }
 
 namespace {
@@ -478,6 +483,8 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
         settings.card.capability = parseCapability(value);
     } else if (key == "multiprocessors") {
         settings.card.multiprocessors = parse(key, value, 1, 256);
+    } else if (key == "available") {
+        settings.card.available = parse(key, value, 1, 256);
     } else if (key == "memory") {
         settings.card.memory = parse(key, value, std::size_t{1} << 20, std::size_t{1} << 40);
     } else if (key == "order") {
@@ -496,8 +503,8 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
         settings.patience = parse(key, value, 1, 86'400);
     } else {
         throw std::invalid_argument(
-            "simulator: expected capability, multiprocessors, memory, order, seed, trace, rank, devices, links or "
-            "patience, got \"" +
+            "simulator: expected capability, multiprocessors, available, memory, order, seed, trace, rank, devices, "
+            "links or patience, got \"" +
             std::string(key) + '"');
     }
 }
@@ -556,7 +563,20 @@ void configure(std::string_view text) {
     random().seed(seed());
 }
 
-cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name) {
+namespace {
+
+/// The dynamic shared memory that a kernel may have.
+int& allowedSharedBytes(const void* kernel) {
+    constexpr int withoutAsking = 48 << 10;
+    static auto& allowed = *new std::map<const void*, int>;
+    return allowed.try_emplace(kernel, withoutAsking).first->second;
+}
+
+}  // namespace
+
+cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name,
+                   const void* kernel) {
+    const Guard guard;
     Grid grid{config.gridDim.x, config.blockDim.x, config.dynamicSmemBytes, false, false, std::move(thread), name};
     unsigned clusterBlocks = 0;
     for (unsigned i = 0; i < config.numAttrs; ++i) {
@@ -570,17 +590,15 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> threa
     const int threads = static_cast<int>(grid.threads);
     constexpr int mostThreads = 1024;
     if (grid.blocks == 0 || threads < 1 || threads > mostThreads ||
+        grid.sharedBytes > static_cast<std::size_t>(allowedSharedBytes(kernel)) ||
         grid.sharedBytes > Simulator::card().sharedBytesPerBlock() ||
         (clusterBlocks != 0 && (!Simulator::card().hasClusters() || clusterBlocks != grid.blocks)) ||
         (grid.isEarly && !isAtLeast(90))) {
         return failed(cudaErrorInvalidConfiguration);
     }
-    const auto resident = static_cast<unsigned>(Simulator::card().blocksPerMultiprocessor(threads, grid.sharedBytes) *
-                                                Simulator::card().multiprocessors);
-    if (grid.isTogether && grid.blocks > resident) {
-        return failed(cudaErrorCooperativeLaunchTooLarge);
+    if (grid.isTogether && grid.blocks > Simulator::card().residentBlocks(threads, grid.sharedBytes)) {
+        return failed(clusterBlocks > 0 ? cudaErrorInvalidClusterSize : cudaErrorCooperativeLaunchTooLarge);
     }
-    const Guard guard;
     SimulatedStream& stream = at(config.stream);
     if (stream.device != currentDevice) {
         return failed(cudaErrorInvalidResourceHandle);
@@ -593,9 +611,19 @@ cudaError_t occupancy(int* blocks, int threads, std::size_t sharedBytes) {
     *blocks = Simulator::card().blocksPerMultiprocessor(threads, sharedBytes);
     return cudaSuccess;
 }
-cudaError_t attributesOfKernel(cudaFuncAttributes* attributes) {
-    constexpr int withoutAsking = 48 << 10;
-    *attributes = {0, withoutAsking, Simulator::card().capability};
+cudaError_t setAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+    const Guard guard;
+    if (attribute == cudaFuncAttributeMaxDynamicSharedMemorySize) {
+        if (value < 0 || static_cast<std::size_t>(value) > Simulator::card().sharedBytesPerBlock()) {
+            return failed(cudaErrorInvalidValue);
+        }
+        allowedSharedBytes(kernel) = value;
+    }
+    return cudaSuccess;
+}
+cudaError_t attributesOfKernel(cudaFuncAttributes* attributes, const void* kernel) {
+    const Guard guard;
+    *attributes = {0, allowedSharedBytes(kernel), Simulator::card().capability};
     return cudaSuccess;
 }
 cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config) {
@@ -610,6 +638,7 @@ cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config) {
 }  // namespace Simulator
 
 cudaError_t cudaGetLastError() { return std::exchange(lastError, cudaSuccess); }
+cudaError_t cudaPeekAtLastError() { return lastError; }
 const char* cudaGetErrorName(cudaError_t error) {
     switch (error) {
         case cudaSuccess:
@@ -620,18 +649,22 @@ const char* cudaGetErrorName(cudaError_t error) {
             return "cudaErrorMemoryAllocation";
         case cudaErrorInvalidConfiguration:
             return "cudaErrorInvalidConfiguration";
-        case cudaErrorCooperativeLaunchTooLarge:
-            return "cudaErrorCooperativeLaunchTooLarge";
         case cudaErrorInvalidDevice:
             return "cudaErrorInvalidDevice";
         case cudaErrorInvalidResourceHandle:
             return "cudaErrorInvalidResourceHandle";
         case cudaErrorNotReady:
             return "cudaErrorNotReady";
+        case cudaErrorLaunchOutOfResources:
+            return "cudaErrorLaunchOutOfResources";
         case cudaErrorPeerAccessAlreadyEnabled:
             return "cudaErrorPeerAccessAlreadyEnabled";
         case cudaErrorNotSupported:
             return "cudaErrorNotSupported";
+        case cudaErrorCooperativeLaunchTooLarge:
+            return "cudaErrorCooperativeLaunchTooLarge";
+        case cudaErrorInvalidClusterSize:
+            return "cudaErrorInvalidClusterSize";
     }
     return "an unknown error";
 }
@@ -645,18 +678,22 @@ const char* cudaGetErrorString(cudaError_t error) {
             return "out of memory";
         case cudaErrorInvalidConfiguration:
             return "invalid configuration argument";
-        case cudaErrorCooperativeLaunchTooLarge:
-            return "too many blocks in cooperative launch";
         case cudaErrorInvalidDevice:
             return "invalid device ordinal";
         case cudaErrorInvalidResourceHandle:
             return "invalid resource handle";
         case cudaErrorNotReady:
             return "device not ready";
+        case cudaErrorLaunchOutOfResources:
+            return "too many resources requested for launch";
         case cudaErrorPeerAccessAlreadyEnabled:
             return "peer access is already enabled";
         case cudaErrorNotSupported:
             return "operation not supported";
+        case cudaErrorCooperativeLaunchTooLarge:
+            return "too many blocks in cooperative launch";
+        case cudaErrorInvalidClusterSize:
+            return "cluster misconfiguration";
     }
     return "an unknown error";
 }
@@ -720,6 +757,15 @@ cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
             break;
         case cudaDevAttrMaxSharedMemoryPerBlockOptin:
             *value = static_cast<int>(card.sharedBytesPerBlock());
+            break;
+        case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
+            *value = static_cast<int>(card.sharedBytesPerBlock() + card.reservedSharedBytes);
+            break;
+        case cudaDevAttrReservedSharedMemoryPerBlock:
+            *value = static_cast<int>(card.reservedSharedBytes);
+            break;
+        case cudaDevAttrComputeCapabilityMajor:
+            *value = card.capability / 10;
             break;
         case cudaDevAttrClusterLaunch:
             *value = card.hasClusters() ? 1 : 0;

@@ -20,6 +20,7 @@ enum class BlockOrder {
 struct Card {
     int capability = 90;                        ///< 10 major + minor
     int multiprocessors = 4;                    ///< each holds as many blocks as its threads and memory allow
+    int available = 256;                        ///< how many of them run kernels; the card does not say if it is fewer
     std::size_t memory = std::size_t{4} << 30;  ///< bytes of device memory
     BlockOrder order = BlockOrder::Index;
 
@@ -28,7 +29,11 @@ struct Card {
     [[nodiscard]] std::size_t sharedBytesPerBlock() const {
         return std::size_t{capability < 80 ? 64U : capability < 90 ? 163U : 227U} << 10;
     }
+    static constexpr std::size_t reservedSharedBytes = 1024;  ///< per block
+    [[nodiscard]] std::size_t sharedGranularity() const { return capability < 80 ? 256 : 128; }
     [[nodiscard]] int blocksPerMultiprocessor(int threads, std::size_t sharedBytes) const;
+    /// The blocks that fit at once on the multiprocessors that run kernels.
+    [[nodiscard]] unsigned residentBlocks(int threads, std::size_t sharedBytes) const;
 };
 
 /// What connects the devices of a process.

@@ -17,7 +17,16 @@ namespace StreamCompaction {
 /// A CUDA call failed. The message says which call, where, and what CUDA says about it.
 class CudaError : public std::runtime_error {
   public:
-    using std::runtime_error::runtime_error;
+    /// The code where a build or a machine has no CUDA at all: cudaErrorNotSupported.
+    static constexpr int notSupported = 801;
+
+    CudaError(const std::string& what, int code) : std::runtime_error(what), code_(code) {}
+
+    /// The cudaError_t of the failure, as a number, so that this header needs no CUDA.
+    [[nodiscard]] int code() const { return code_; }
+
+  private:
+    int code_;
 };
 
 namespace Common {

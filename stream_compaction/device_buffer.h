@@ -97,7 +97,8 @@ class DeviceBuffer {
         std::size_t total = 0;
         Common::checkCUDAError(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
         throw CudaError("out of device memory: asked for " + std::to_string(bytes) + " bytes, " + std::to_string(free) +
-                        " bytes are free");
+                            " bytes are free",
+                        cudaErrorMemoryAllocation);
     }
 
     T* data_ = nullptr;

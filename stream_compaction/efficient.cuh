@@ -4,6 +4,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/efficient.h"
+#include "stream_compaction/runtime/chevrons.h"
 
 /// Work-efficient scan (Blelloch, "Prefix Sums and Their Applications", 1990; GPU Gems 3, ch. 39.2.2).
 ///
@@ -150,15 +151,15 @@ struct TextbookScan {
         T* data = arena.take<T>(leaves);
 
         kernPad<<<blocks, blockSize, 0, stream>>>(n, leaves, data, in);
-        Common::checkCUDAError("kernPad");
+        Common::checkLaunch("kernPad");
         for (std::size_t half = 1; half < leaves; half *= 2) {
             kernUpSweep<<<blocks, blockSize, 0, stream>>>(leaves, half, data);
-            Common::checkCUDAError("kernUpSweep");
+            Common::checkLaunch("kernUpSweep");
         }
         clearRoot(data, leaves, stream);
         for (std::size_t half = leaves / 2; half >= 1; half /= 2) {
             kernDownSweep<<<blocks, blockSize, 0, stream>>>(leaves, half, data);
-            Common::checkCUDAError("kernDownSweep");
+            Common::checkLaunch("kernDownSweep");
         }
         Common::checkCUDAError(cudaMemcpyAsync(out, data, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),
                                "cudaMemcpyAsync of the result");
@@ -194,7 +195,7 @@ struct OptimizedScan {
             const int threads =
                 static_cast<int>(std::min<std::size_t>(blockSize, Common::divideRoundUp(nodes, 32) * 32));
             kernel<<<Common::blocksFor(nodes, threads), threads, 0, stream>>>(n, arguments...);
-            Common::checkCUDAError(name);
+            Common::checkLaunch(name);
         };
 
         launchLevel(1, "kernReadAndUpSweep", kernReadAndUpSweep<In, T>, data, in);

@@ -177,7 +177,7 @@ struct Histogram {
             counterTableFor(isCountedByValue<T> ? values : bins, currentDevice().sharedBytesPerBlock);
         const std::size_t resident = onCurrentDevice<kernel>(Shape<T>::threads, table.bytes()).residentBlocks;
         if (resident == 0) {
-            throw CudaError("histogram: the device has too little shared memory");
+            Common::throwTooLittleSharedMemory("histogram");
         }
         // There are as many teams as the card holds, but no more than tiles, and enough that no counter overflows.
         constexpr std::size_t mostPerTeam = std::size_t{1} << 31;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/runtime/chevrons.h"
 
 namespace StreamCompaction {
 
@@ -57,12 +58,12 @@ struct MapScanScatter {
         withIndexType(n, [&]<typename Index>(Index) {
             auto* indices = arena.take<Index>(n);
             Common::kernMapToBoolean<<<blocks, blockSize, 0, stream>>>(n, bools, in, keep);
-            Common::checkCUDAError("kernMapToBoolean");
+            Common::checkLaunch("kernMapToBoolean");
             scan(bools, indices, n, arena.rest(), stream);
             Common::kernScatter<<<blocks, blockSize, 0, stream>>>(n, out, in, bools, indices);
-            Common::checkCUDAError("kernScatter");
+            Common::checkLaunch("kernScatter");
             kernCountKept<<<1, 1, 0, stream>>>(n, count, bools, indices);
-            Common::checkCUDAError("kernCountKept");
+            Common::checkLaunch("kernCountKept");
         });
     }
 };

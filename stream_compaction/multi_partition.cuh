@@ -172,7 +172,7 @@ struct MultiPartition {
                 arena,
                 stream};
             if (!PartitionWays<Bits, Value>::launch(call)) {
-                throw CudaError("partition: the device has too little shared memory");
+                Common::throwTooLittleSharedMemory("partition");
             }
         }
     }

@@ -4,6 +4,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/naive.h"
+#include "stream_compaction/runtime/chevrons.h"
 
 /// Naive parallel scan (Hillis and Steele, "Data Parallel Algorithms", CACM 29(12), 1986; GPU Gems 3, ch. 39.2.1).
 ///
@@ -61,11 +62,11 @@ struct Scan {
         T* to = arena.take<T>(n);
 
         kernShiftRight<<<blocks, blockSize, 0, stream>>>(n, n == 1 ? out : from, in);
-        Common::checkCUDAError("kernShiftRight");
+        Common::checkLaunch("kernShiftRight");
         for (std::size_t distance = 1; distance < n; distance *= 2) {
             const bool last = 2 * distance >= n;
             kernAddFromDistance<<<blocks, blockSize, 0, stream>>>(n, distance, last ? out : to, from);
-            Common::checkCUDAError("kernAddFromDistance");
+            Common::checkLaunch("kernAddFromDistance");
             std::swap(from, to);
         }
     }

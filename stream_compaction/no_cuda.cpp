@@ -18,7 +18,7 @@ namespace StreamCompaction {
 namespace {
 constexpr const char* reason = "built without a CUDA compiler, 12.9 or newer";
 
-[[noreturn]] void unavailable() { throw CudaError(reason); }
+[[noreturn]] void unavailable() { throw CudaError(reason, CudaError::notSupported); }
 
 int refuse(int n, const int* odata, const int* idata) { return StandIn::refuse(reason, n, odata, idata); }
 }  // namespace

@@ -24,7 +24,7 @@
 ///                  (radix_sort/spans.cuh).
 ///
 /// Some arrays need no passes, or fewer: up to 2048 keys of 4 or 8 bytes without values are sorted by a network
-/// (radix_sort/network.cuh), up to 2^20 integers of 4 bytes (2^21 without values) in buckets (radix_sort/buckets.cuh),
+/// (radix_sort/network.cuh), up to 2^20 integers of 4 bytes (2^22 without values) in buckets (radix_sort/buckets.cuh),
 /// large arrays of keys of 8 or 16 bits without values by counting (radix_sort/counting.cuh).
 namespace StreamCompaction::Radix {
 
@@ -172,7 +172,7 @@ template <typename V>
 template <typename Bits, typename Value, typename Count>
 void launchSort(const SortCall<Bits, Value, Count>& call) {
     if (!Ways<Bits, Value, Count>::launch(call)) {
-        throw CudaError("radix sort: the device has too little shared memory");
+        Common::throwTooLittleSharedMemory("radix sort");
     }
 }
 

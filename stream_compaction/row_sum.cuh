@@ -185,7 +185,7 @@ struct Adaptive {
         constexpr std::size_t mostSharedBytes =
             RunLoader<In>::sharedBytes(std::max(tileBytes, tileThreads * mostBytesPerThread));
         if (onCurrentDevice<kernel>(tileThreads, mostSharedBytes).residentBlocks == 0) {
-            throw CudaError("kernSumByTile: the card has too little shared memory");
+            Common::throwTooLittleSharedMemory("row sum");
         }
         const std::size_t sharedBytes = RunLoader<In>::sharedBytes(rows * rowBytes);
         launch<kernel>({blocksForTiles<kernel, Rows>(blocks, tileThreads, sharedBytes), tileThreads, sharedBytes},

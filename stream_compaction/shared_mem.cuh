@@ -4,6 +4,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/target.cuh"
+#include "stream_compaction/runtime/chevrons.h"
 #include "stream_compaction/shared_mem.h"
 
 /// Work-efficient scan in shared memory (Harris, Sengupta and Owens, GPU Gems 3, ch. 39.2.3 to 39.2.5).
@@ -165,11 +166,11 @@ struct Scan {
 
         const auto scanTiles = avoidBankConflicts ? kernScanTiles<true, In, T> : kernScanTiles<false, In, T>;
         scanTiles<<<tiles, blockSize, sharedBytes<T>(), stream>>>(n, out, totals, in);
-        Common::checkCUDAError("kernScanTiles");
+        Common::checkLaunch("kernScanTiles");
         if (tiles > 1) {
             (*this)(totals, totals, tiles, arena.rest(), stream);
             kernAddTilePrefixes<<<tiles, blockSize, 0, stream>>>(n, out, totals);
-            Common::checkCUDAError("kernAddTilePrefixes");
+            Common::checkLaunch("kernAddTilePrefixes");
         }
     }
 

@@ -5,6 +5,7 @@
 
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/key_coding.cuh"
+#include "stream_compaction/runtime/chevrons.h"
 
 namespace StreamCompaction {
 
@@ -82,10 +83,10 @@ struct SplitSort {
             for (int bit = 0; bit < passes; ++bit) {
                 T* to = (passes - bit) % 2 == 1 ? out : spare;
                 Common::kernMapToBoolean<<<blocks, blockSize, 0, stream>>>(n, isZero, from, BitIsZero<T>{bit});
-                Common::checkCUDAError("kernMapToBoolean");
+                Common::checkLaunch("kernMapToBoolean");
                 scan(isZero, zerosBefore, n, arena.rest(), stream);
                 kernSplit<<<blocks, blockSize, 0, stream>>>(n, to, from, isZero, zerosBefore);
-                Common::checkCUDAError("kernSplit");
+                Common::checkLaunch("kernSplit");
                 from = to;
             }
         });

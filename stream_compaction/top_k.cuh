@@ -122,9 +122,10 @@ struct TopK {
         const auto first = [&](auto filter) {
             constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
             constexpr std::size_t tilesOfOneBlock = 2;
-            const std::size_t blocks = tiles <= tilesOfOneBlock ? 1 : blocksFor(tiles);
-            launch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
-                           std::uint64_t{k}, out, in, filter, coding, blocks > 1 ? counts : nullptr, chain);
+            launchAtMost(tiles <= tilesOfOneBlock ? 1 : blocksFor(tiles), [&](std::size_t blocks) {
+                return launchTogether<kernel>(blocks, threads, stream, n, std::uint64_t{k}, out, in, filter, coding,
+                                              blocks > 1 ? counts : nullptr, chain);
+            });
         };
         if (rankFor(most, rank) == 0) {
             first(NoFilter{});
@@ -132,14 +133,17 @@ struct TopK {
         }
         constexpr auto kernel = kernFilter<Shape, Bits, Values, Count>;
         using Element = Candidate<Bits, Values>;
-        const std::size_t blocks = blocksFor(tiles);
-        const FilterMemory<Bits, Values> filter{.sample = arena.take<Bits>(sampleSize),
-                                                .greatest = arena.take<Bits>(1),
-                                                .counts = arena.take<std::uint64_t>(mostParts),
-                                                .kept = arena.take<Element>(most),
-                                                .candidates = arena.take<Element>(mostCandidates(most)),
-                                                .parts = static_cast<unsigned>(blocks * Shape::warps)};
-        launch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding, counts);
+        FilterMemory<Bits, Values> filter{.sample = arena.take<Bits>(sampleSize),
+                                          .greatest = arena.take<Bits>(1),
+                                          .counts = arena.take<std::uint64_t>(mostParts),
+                                          .kept = arena.take<Element>(most),
+                                          .candidates = arena.take<Element>(mostCandidates(most)),
+                                          .parts = 0};
+        launchAtMost(blocksFor(tiles), [&](std::size_t blocks) {
+            filter.parts = static_cast<unsigned>(blocks * Shape::warps);
+            return tryLaunch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding,
+                                     counts);
+        });
         first(filter);
     }
 

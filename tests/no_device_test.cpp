@@ -22,9 +22,16 @@ template <typename Call>
 void expectThrows(Call call) {
     const int in = 1;
     int out = untouched;
-    EXPECT_THROW(call(1, &out, &in), CudaError);
+    try {
+        call(1, &out, &in);
+        FAIL();
+    } catch (const CudaError& error) {
+        EXPECT_NE(error.code(), 0);
+    }
     EXPECT_EQ(out, untouched);
 }
+
+TEST(CudaError, KeepsItsCode) { EXPECT_EQ(CudaError("no memory", 2).code(), 2); }
 
 TEST(NoDevice, EveryCallThrows) {
     if (!Common::cudaUnavailableReason()) {

@@ -175,9 +175,9 @@ class PathTracer {
 
     /// Begins a sample.
     void generate(cudaStream_t stream) {
-        kernGenerate<<<blocksFor(pixels(), threads), threads, 0, stream>>>(
-            Scene{}, camera_, image(), queue_.data(), alive(), static_cast<std::uint32_t>(pixels()));
-        checkCUDAError("kernGenerate");
+        StreamCompaction::launch<kernGenerate>(StreamCompaction::plainShape(blocksFor(pixels(), threads), threads),
+                                               stream, Scene{}, camera_, image(), queue_.data(), alive(),
+                                               static_cast<std::uint32_t>(pixels()));
     }
 
     /// Drops the paths that have ended from the n rays in the queue. `left()` of them survive.

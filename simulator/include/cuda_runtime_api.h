@@ -57,12 +57,14 @@ enum cudaError_t {
     cudaErrorInvalidValue = 1,
     cudaErrorMemoryAllocation = 2,
     cudaErrorInvalidConfiguration = 9,
-    cudaErrorCooperativeLaunchTooLarge = 82,
     cudaErrorInvalidDevice = 101,
     cudaErrorInvalidResourceHandle = 400,
     cudaErrorNotReady = 600,
+    cudaErrorLaunchOutOfResources = 701,
     cudaErrorPeerAccessAlreadyEnabled = 704,
+    cudaErrorCooperativeLaunchTooLarge = 720,
     cudaErrorNotSupported = 801,
+    cudaErrorInvalidClusterSize = 912,
 };
 enum cudaMemcpyKind {
     cudaMemcpyHostToHost,
@@ -83,6 +85,9 @@ enum cudaDeviceAttr {
     cudaDevAttrGlobalMemoryBusWidth,
     cudaDevAttrL2CacheSize,
     cudaDevAttrMaxSharedMemoryPerBlockOptin,
+    cudaDevAttrMaxSharedMemoryPerMultiprocessor,
+    cudaDevAttrReservedSharedMemoryPerBlock,
+    cudaDevAttrComputeCapabilityMajor,
     cudaDevAttrClusterLaunch,
 };
 enum cudaFuncAttribute {
@@ -139,6 +144,7 @@ struct cudaGraphNodeParams {
 struct cudaGraphEdgeData;
 
 cudaError_t cudaGetLastError();
+cudaError_t cudaPeekAtLastError();
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int* version);
@@ -223,10 +229,12 @@ struct cudaLaunchConfig_t {
 namespace Simulator {
 
 /// Enqueues a kernel in the stream. `thread` is the work of each of its threads.
-cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name);
+cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> thread, const char* name,
+                   const void* kernel = nullptr);
 /// The simulated card's answers to queries about a kernel.
 cudaError_t occupancy(int* blocks, int threads, std::size_t sharedBytes);
-cudaError_t attributesOfKernel(cudaFuncAttributes* attributes);
+cudaError_t setAttribute(const void* kernel, cudaFuncAttribute attribute, int value);
+cudaError_t attributesOfKernel(cudaFuncAttributes* attributes, const void* kernel);
 cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config);
 
 /// LaunchSyntax.cmake turns kernel<<<blocks, threads, bytes, stream>>>(arguments) into a call of this.
@@ -264,9 +272,11 @@ template <typename T>
 cudaError_t cudaMallocHost(T** memory, std::size_t bytes) {
     return cudaMallocHost(reinterpret_cast<void**>(memory), bytes);
 }
-inline cudaError_t cudaFuncSetAttribute(const void*, cudaFuncAttribute, int) { return cudaSuccess; }
-inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void*) {
-    return Simulator::attributesOfKernel(attributes);
+inline cudaError_t cudaFuncSetAttribute(const void* kernel, cudaFuncAttribute attribute, int value) {
+    return Simulator::setAttribute(kernel, attribute, value);
+}
+inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* kernel) {
+    return Simulator::attributesOfKernel(attributes, kernel);
 }
 template <typename Kernel>
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel, int threads, std::size_t sharedBytes) {
@@ -279,7 +289,7 @@ template <typename... Parameters, typename... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments... arguments) {
     return Simulator::launch(
-        *config, [=] { kernel(arguments...); }, "a kernel");
+        *config, [=] { kernel(arguments...); }, "a kernel", reinterpret_cast<const void*>(kernel));
 }
 template <typename... Parameters>
 cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, void** arguments,
@@ -290,5 +300,6 @@ cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 bloc
     }
     (std::index_sequence_for<Parameters...>());
     return Simulator::launch(
-        {blocks, threads, sharedBytes, stream, &together, 1}, [=] { std::apply(kernel, values); }, "a kernel");
+        {blocks, threads, sharedBytes, stream, &together, 1}, [=] { std::apply(kernel, values); }, "a kernel",
+        reinterpret_cast<const void*>(kernel));
 }

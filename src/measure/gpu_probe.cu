@@ -1,9 +1,8 @@
-#include <stream_compaction/runtime/cuda_check.h>
-
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <cub/device/device_reduce.cuh>
+#include <stream_compaction/runtime/launch.cuh>
 
 #include "measure/gpu_noise.h"
 #include "measure/gpu_probe.h"
@@ -11,6 +10,8 @@
 namespace Bench {
 namespace {
 
+using StreamCompaction::launch;
+using StreamCompaction::plainShape;
 using StreamCompaction::Common::checkCUDAError;
 
 [[nodiscard]] __device__ unsigned long long nanoseconds() {
@@ -67,16 +68,12 @@ void ReadProbe::launch() {
 
 Barrier::Barrier() { std::ranges::fill(shared_.elements(), 0); }
 
-void Barrier::close() {
-    kernAwait<<<1, 1>>>(++closed_, &opened_, &gaveUp_);
-    checkCUDAError(cudaGetLastError(), "kernAwait");
-}
+void Barrier::close() { launch<kernAwait>(plainShape(1, 1), nullptr, ++closed_, &opened_, &gaveUp_); }
 
 void Barrier::open() { std::atomic_ref(opened_).store(closed_); }
 
 double ClockProbe::megahertz() {
-    kernCountTicks<<<1, 1>>>(ticksAndNanoseconds_.data());
-    checkCUDAError(cudaGetLastError(), "kernCountTicks");
+    launch<kernCountTicks>(plainShape(1, 1), nullptr, ticksAndNanoseconds_.data());
     std::array<unsigned long long, 2> counted{};
     ticksAndNanoseconds_.copyTo(counted);
     return 1000.0 * static_cast<double>(counted[0]) / static_cast<double>(counted[1]);

@@ -25,8 +25,8 @@ struct Share {
 
 /// Tells how many elements the rank has. With more than `n` of them it tells that it has no room, and nothing moves.
 /// One thread.
-static __global__ void kernTellShare(Told<Share>* mine, const std::size_t* counts, int me, std::size_t n,
-                                     std::size_t room) {
+template <typename = void>
+__global__ void kernTellShare(Told<Share>* mine, const std::size_t* counts, int me, std::size_t n, std::size_t room) {
     const bool isValid = counts[me] <= n;
     mine->value = {isValid ? counts[me] : 1, isValid ? room : 0};
 }
@@ -34,8 +34,9 @@ static __global__ void kernTellShare(Told<Share>* mine, const std::size_t* count
 /// Cuts ragged parts into even shares: rank d gets the elements from total * d / ranks on, rounded down. Nothing moves
 /// if a rank has failed, or if a share is larger than the room of a rank. One block, one thread per rank. Work
 /// O(ranks^2).
-static __global__ void kernCutEvenly(Cuts* cuts, std::size_t* count, const Told<Share>* told, int me, int ranks,
-                                     std::uint32_t* failure) {
+template <typename = void>
+__global__ void kernCutEvenly(Cuts* cuts, std::size_t* count, const Told<Share>* told, int me, int ranks,
+                              std::uint32_t* failure) {
     const auto rank = static_cast<int>(threadIdx.x);
     if (rank >= ranks) {
         return;
@@ -131,15 +132,15 @@ struct Balance {
         });
         call.forEachValid([](const Part& part) {
             const Rank& rank = *part.rank;
-            launch<kernTellShare>({1, 1}, part.stream, rank.template mine<Told<Share>>(), part.counts, rank.index(),
-                                  part.n, part.scratch.memory.size() / sizeof(T));
+            launch<kernTellShare<>>({1, 1}, part.stream, rank.template mine<Told<Share>>(), part.counts, rank.index(),
+                                    part.n, part.scratch.memory.size() / sizeof(T));
         });
         call.exchange(sizeof(Told<Share>));
         call.forEachValid([](const Part& part) {
             const Rank& rank = *part.rank;
             auto* const cuts = rank.template state<Cuts>();
-            launch<kernCutEvenly>({1, mostRanks}, part.stream, cuts, part.count, rank.template all<Told<Share>>(),
-                                  rank.index(), rank.count(), rank.failure());
+            launch<kernCutEvenly<>>({1, mostRanks}, part.stream, cuts, part.count, rank.template all<Told<Share>>(),
+                                    rank.index(), rank.count(), rank.failure());
             if (rank.reachesAllRanks()) {
                 writeToShares(part.in, cuts, part.n, rank, part.scratch.window, part.stream);
             }

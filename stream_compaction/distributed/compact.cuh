@@ -59,6 +59,9 @@ void keepOnRanks(const Call<Part>& call, const KeepLocally& keepLocally) {
 ///
 /// How a call enqueues and fails is as for Distributed::Scan.
 struct Compact {
+    /// How the blocks of large compactions get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename In, typename T, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t* counts, std::size_t n,
@@ -85,7 +88,7 @@ struct Compact {
             (void)ScratchArena(part.scratch, scratchBytes(part.in, part.out, part.counts, part.n));
         });
         keepOnRanks(call, [&](const Part& part, std::size_t* count) {
-            SinglePass::Compact{}(part.in, part.out, count, part.n, keep, part.scratch, part.stream);
+            SinglePass::Compact{order}(part.in, part.out, count, part.n, keep, part.scratch, part.stream);
         });
     }
 };
@@ -94,6 +97,9 @@ struct Compact {
 /// two arrays on each rank: `partition(in, kept, rejected, counts, n, keep, scratch, rank, stream)`. `counts` are those
 /// of the kept elements. Everything else is as for `Compact`, and each array has room for all elements of its rank.
 struct Partition {
+    /// How the blocks of large partitions get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename In, typename T, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const In& in, T* kept, T* rejected, std::size_t* counts, std::size_t n,
@@ -121,7 +127,8 @@ struct Partition {
             (void)ScratchArena(part.scratch, scratchBytes(part.in, part.out, part.rejected, part.counts, part.n));
         });
         keepOnRanks(call, [&](const Part& part, std::size_t* count) {
-            SinglePass::Partition{}(part.in, part.out, part.rejected, count, part.n, keep, part.scratch, part.stream);
+            SinglePass::Partition{order}(part.in, part.out, part.rejected, count, part.n, keep, part.scratch,
+                                         part.stream);
         });
     }
 };

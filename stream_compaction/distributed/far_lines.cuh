@@ -13,7 +13,8 @@
 /// list of lines.
 namespace StreamCompaction::Distributed {
 
-/// Marks a pointer to memory behind a link. No address has this bit.
+/// Marks a pointer to memory behind a link. No address has this bit: device memory and the windows of NCCL lie below
+/// 2^57, and their addresses carry no tags of the host, such as those of Arm's top-byte-ignore.
 inline constexpr std::uintptr_t farBit = std::uintptr_t{1} << 63;
 
 template <typename T>

@@ -276,7 +276,8 @@ __global__ void __launch_bounds__(Shape::threads)
 /// writes the output. If need be, one more pass sorts by a digit that all keys of a segment share.
 ///
 /// Work O(ranks) per pass, segment and digit value.
-static __global__ void __launch_bounds__(digitValues)
+template <typename = void>
+__global__ void __launch_bounds__(digitValues)
     kernPlanSegments(Segmentation* segmentation, std::uint64_t* starts, const ExchangePlan* plan, ncclWindow_t window,
                      int me, int ranks, int digits, std::uint64_t mostInSpan, Radix::SpanBits spanBits) {
     __shared__ std::uint64_t slots[digitValues / Warp::lanes];

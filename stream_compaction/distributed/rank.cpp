@@ -72,7 +72,9 @@ void Rank::waitFor(cudaStream_t stream) const {
             Common::checkCUDAError(status, "cudaStreamQuery");
             break;
         }
-        cudaGetLastError();  // clears what is no failure
+        if (cudaPeekAtLastError() == cudaErrorNotReady) {
+            cudaGetLastError();  // clears what is no failure, and nothing else
+        }
         requireHealthy();
         std::this_thread::sleep_for(std::chrono::microseconds(10));
     }

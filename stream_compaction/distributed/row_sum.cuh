@@ -38,10 +38,14 @@ struct RowSumPart {
 };
 
 /// Tells the rank's number of rows. Called by one thread.
-static __global__ void kernTellRows(std::uint64_t* mine, std::uint64_t rows) { *mine = rows; }
+template <typename = void>
+__global__ void kernTellRows(std::uint64_t* mine, std::uint64_t rows) {
+    *mine = rows;
+}
 
 /// Remembers a rank that failed, or one with another number of rows than the first rank. Called by one thread.
-static __global__ void kernCheckRows(const Told<std::uint64_t>* told, int ranks, std::uint32_t* failure) {
+template <typename = void>
+__global__ void kernCheckRows(const Told<std::uint64_t>* told, int ranks, std::uint32_t* failure) {
     for (int rank = 1; rank < ranks; ++rank) {
         if (told[rank].value != told[0].value) {
             *failure = static_cast<std::uint32_t>(rank) + 1;
@@ -87,13 +91,13 @@ struct RowSum {
             (void)ScratchArena(part.scratch, local.scratchBytes(part.in, part.out, part.rows, part.n, part.pitch));
         });
         call.forEachValid([&](const Part& part) {
-            launch<kernTellRows>({1, 1}, part.stream, &part.rank->template mine<Rows>()->value, part.rows);
+            launch<kernTellRows<>>({1, 1}, part.stream, &part.rank->template mine<Rows>()->value, part.rows);
             local(part.in, part.out, part.rows, part.n, part.pitch, part.scratch, part.stream);
         });
         call.exchange(sizeof(Rows));
         call.forEachValid([](const Part& part) {
-            launch<kernCheckRows>({1, 1}, part.stream, part.rank->template all<Rows>(), part.rank->count(),
-                                  part.rank->failure());
+            launch<kernCheckRows<>>({1, 1}, part.stream, part.rank->template all<Rows>(), part.rank->count(),
+                                    part.rank->failure());
         });
         std::vector<DeviceBuffer<Acc>> ofFailing;
         call.forEachInvalid([&](const Part& part) {

@@ -61,6 +61,9 @@ struct Scan {
 
     bool reproducible = false;  ///< whether floating-point sums are bitwise the same in every run
 
+    /// How the blocks of large scans get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename In, typename T, OperatorOn<T> Op = Sum>
     [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t n, Op = {},
@@ -101,7 +104,9 @@ struct Scan {
     }
 
   private:
-    [[nodiscard]] SinglePass::Scan local() const { return {.kind = kind, .reproducible = reproducible}; }
+    [[nodiscard]] SinglePass::Scan local() const {
+        return {.kind = kind, .reproducible = reproducible, .order = order};
+    }
 };
 
 }  // namespace StreamCompaction::Distributed

@@ -182,12 +182,14 @@ struct GatheredMemory {
 ///
 /// Scratch is a SharedBuffer. How a call enqueues and fails is as for Distributed::Scan. Where ranks cannot reach each
 /// other's memory, the call waits for the stream once, because NCCL's host interface needs the numbers of elements to
-/// send, and it cannot be captured. Blocks rely on the card to begin them in the order of their index, as
-/// TileOrder::BlockIndex does.
+/// send, and it cannot be captured.
 struct Sort {
     bool descending = false;  ///< greatest key first; equal keys keep their order
     int beginBit = 0;         ///< as for Radix::Sort
     int endBit = allBits;     ///< as for Radix::Sort
+
+    /// How the blocks of a pass get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
 
     /// The most elements that any rank brings or gets, the same number on all ranks; 0 if they do not know it. If all
     /// ranks together can have few, up to 5 MiB, each of them sorts all elements, after a single exchange. Then no
@@ -245,7 +247,7 @@ struct Sort {
 
   private:
     [[nodiscard]] Radix::Sort local() const {
-        return {.descending = descending, .beginBit = beginBit, .endBit = endBit};
+        return {.descending = descending, .beginBit = beginBit, .endBit = endBit, .order = order};
     }
 
     /// Whether every rank sorts all elements. All ranks decide the same, even those with invalid arguments.
@@ -340,9 +342,9 @@ struct Sort {
             });
             call.exchange(bytes);
             call.forEach([&](const Part& part) {
-                launch<kernFindSplitterDigit>({1, splitterThreads}, part.stream,
-                                              &part.rank->template state<SortState>()->splitters,
-                                              allCounts(*part.rank, bytes), digit, i == 0);
+                launch<kernFindSplitterDigit<>>({1, splitterThreads}, part.stream,
+                                                &part.rank->template state<SortState>()->splitters,
+                                                allCounts(*part.rank, bytes), digit, i == 0);
             });
             call.forEachValid([&](const Part& part) {
                 if (i == 0) {
@@ -433,7 +435,7 @@ struct Sort {
     void countFirstDigit(const SortPart<K, V>& part, const ComparedBits<BitsOf<K>>& compared,
                          SplitterDigit digit) const {
         auto* const mine = part.rank->template mine<DigitCounts>();
-        launch<kernTellSizes>({1, 1}, part.stream, mine, part.n, part.nOut);
+        launch<kernTellSizes<>>({1, 1}, part.stream, mine, part.n, part.nOut);
         Histogram{}(Radix::bitsOf(part.keysIn), mine->tables, part.n, 1u << digit.bits,
                     FirstDigit<BitsOf<K>>{compared, digit}, {}, part.stream);
     }
@@ -533,8 +535,8 @@ struct Sort {
     /// Enqueues a pass that puts elements of the rank in order. There is a block for each tile, also if only the device
     /// knows how many there are, because in some inputs all keys lie on the border.
     template <typename Shape, typename K, typename V, typename Count, typename DigitOf, typename Array>
-    static void runPass(const SortPart<K, V>& part, const SortMemory<K, V>& memory, const Count& n, int pass,
-                        const DigitOf& digit, const KeyCoding<BitsOf<K>>& coding, const Array& array) {
+    void runPass(const SortPart<K, V>& part, const SortMemory<K, V>& memory, const Count& n, int pass,
+                 const DigitOf& digit, const KeyCoding<BitsOf<K>>& coding, const Array& array) const {
         using Bits = typename SortMemory<K, V>::Bits;
         using Value = typename SortMemory<K, V>::Value;
         constexpr auto kernel = Radix::kernSortByDigit<Shape, Bits, Value, Count, DigitOf, KeyCoding<Bits>, Array>;
@@ -544,7 +546,7 @@ struct Sort {
             {Radix::bitsOf(part.keysIn), Radix::carried(part.valuesIn)}, memory.order, memory.spare};
         const std::size_t tiles = Radix::passTiles<Shape>(capacityOf(n));
         launch<kernel>({tiles, Shape::threads, sharedBytes, Begin::Programmatic}, part.stream, n, arrays,
-                       memory.statuses, &memory.buckets->plan, TileOrder::BlockIndex, pass, digit, coding,
+                       memory.statuses, &memory.buckets->plan, order, pass, digit, coding,
                        Radix::prefetchDistance<kernel>(tiles, tiles, Shape::threads, sharedBytes), array);
     }
 
@@ -600,10 +602,10 @@ struct Sort {
         }
         const bool mayEndInSpans = this->mayEndInSpans(part);
         countDigits(part, memory, memory.segmentation->got, digitValues, rank.index(), 1, range);
-        launch<kernPlanSegments>({static_cast<std::size_t>(digitValues) * range.count(), digitValues}, part.stream,
-                                 memory.segmentation, memory.starts, &rank.state<SortState>()->plan,
-                                 part.scratch.window, rank.index(), rank.count(), range.count(),
-                                 mayEndInSpans ? std::uint64_t{Radix::SpanShape::elements} : 0, spanBits<Bits>);
+        launch<kernPlanSegments<>>({static_cast<std::size_t>(digitValues) * range.count(), digitValues}, part.stream,
+                                   memory.segmentation, memory.starts, &rank.state<SortState>()->plan,
+                                   part.scratch.window, rank.index(), rank.count(), range.count(),
+                                   mayEndInSpans ? std::uint64_t{Radix::SpanShape::elements} : 0, spanBits<Bits>);
         withPassShape<Bits, Value>([&](auto shape) {
             using Shape = decltype(shape);
             constexpr auto kernel =
@@ -616,8 +618,8 @@ struct Sort {
             const int distance = Radix::prefetchDistance<kernel>(tiles, tiles, Shape::threads, sharedBytes);
             for (int i = 0; i < range.count(); ++i) {
                 launch<kernel>({tiles, Shape::threads, sharedBytes, Begin::Programmatic}, part.stream, part.nOut,
-                               arrays, memory.statuses, &memory.segmentation->plan, TileOrder::BlockIndex, i,
-                               range.digit(i), coding, distance,
+                               arrays, memory.statuses, &memory.segmentation->plan, order, i, range.digit(i), coding,
+                               distance,
                                Parts{{}, memory.tiles, &memory.segmentation->tiles, memory.starts, digitValues});
             }
         });

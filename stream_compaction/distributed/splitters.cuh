@@ -128,7 +128,8 @@ struct FirstDigit {
 };
 
 /// Tells the numbers of a rank's keys. One thread.
-static __global__ void kernTellSizes(DigitCounts* mine, std::size_t n, std::size_t nOut) {
+template <typename = void>
+__global__ void kernTellSizes(DigitCounts* mine, std::size_t n, std::size_t nOut) {
     mine->n = n;
     mine->nOut = nOut;
 }
@@ -186,7 +187,8 @@ __global__ void __launch_bounds__(Shape::threads)
 inline constexpr int splitterThreads = 1024;
 
 /// Finds the next digit of each splitter from the counts of all ranks. One block. Work O(ranks^2 counters).
-static __global__ void __launch_bounds__(splitterThreads)
+template <typename = void>
+__global__ void __launch_bounds__(splitterThreads)
     kernFindSplitterDigit(Splitters* splitters, AllCounts all, SplitterDigit digit, bool isFirst) {
     constexpr int warps = splitterThreads / Warp::lanes;
     __shared__ std::uint64_t warpSums[warps];

@@ -45,7 +45,8 @@ struct TextOfRank {
 }
 
 /// Tells the ends of the rank's part. One thread.
-static __global__ void kernTellEnds(Told<TextOfRank>* mine, Utf8::TextInMemory text, std::size_t n) {
+template <typename = void>
+__global__ void kernTellEnds(Told<TextOfRank>* mine, Utf8::TextInMemory text, std::size_t n) {
     const std::size_t bytes = text.end - text.lead;
     const int few = bytesInWord(bytes);
     mine->value.n = n;
@@ -55,8 +56,9 @@ static __global__ void kernTellEnds(Told<TextOfRank>* mine, Utf8::TextInMemory t
 
 /// Finds what lies around a rank's part. A rank may have less than a word, so the ends of several may count. One
 /// thread. Work O(ranks).
-static __global__ void kernFindAround(Utf8::TextAround* around, const Told<TextOfRank>* told, int me, int ranks,
-                                      std::size_t elementBytes) {
+template <typename = void>
+__global__ void kernFindAround(Utf8::TextAround* around, const Told<TextOfRank>* told, int me, int ranks,
+                               std::size_t elementBytes) {
     Utf8::TextAround found{0, 0, true};
     for (int rank = 0; rank < me; ++rank) {
         const TextOfRank& text = told[rank].value;
@@ -73,8 +75,9 @@ static __global__ void kernFindAround(Utf8::TextAround* around, const Told<TextO
 }
 
 /// Joins the results of the ranks. In strict mode nothing behind the first error counts. One thread. Work O(ranks).
-static __global__ void kernJoinResults(std::size_t* counts, Utf8::Result* result, const Told<TextOfRank>* told,
-                                       int ranks, bool isStrict, std::uint32_t* failure) {
+template <typename = void>
+__global__ void kernJoinResults(std::size_t* counts, Utf8::Result* result, const Told<TextOfRank>* told, int ranks,
+                                bool isStrict, std::uint32_t* failure) {
     Utf8::Result whole{0, Utf8::Result::noError};
     std::uint64_t before = 0;
     for (int rank = 0; rank < ranks; ++rank) {
@@ -98,15 +101,15 @@ void convertOnRanks(const Call<Part>& call, bool isStrict, const ConvertLocally&
     using Slot = Told<TextOfRank>;
     constexpr std::size_t elementBytes = sizeof(*Part::in);
     call.forEach([](const Part& part) {
-        launch<kernTellEnds>({1, 1}, part.stream, part.rank->template mine<Slot>(), Utf8::TextInMemory(part.in, part.n),
-                             part.n);
+        launch<kernTellEnds<>>({1, 1}, part.stream, part.rank->template mine<Slot>(),
+                               Utf8::TextInMemory(part.in, part.n), part.n);
     });
     if constexpr (elementBytes < sizeof(char32_t)) {
         call.exchange(sizeof(Slot));
         call.forEach([](const Part& part) {
             const Rank& rank = *part.rank;
-            launch<kernFindAround>({1, 1}, part.stream, rank.template state<Utf8::TextAround>(),
-                                   rank.template all<Slot>(), rank.index(), rank.count(), elementBytes);
+            launch<kernFindAround<>>({1, 1}, part.stream, rank.template state<Utf8::TextAround>(),
+                                     rank.template all<Slot>(), rank.index(), rank.count(), elementBytes);
         });
     }
     call.forEach([&](const Part& part) {
@@ -116,8 +119,8 @@ void convertOnRanks(const Call<Part>& call, bool isStrict, const ConvertLocally&
     call.exchange(sizeof(Slot));
     call.forEachValid([&](const Part& part) {
         const Rank& rank = *part.rank;
-        launch<kernJoinResults>({1, 1}, part.stream, part.counts, part.result, rank.template all<Slot>(), rank.count(),
-                                isStrict, rank.failure());
+        launch<kernJoinResults<>>({1, 1}, part.stream, part.counts, part.result, rank.template all<Slot>(),
+                                  rank.count(), isStrict, rank.failure());
     });
     call.finish();
 }
@@ -150,6 +153,9 @@ struct DecodeUtf8With {
     SomeErrors errors{};              ///< what becomes of ill-formed units: U+FFFD unless set
     Utf8::Bom bom = Utf8::Bom::Keep;  ///< whether a byte order mark at the beginning is kept
 
+    /// How the blocks of large texts get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename To>
     [[nodiscard]] std::size_t scratchBytes(const std::uint8_t* in, const To* out, const std::size_t*,
@@ -178,7 +184,7 @@ struct DecodeUtf8With {
     }
 
   private:
-    [[nodiscard]] Utf8::DecodeWith<SomeErrors> local() const { return {.errors = errors, .bom = bom}; }
+    [[nodiscard]] Utf8::DecodeWith<SomeErrors> local() const { return {.errors = errors, .bom = bom, .order = order}; }
 };
 
 /// Takes `errors` when it runs.
@@ -235,6 +241,9 @@ template <typename SomeErrors>
 struct EncodeUtf8With {
     SomeErrors errors{};  ///< what becomes of ill-formed units: U+FFFD unless set
 
+    /// How the blocks of large texts get their tiles.
+    TileOrder order = TileOrder::BlockIndex;
+
     /// The bytes of scratch that a rank needs. Needs no device.
     template <typename From>
     [[nodiscard]] std::size_t scratchBytes(const From* in, const std::uint8_t* out, const std::size_t*,
@@ -267,7 +276,7 @@ struct EncodeUtf8With {
     }
 
   private:
-    [[nodiscard]] Utf8::EncodeWith<SomeErrors> local() const { return {.errors = errors}; }
+    [[nodiscard]] Utf8::EncodeWith<SomeErrors> local() const { return {.errors = errors, .order = order}; }
 };
 
 /// Takes `errors` when it runs.

@@ -36,9 +36,9 @@ class ScanJob final : public Job {
     void work(const Chunk& chunk, const Place& place, Scratch scratch, cudaStream_t stream) override {
         const Arrays on = arrays(chunk, place);
         scan_(static_cast<const In*>(on.in), on.out, chunk.size, op_, InDeviceMemory<T>{carry_}, scratch, stream);
-        kernAdvanceCarry<<<1, 1, 0, stream>>>(static_cast<const In*>(on.in), static_cast<const T*>(on.out), chunk.size,
-                                              carry_, scan_.kind == SinglePass::ScanKind::Inclusive, op_);
-        Common::checkCUDAError("kernAdvanceCarry");
+        launch<kernAdvanceCarry<In, T, Op>>(plainShape(1, 1), stream, static_cast<const In*>(on.in),
+                                            static_cast<const T*>(on.out), chunk.size, carry_,
+                                            scan_.kind == SinglePass::ScanKind::Inclusive, op_);
     }
 
     [[nodiscard]] std::vector<Copy> down(const Chunk& chunk, const Place& place) override {

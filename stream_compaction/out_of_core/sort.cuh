@@ -276,9 +276,8 @@ class SortOnCards final : public SortJob<Sorter> {
         RunStarts runs{};
         std::ranges::transform(places_, runs.starts, [](const RunPlace& place) { return place.begin[0]; });
         const Codes<Key> codes(this->sorter().sort, runs.starts[0], this->elementBytes(0));
-        const auto blocks = static_cast<unsigned>(runs_.count + 1);
-        kernCutRuns<<<blocks, cutThreads(runs_.count), 0, stream>>>(runs_, runs, codes, taken_->elements().data());
-        Common::checkCUDAError("kernCutRuns");
+        launch<kernCutRuns<Key>>(plainShape(runs_.count + 1, cutThreads(runs_.count)), stream, runs_, runs, codes,
+                                 taken_->elements().data());
         Common::checkCUDAError(cudaStreamSynchronize(stream), "cudaStreamSynchronize");
     }
 
@@ -304,9 +303,8 @@ class SortOnCards final : public SortJob<Sorter> {
         constexpr std::size_t mostBlocks = 64;  // enough to fill the link
         const auto blocksPerPiece = static_cast<unsigned>(std::clamp(
             Common::divideRoundUp(largest, std::size_t{gatherThreads * gatheredAtOnce}), std::size_t{1}, mostBlocks));
-        kernGatherPieces<<<static_cast<unsigned>(runs_.count) * blocksPerPiece, gatherThreads, 0, stream>>>(
-            pieces, blocksPerPiece, reinterpret_cast<Word*>(to));
-        Common::checkCUDAError("kernGatherPieces");
+        launch<kernGatherPieces<Word>>(plainShape(runs_.count * blocksPerPiece, gatherThreads), stream, pieces,
+                                       blocksPerPiece, reinterpret_cast<Word*>(to));
     }
 
     ConstColumns<columns> from_;

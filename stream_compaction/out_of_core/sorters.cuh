@@ -118,9 +118,8 @@ struct RecordSorter {
         K* const sortedKeys = arena.take<K>(n);
         auto* const indices = arena.take<std::uint32_t>(n);
         constexpr int threads = 256;
-        kernTakeKeys<<<Common::blocksFor(n, threads), threads, 0, stream>>>(n, static_cast<const std::byte*>(in[0]),
-                                                                            recordBytes, keys);
-        Common::checkCUDAError("kernTakeKeys");
+        launch<kernTakeKeys<K>>(plainShape(Common::blocksFor(n, threads), threads), stream, n,
+                                static_cast<const std::byte*>(in[0]), recordBytes, keys);
         argSort()(keys, sortedKeys, indices, n, arena.rest(), stream);
         withWordOf(recordBytes, [&](auto word) { gather<decltype(word)>(in[0], out[0], indices, n, stream); });
     }
@@ -133,9 +132,9 @@ struct RecordSorter {
                 cudaStream_t stream) const {
         constexpr int threads = 256;
         const std::size_t words = recordBytes / sizeof(Word);
-        kernGatherRecords<<<Common::blocksFor(n * words, threads), threads, 0, stream>>>(
-            n, reinterpret_cast<const Word*>(in), reinterpret_cast<Word*>(out), indices, words);
-        Common::checkCUDAError("kernGatherRecords");
+        launch<kernGatherRecords<Word>>(plainShape(Common::blocksFor(n * words, threads), threads), stream, n,
+                                        reinterpret_cast<const Word*>(in), reinterpret_cast<Word*>(out), indices,
+                                        words);
     }
 };
 

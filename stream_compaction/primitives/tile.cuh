@@ -45,7 +45,7 @@ template <typename T>
 using AlignedWord = AccessWord<std::min<std::size_t>(alignof(T), 16)>;
 
 /// A machine word that may alias objects of any type. The compiler must not conclude from the types that they are
-/// different memory.
+/// different memory. MSVC, which ignores the attribute, never does.
 template <typename Word>
 struct [[gnu::may_alias]] AnyObject {
     Word word;

@@ -52,14 +52,8 @@ template <auto kernel, typename Count>
     }
 }
 
-/// The most blocks that canMeet() lets meet (GridChain). Each needs an element of scratch.
+/// The most blocks with a tile each that may meet (GridChain). Each needs an element of scratch.
 inline constexpr std::size_t mostMeetingBlocks = 1024;
-
-/// Whether `blocks` blocks of a launch of `kernel` can meet.
-template <auto kernel>
-[[nodiscard]] bool canMeet(std::size_t blocks, int threads) {
-    return blocks <= std::min<std::size_t>(mostMeetingBlocks, onCurrentDevice<kernel>(threads).residentBlocks);
-}
 
 /// Whether there are so few tiles that small tiles whose blocks meet are faster than look-back: two per multiprocessor,
 /// measured on an H200.

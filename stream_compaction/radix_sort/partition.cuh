@@ -108,11 +108,11 @@ struct InOneLaunch {
     }
 
     template <typename Bits, typename Value, typename DigitOf, typename Count>
-    static void launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
+    [[nodiscard]] static bool launch(const PartitionCall<Bits, Value, DigitOf, Count>& call) {
         const std::size_t blocks = blocksOf(capacityOf(call.n));
         ScratchArena rest = call.arena;
         auto* const counts = rest.take<std::uint16_t>(blocks * digitValues);
-        StreamCompaction::launch<kernel<Bits, Value, DigitOf, Count>>(
+        return tryLaunch<kernel<Bits, Value, DigitOf, Count>>(
             {blocks, Shape::threads, sharedBytes<Bits, Value>, beginTogether<Blocks>}, call.stream, call.n, call.out,
             call.begins, counts, call.in, call.parts, call.digit);
     }

@@ -192,7 +192,8 @@ class SpanSort {
         }
     }
 
-    /// Sorts by digits. Not inline, so that the compiler keeps registers for the other way.
+    /// Sorts by digits. Not inline, so that the compiler keeps registers for the other way. The attribute is for nvcc's
+    /// device code, whatever the host's compiler is.
     [[gnu::noinline]] static __device__ void sortManyEqual(Storage& storage, int size, const Array& out,
                                                            const ConstArray& in, int spanBits,
                                                            const KeyCoding<Bits>& coding) {

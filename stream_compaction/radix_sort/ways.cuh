@@ -21,6 +21,8 @@
 ///                                                 decreases with n;
 ///   fits(sort)                                    whether it suits the sort and the current card can launch it;
 ///   launch(sort)                                  enqueues the kernels; requires that it holds the array and fits.
+///                                                 If blocks have to be resident together, returns false if the
+///                                                 card refuses that.
 namespace StreamCompaction::Radix {
 
 /// A sort of n elements, with room for at least one. `Count` is that of runtime/element_count.cuh.
@@ -178,8 +180,11 @@ inline constexpr Begin beginTogether = std::is_same_v<Blocks, Cluster> ? Begin::
 /// Whether the card can hold `blocks` blocks of the kernel at the same time.
 template <typename Blocks, auto kernel>
 [[nodiscard]] bool fitTogether(std::size_t blocks, int threads, std::size_t sharedBytes) {
-    const auto card = onCurrentDevice<kernel>(threads, sharedBytes);
-    return blocks <= (std::is_same_v<Blocks, Cluster> ? card.clusterBlocks : card.residentBlocks);
+    if constexpr (std::is_same_v<Blocks, Cluster>) {
+        return blocks <= largestCluster<kernel>(threads, sharedBytes);
+    } else {
+        return blocks <= onCurrentDevice<kernel>(threads, sharedBytes).residentBlocks;
+    }
 }
 
 /// Sorts by at most `mostBlocks` blocks that are resident together, one tile per block.
@@ -199,11 +204,11 @@ struct ByResidentBlocks {
     }
 
     template <typename Bits, typename Value, typename Count>
-    static void launch(const SortCall<Bits, Value, Count>& sort) {
+    [[nodiscard]] static bool launch(const SortCall<Bits, Value, Count>& sort) {
         const std::size_t blocks = blocksOf(sort.capacity());
         ScratchArena rest = sort.arena;
         const auto arrays = takeResidentArrays(sort, rest, residentCounts(sort.range.count(), blocks));
-        StreamCompaction::launch<kernSortResident<Blocks, Shape, Bits, Value, Count>>(
+        return tryLaunch<kernSortResident<Blocks, Shape, Bits, Value, Count>>(
             {blocks, Shape::threads, sharedBytes<Bits, Value>, beginTogether<Blocks>}, sort.stream, sort.n, arrays,
             sort.range, sort.coding);
     }
@@ -215,8 +220,9 @@ struct ByResidentBlocks {
     [[nodiscard]] static std::size_t blocksOf(std::size_t n) { return Common::divideRoundUp(n, Shape::elements); }
 };
 
-/// Sorts by at most `mostBlocks` blocks that are resident together, with one bucket per block. `BucketOf` is InDigits
-/// or InNetwork. For integers of 4 bytes, whose high bits are more often distributed evenly than those of floats.
+/// Sorts by at most `mostBlocks` blocks that are resident together, with one bucket per block. `BucketOf` is InDigits,
+/// InGroups or InLargeGroups. For integers of 4 bytes, whose high bits are more often distributed evenly than those of
+/// floats.
 template <typename Blocks, typename Shape, template <typename> typename BucketOf, std::size_t mostBlocks>
 struct ByBuckets {
     using Bucket = BucketOf<Shape>;
@@ -243,15 +249,17 @@ struct ByBuckets {
     }
 
     template <typename Bits, typename Value, typename Count>
-    static void launch(const SortCall<Bits, Value, Count>& sort) {
+    [[nodiscard]] static bool launch(const SortCall<Bits, Value, Count>& sort) {
         if constexpr (serves<Bits, Value>) {
             const std::size_t blocks = blocksOf(sort.capacity());
             ScratchArena rest = sort.arena;
             const auto arrays = takeResidentArrays(sort, rest, counts(sort.range.count(), blocks));
             auto* const widths = rest.take<int>(blocks);
-            StreamCompaction::launch<kernel<Bits, Value, Count>>(
+            return tryLaunch<kernel<Bits, Value, Count>>(
                 {blocks, Shape::threads, sharedBytes<Bits, Value>, beginTogether<Blocks>}, sort.stream, sort.n, arrays,
                 widths, sort.range, sort.coding);
+        } else {
+            return false;
         }
     }
 
@@ -433,14 +441,14 @@ struct BucketAttempt {
         }
     }
 
-    /// Enqueues the attempt. `memory` is that of InPasses.
+    /// Enqueues the attempt, unless the card refuses to hold the blocks together. `memory` is that of InPasses.
     template <typename Bits, typename Value, typename Count, typename Memory>
     static void launch(const SortCall<Bits, Value, Count>& sort, const Memory& memory, ScratchArena& arena) {
         if constexpr (serves<Bits, Value>) {
             const std::size_t blocks = blocksOf(sort.capacity());
             auto* const rows = arena.take<std::uint16_t>(counts(blocks));
             auto* const widths = arena.take<int>(blocks);
-            StreamCompaction::launch<kernel<Bits, Count>>(
+            (void)tryLaunch<kernel<Bits, Count>>(
                 {blocks, Shape::threads, sharedBytes<Bits>, Begin::Cooperative}, sort.stream, sort.n,
                 ResidentArrays<Bits, Value>{sort.in, sort.out, memory.arrays.spare, {}, rows}, widths, sort.range,
                 sort.coding, memory.counters, memory.plan);
@@ -580,11 +588,22 @@ struct WayTable {
         return std::max({Ways::template scratchBytes<Bits, Value>(std::min(n, Ways::mostElements), consumesInput)...});
     }
 
-    /// Launches the first way that holds the array and fits. Returns false if none does.
+    /// Launches the first way that holds the array, fits and is not refused. Returns false if there is none.
     template <typename Call>
     [[nodiscard]] static bool launch(const Call& call) {
         const std::size_t most = capacityOf(call.n);
-        return ((most <= Ways::mostElements && Ways::fits(call) && (Ways::launch(call), true)) || ...);
+        return ((most <= Ways::mostElements && Ways::fits(call) && isLaunched<Ways>(call)) || ...);
+    }
+
+  private:
+    template <typename Way, typename Call>
+    [[nodiscard]] static bool isLaunched(const Call& call) {
+        if constexpr (std::is_void_v<decltype(Way::launch(call))>) {
+            Way::launch(call);
+            return true;
+        } else {
+            return Way::launch(call);
+        }
     }
 };
 

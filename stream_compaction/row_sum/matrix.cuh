@@ -83,8 +83,8 @@ template <typename In, typename Function, typename Rows, typename Acc>
     } else if constexpr (isOnDevice<Rows>) {
         constexpr int threads = 256;
         constexpr unsigned mostBlocks = 2048;
-        kernSumNothing<<<Common::blocksFor(rows, threads, mostBlocks), threads, 0, stream>>>(matrix.rows, out);
-        Common::checkCUDAError("kernSumNothing");
+        launch<kernSumNothing<Rows, Acc>>(plainShape(Common::blocksFor(rows, threads, mostBlocks), threads), stream,
+                                          matrix.rows, out);
     } else {
         Common::checkCUDAError(cudaMemsetAsync(out, 0, rows * sizeof(Acc), stream), "cudaMemsetAsync");
     }

@@ -115,9 +115,9 @@ template <int length>
 ///                    | 5     |       | 7 2   | 3    the sums of the runs of these keys
 ///
 /// One warp looks back for the number of heads in earlier tiles and the sum of the open run, or adds them up where few
-/// blocks meet. Of the sums of a tile only
-/// the first needs that, so all others are packed before the look-back ends. If the values come from no array, there is
-/// no place for the sums until the heads are stored. They are packed then, where the heads were.
+/// blocks meet. Of the sums of a tile only the first needs that, so all others are packed before the look-back ends. If
+/// the values come from no array, there is no place for the sums until the heads are stored. They are packed then,
+/// where the heads were.
 ///
 /// Work O(n), steps O(n / resident elements). Reads 8 bytes per int key and int value and writes 8 bytes per run. If
 /// the values are a function of the index, it reads 4 bytes. DRAM bandwidth is the limit.
@@ -355,13 +355,10 @@ struct ReduceByKey {
         using Chain = GridChain<OpenRun<T, std::uint32_t>>;
         constexpr auto kernel = kernReduceByKey<Shape, Chain, Keys, Values, K, T, Equal, Op, Count>;
         const std::size_t tiles = tilesOf<Shape>(capacityOf(n));
-        if (!canMeet<kernel>(tiles, Shape::threads)) {
-            return false;
-        }
-        launch<kernel>({tiles, Shape::threads, 0, tiles > 1 ? Begin::Cooperative : Begin::Normal}, stream, n,
-                       uniqueKeys, sums, count, Chain{arena.take<typename Chain::Value>(tiles)}, keys, values,
-                       TileOrder::BlockIndex, equal, op);
-        return true;
+        return tiles <= mostMeetingBlocks &&
+               launchTogether<kernel>(tiles, Shape::threads, stream, n, uniqueKeys, sums, count,
+                                      Chain{arena.take<typename Chain::Value>(tiles)}, keys, values,
+                                      TileOrder::BlockIndex, equal, op);
     }
 
     /// Over tiles of the given shape, by look-back. `Heads` is the type of the number of runs.

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "stream_compaction/common.h"
-#include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/early_launch.cuh"
+#include "stream_compaction/runtime/launch.cuh"
 
 /// Clears scratch for the next kernel.
 namespace StreamCompaction {
@@ -37,8 +37,7 @@ void clearWords(std::uint64_t* words, std::size_t n, cudaStream_t stream, Also a
     constexpr int threads = 256;
     constexpr std::size_t mostBlocks = 128;
     const std::size_t blocks = std::clamp<std::size_t>(Common::divideRoundUp(n, threads), 1, mostBlocks);
-    kernClear<<<static_cast<unsigned>(blocks), threads, 0, stream>>>(words, n, also);
-    Common::checkCUDAError("kernClear");
+    launch<kernClear<Also>>(plainShape(blocks, threads), stream, words, n, also);
 }
 
 }  // namespace StreamCompaction

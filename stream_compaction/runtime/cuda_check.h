@@ -14,7 +14,7 @@ namespace StreamCompaction::Common {
 void checkCUDAError(cudaError_t status, std::string_view call,
                     std::source_location where = std::source_location::current());
 
-/// The same for this thread's last error, which it clears: for the line after a <<<>>> launch.
-void checkCUDAError(std::string_view call, std::source_location where = std::source_location::current());
+/// Throws CudaError because a block of `operation` needs more shared memory than the device has.
+[[noreturn]] void throwTooLittleSharedMemory(std::string_view operation);
 
 }  // namespace StreamCompaction::Common

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/chevrons.h"
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/timer.h"
 
@@ -16,11 +17,17 @@ void checkCUDAError(cudaError_t status, std::string_view call, std::source_locat
     }
     cudaGetLastError();  // clears the error, which the exception reports
     throw CudaError(std::string(call) + " failed at " + where.file_name() + ":" + std::to_string(where.line()) + ": " +
-                    cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")");
+                        cudaGetErrorString(status) + " (" + cudaGetErrorName(status) + ")",
+                    status);
 }
 
-void checkCUDAError(std::string_view call, std::source_location where) {
-    checkCUDAError(cudaGetLastError(), call, where);
+void throwTooLittleSharedMemory(std::string_view operation) {
+    throw CudaError(std::string(operation) + ": the device has too little shared memory",
+                    cudaErrorLaunchOutOfResources);
+}
+
+void checkLaunch(std::string_view kernel, std::source_location where) {
+    checkCUDAError(cudaGetLastError(), kernel, where);
 }
 
 std::optional<std::string> cudaUnavailableReason() {

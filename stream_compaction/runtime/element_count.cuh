@@ -9,7 +9,7 @@
 #include <type_traits>
 
 #include "stream_compaction/runtime/arguments.h"
-#include "stream_compaction/runtime/cuda_check.h"
+#include "stream_compaction/runtime/launch.cuh"
 
 /// The number of elements that an operation gets as `n`: a number that the host knows, or a count in device memory.
 namespace StreamCompaction {
@@ -115,8 +115,7 @@ template <typename Count>
 void tellExceeded(const Count& n, cudaStream_t stream) {
     if constexpr (isOnDevice<Count>) {
         if (n.exceeded != nullptr) {
-            kernTellExceeded<<<1, 1, 0, stream>>>(n);
-            Common::checkCUDAError("kernTellExceeded");
+            launch<kernTellExceeded<Count>>(plainShape(1, 1), stream, n);
         }
     }
 }

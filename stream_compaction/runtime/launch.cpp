@@ -13,6 +13,9 @@ LaunchConfig::LaunchConfig(const void* kernel, std::string_view name, const Laun
                                     std::to_string(Common::mostBlocks) + " blocks, got it for " +
                                     std::to_string(shape.blocks));
     }
+    if (shape.sharedBytes > 0) {
+        allowSharedMemory(kernel, shape.threads, shape.sharedBytes);
+    }
     config_.gridDim = static_cast<unsigned>(shape.blocks);
     config_.blockDim = static_cast<unsigned>(shape.threads);
     config_.dynamicSmemBytes = shape.sharedBytes;

@@ -10,8 +10,11 @@
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/device.h"
 
-/// Launches of kernels that need more than <<<>>> can express: all blocks resident at once, a cluster, an early
-/// beginning, more than 48 KiB of shared memory. The textbook rungs use <<<>>>.
+/// Launches of kernels. Unlike <<<>>>, these can express that all blocks are resident at once, a cluster, an early
+/// beginning and more than 48 KiB of shared memory. They return a status of their own, so an error that the caller has
+/// left behind is neither reported nor cleared. The textbook rungs use <<<>>>.
+///
+/// A kernel in a header is a template, so that a program has one copy of it: nvcc ignores `inline` at kernels.
 namespace StreamCompaction {
 
 /// The properties of `kernel` on the current device, for blocks of `threads` threads and `sharedBytes` bytes of dynamic
@@ -19,6 +22,13 @@ namespace StreamCompaction {
 template <auto kernel>
 [[nodiscard]] KernelProperties onCurrentDevice(int threads, std::size_t sharedBytes = 0) {
     return propertiesOnCurrentDevice(reinterpret_cast<const void*>(kernel), threads, sharedBytes);
+}
+
+/// The blocks of the largest cluster of `kernel` that the current device can launch; 0 if it has no clusters. A launch
+/// of a cluster asks this first.
+template <auto kernel>
+[[nodiscard]] unsigned largestCluster(int threads, std::size_t sharedBytes) {
+    return allowClusters(reinterpret_cast<const void*>(kernel), threads, sharedBytes);
 }
 
 /// How the blocks of a launch begin.
@@ -32,7 +42,7 @@ enum class Begin {
 struct LaunchShape {
     std::size_t blocks;
     int threads;                  ///< per block
-    std::size_t sharedBytes = 0;  ///< of dynamic shared memory per block; above 48 KiB ask `onCurrentDevice` first
+    std::size_t sharedBytes = 0;  ///< of dynamic shared memory per block
     Begin begin = Begin::Normal;
 
     /// How a multiprocessor divides its memory between shared memory and the first-level cache during the launch. By
@@ -42,6 +52,12 @@ struct LaunchShape {
     /// The place of the launch in error messages.
     std::source_location where = std::source_location::current();
 };
+
+/// The shape of a launch as by <<<blocks, threads>>>, for kernels that keep nothing in shared memory.
+[[nodiscard]] inline LaunchShape plainShape(std::size_t blocks, int threads,
+                                            std::source_location where = std::source_location::current()) {
+    return {.blocks = blocks, .threads = threads, .carveout = cudaSharedmemCarveoutDefault, .where = where};
+}
 
 /// The kernel's name as the compiler prints it, without namespaces and template arguments.
 template <auto kernel>
@@ -74,13 +90,49 @@ class LaunchConfig {
     cudaLaunchConfig_t config_{};
 };
 
+/// The status of enqueueing `kernel(arguments...)`.
+template <auto kernel, typename... Arguments>
+[[nodiscard]] cudaError_t enqueue(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+    const LaunchConfig config(reinterpret_cast<const void*>(kernel), nameOf<kernel>(), shape, stream);
+    return cudaLaunchKernelEx(config.get(), kernel, arguments...);
+}
+
 /// Enqueues `kernel(arguments...)`; neither allocates nor synchronises. Throws std::invalid_argument for more blocks
 /// than a grid has, 2^31 - 1, and CudaError if the launch fails.
 template <auto kernel, typename... Arguments>
 void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
-    constexpr std::string_view name = nameOf<kernel>();
-    const LaunchConfig config(reinterpret_cast<const void*>(kernel), name, shape, stream);
-    Common::checkCUDAError(cudaLaunchKernelEx(config.get(), kernel, arguments...), name, shape.where);
+    Common::checkCUDAError(enqueue<kernel>(shape, stream, arguments...), nameOf<kernel>(), shape.where);
+}
+
+/// The same for blocks that are to begin all at once. Returns false if the card refuses that: under MPS and in a green
+/// context it has fewer multiprocessors than it says. The caller then takes another way, or fewer blocks. CUDA
+/// remembers only the last error, so one that was left behind before is lost in that case.
+template <auto kernel, typename... Arguments>
+[[nodiscard]] bool tryLaunch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+    const cudaError_t status = enqueue<kernel>(shape, stream, arguments...);
+    if (status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorInvalidClusterSize) {
+        cudaGetLastError();  // clears the error, because the caller goes on
+        return false;
+    }
+    Common::checkCUDAError(status, nameOf<kernel>(), shape.where);
+    return true;
+}
+
+/// Enqueues a kernel whose blocks meet (GridChain). Returns false if the card cannot hold them all at once. A single
+/// block meets nobody, so it always can.
+template <auto kernel, typename... Arguments>
+[[nodiscard]] bool launchTogether(std::size_t blocks, int threads, cudaStream_t stream, Arguments... arguments) {
+    return blocks <= onCurrentDevice<kernel>(threads).residentBlocks &&
+           tryLaunch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream,
+                             arguments...);
+}
+
+/// Calls `launchWith(blocks)` with fewer and fewer blocks until it returns true. It may not refuse a single block.
+template <typename Launch>
+void launchAtMost(std::size_t blocks, const Launch& launchWith) {
+    while (!launchWith(blocks)) {
+        blocks /= 2;
+    }
 }
 
 }  // namespace StreamCompaction

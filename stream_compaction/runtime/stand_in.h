@@ -13,7 +13,7 @@ namespace StreamCompaction::StandIn {
 inline int refuse(const std::string& reason, int n, const int* odata, const int* idata) {
     Arguments::requireHostArrays(n, odata, idata);
     if (n > 0) {
-        throw CudaError(reason);
+        throw CudaError(reason, CudaError::notSupported);
     }
     return 0;
 }

@@ -114,17 +114,19 @@ struct SegmentedSort {
         constexpr auto kernel = Segments::kernSortLongSegments<Bits, Value, Offset, Count>;
         constexpr int threadsPerBlock = Segments::SmallTile::threads;
         constexpr std::size_t sharedBytes = sizeof(Segments::LongStorage<Bits, Value>);
-        const std::size_t blocks = std::min<std::size_t>(
+        const std::size_t mostResident = std::min<std::size_t>(
             {mostLong, mostBlocks, onCurrentDevice<kernel>(threadsPerBlock, sharedBytes).residentBlocks});
-        if (blocks == 0) {
-            throw CudaError("segmented sort: the device has too little shared memory");
+        if (mostResident == 0) {
+            Common::throwTooLittleSharedMemory("segmented sort");
         }
         const auto spare = Radix::takeElements<Bits, Value>(arena, most);
         const bool mayBeHuge = most >= Segments::leastHuge<Bits, Value>;
-        launch<kernel>({blocks, threadsPerBlock, sharedBytes, mayBeHuge ? Begin::Cooperative : Begin::Programmatic},
-                       stream, n, out, spare, in, segments, longSegments,
-                       mayBeHuge ? arena.take<std::uint64_t>(Segments::Team::countsOf(mostBlocks)) : nullptr,
-                       DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
+        auto* const counts = mayBeHuge ? arena.take<std::uint64_t>(Segments::Team::countsOf(mostBlocks)) : nullptr;
+        launchAtMost(mostResident, [&](std::size_t blocks) {
+            return tryLaunch<kernel>(
+                {blocks, threadsPerBlock, sharedBytes, mayBeHuge ? Begin::Cooperative : Begin::Programmatic}, stream, n,
+                out, spare, in, segments, longSegments, counts, DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
+        });
     }
 
     /// Sorts the segments that are not too long for a warp, and lists the others.

@@ -514,8 +514,8 @@ struct CompactLauncher {
     void operator()(const Source& in, T* out, T* rejected, std::size_t* count, Count n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const;
 
-    /// Launches blocks of the given shape that are all resident and scatter from registers. Returns false if the
-    /// elements do not fit into their registers.
+    /// Launches blocks of the given shape that are all resident and scatter from registers. Returns false if an element
+    /// takes too many registers, or if the card cannot hold as many blocks as the array needs.
     template <typename Shape, typename Source, typename T, typename Count, typename Predicate>
     [[nodiscard]] bool compactResident(Shape, const Source& in, T* out, T* rejected, std::size_t* count, Count n,
                                        Predicate keep, ScratchArena arena, cudaStream_t stream) const {
@@ -527,12 +527,8 @@ struct CompactLauncher {
         } else {
             constexpr auto kernel = kernCompactResident<Tile, rejects, Source, T, Predicate, Count>;
             const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
-            if (blocks > onCurrentDevice<kernel>(Tile::threads).residentBlocks) {
-                return false;
-            }
-            launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                           rejected, count, GridChain<std::uint32_t>{arena.take<std::uint32_t>(blocks)}, in, keep);
-            return true;
+            return launchTogether<kernel>(blocks, Tile::threads, stream, n, out, rejected, count,
+                                          GridChain<std::uint32_t>{arena.take<std::uint32_t>(blocks)}, in, keep);
         }
     }
 
@@ -544,12 +540,9 @@ struct CompactLauncher {
         using Chain = GridChain<LookBack::Count>;
         constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
         const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
-        if (!canMeet<kernel>(blocks, Tile::threads)) {
-            return false;
-        }
-        launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                       rejected, count, Chain{arena.take<LookBack::Count>(blocks)}, in, TileOrder::BlockIndex, keep);
-        return true;
+        return blocks <= mostMeetingBlocks &&
+               launchTogether<kernel>(blocks, Tile::threads, stream, n, out, rejected, count,
+                                      Chain{arena.take<LookBack::Count>(blocks)}, in, TileOrder::BlockIndex, keep);
     }
 
     /// By look-back over tiles of the given shape.

@@ -210,12 +210,9 @@ struct CompactFlagged {
         using Chain = GridChain<LookBack::Count>;
         constexpr auto kernel = kernCompactFlagged<Shape, Chain, Source, Flags, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
-        if (!canMeet<kernel>(tiles, Shape::threads)) {
-            return false;
-        }
-        launch<kernel>({tiles, Shape::threads, 0, tiles > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                       count, Chain{arena.take<LookBack::Count>(tiles)}, source, flags, TileOrder::BlockIndex, keep);
-        return true;
+        return tiles <= mostMeetingBlocks && launchTogether<kernel>(tiles, Shape::threads, stream, n, out, count,
+                                                                    Chain{arena.take<LookBack::Count>(tiles)}, source,
+                                                                    flags, TileOrder::BlockIndex, keep);
     }
 
     /// Over tiles of the given shape, by look-back.

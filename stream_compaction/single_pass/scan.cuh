@@ -253,8 +253,8 @@ struct Scan {
                                  scratchBytesFor<std::uint64_t>(ReproducibleChain<T>::wordsFor(tiles)));
     }
 
-    /// Launches blocks of the given shape that are all resident. Returns false if the array does not fit into their
-    /// registers.
+    /// Launches blocks of the given shape that are all resident. Returns false if the card cannot hold as many as the
+    /// array needs. `first()` may have been called then.
     template <typename Shape, typename Source, typename Out, typename Count, typename Op, typename Initial,
               typename First = DoNothing>
     [[nodiscard]] bool scanResident(Shape, const Source& source, Out* out, Count n, Op op, Initial initial,
@@ -267,9 +267,8 @@ struct Scan {
             return false;
         }
         callFirst(first, stream);
-        launch<kernel>({blocks, Tile::threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream, n, out,
-                       GridChain<T>{arena.take<T>(blocks)}, source, initial, kind == ScanKind::Inclusive, op);
-        return true;
+        return launchTogether<kernel>(blocks, Tile::threads, stream, n, out, GridChain<T>{arena.take<T>(blocks)},
+                                      source, initial, kind == ScanKind::Inclusive, op);
     }
 
     /// By look-back over tiles of the given shape.

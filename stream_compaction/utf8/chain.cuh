@@ -142,22 +142,24 @@ struct ChainTiles {
     }
 };
 
-/// Calls `launch(chain, tiles, begin)` for the chain that suits the number of tiles. A TextGridChain is for few tiles
-/// whose blocks are all resident, and takes no other launch. A TextLookBackChain takes clearWords() before. `order`
-/// says how the blocks of a TextLookBackChain get their tiles.
-template <typename Launch>
+/// Calls `tryLaunch(chain, tiles, begin)` for the chain that suits the number of tiles. A TextGridChain is for few
+/// tiles whose blocks are all resident, and takes no other launch. A TextLookBackChain takes clearWords() before, and
+/// also serves if `tryLaunch` has returned false. `order` says how the blocks of a TextLookBackChain get their tiles.
+template <typename TryLaunch>
 void launchChain(ChainTiles tiles, unsigned residentBlocks, TileOrder order, Result* result, std::uint64_t count,
-                 ScratchArena arena, cudaStream_t stream, Launch&& launch) {
+                 ScratchArena arena, cudaStream_t stream, TryLaunch&& tryLaunch) {
     const Card& card = rowFor(currentDevice().multiprocessors, cards);
     if (tiles.together <= std::min<std::size_t>(card.mostTogether, residentBlocks)) {
-        launch(TextGridChain{{arena.take<std::uint32_t>(tiles.together)}, result}, tiles.together,
-               tiles.together == 1 ? Begin::Normal : Begin::Cooperative);
-        return;
+        ScratchArena rest = arena;
+        if (tryLaunch(TextGridChain{{rest.take<std::uint32_t>(tiles.together)}, result}, tiles.together,
+                      tiles.together == 1 ? Begin::Normal : Begin::Cooperative)) {
+            return;
+        }
     }
     const std::size_t words = LookBackChain<LookBack::Count>::wordsFor(tiles.statuses);
     const TextLookBackChain chain{{arena.take<std::uint64_t>(words), tiles.byLookBack}, order, result};
     clearWords(chain.chain.words, words, stream, BeginResult{result, count});
-    launch(chain, tiles.byLookBack, Begin::Programmatic);
+    (void)tryLaunch(chain, tiles.byLookBack, Begin::Programmatic);
 }
 
 }  // namespace StreamCompaction::Utf8

@@ -49,8 +49,7 @@ class ChunkDecoder::Slot {
         Common::checkCUDAError(cudaMemcpyAsync(in_.data(), chunk.data(), chunk.size(), cudaMemcpyHostToDevice, stream_),
                                "cudaMemcpyAsync to the device");
         operation(in_.data(), out_.data(), result_.data(), chunk.size(), scratch_.bytes(), stream_);
-        kernTell<<<1, 1, 0, stream_>>>(result_.data(), told_.elements().data());
-        Common::checkCUDAError("kernTell");
+        launch<kernTell>(plainShape(1, 1), stream_, result_.data(), told_.elements().data());
     }
     /// Waits for the decoding.
     [[nodiscard]] Result result() const {

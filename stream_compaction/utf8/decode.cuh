@@ -411,16 +411,17 @@ void DecodeWith<SomeErrors>::decode(const Text& text, const std::uint8_t* in, To
     }
     withErrors(errors, [&](auto mode) {
         constexpr auto together = kernDecode<To, mode(), TextGridChain, Text>;
-        launchChain(
-            tiles([&text](int bytes) { return text.tiles(bytes); }),
-            onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks, orderFor<Count>(order),
-            result, countAtBegin(errors), arena, stream, [&](auto chain, std::size_t tiles, Begin begin) {
-                using Chain = decltype(chain);
-                constexpr auto kernel = kernDecode<To, mode(), Chain, Text>;
-                constexpr int threads = DecodeShape<Chain>::threads;
-                launch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, threads), threads, 0, begin},
-                               stream, text, out, bom, chain);
-            });
+        launchChain(tiles([&text](int bytes) { return text.tiles(bytes); }),
+                    onCurrentDevice<together>(DecodeShape<TextGridChain>::threads).residentBlocks,
+                    orderFor<Count>(order), result, countAtBegin(errors), arena, stream,
+                    [&](auto chain, std::size_t tiles, Begin begin) {
+                        using Chain = decltype(chain);
+                        constexpr auto kernel = kernDecode<To, mode(), Chain, Text>;
+                        constexpr int threads = DecodeShape<Chain>::threads;
+                        return tryLaunch<kernel>(
+                            {blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, threads), threads, 0, begin}, stream,
+                            text, out, bom, chain);
+                    });
     });
 }
 
@@ -489,7 +490,7 @@ struct ValidateWith {
                             using Chain = decltype(chain);
                             constexpr auto kernel = kernValidate<To, counted, Chain, Text>;
                             constexpr int threads = ValidateShape::threads;
-                            launch<kernel>(
+                            return tryLaunch<kernel>(
                                 {blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, threads), threads, 0, begin},
                                 stream, text, chain);
                         });

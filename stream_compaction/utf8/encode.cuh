@@ -536,9 +536,9 @@ void EncodeWith<SomeErrors>::encode(const Text& text, const From* in, std::uint8
                     result, countAtBegin(errors), arena, stream, [&](auto chain, std::size_t, Begin begin) {
                         using Chain = decltype(chain);
                         constexpr auto kernel = kernEncode<From, mode(), Chain, Text>;
-                        launch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, Shape::threads),
-                                        Shape::threads, 0, begin},
-                                       stream, text, out, chain);
+                        return tryLaunch<kernel>({blocksForTiles<kernel, TileCount<Text, Chain>>(tiles, Shape::threads),
+                                                  Shape::threads, 0, begin},
+                                                 stream, text, out, chain);
                     });
     });
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "stream_compaction/common.cuh"
+#include "stream_compaction/runtime/chevrons.h"
 #include "stream_compaction/utf8/lead_rule.h"
 #include "stream_compaction/utf8/report.cuh"
 #include "stream_compaction/utf8/unit.h"
@@ -19,8 +20,9 @@ __device__ inline std::uint32_t windowAround(const std::uint8_t* text, std::size
 
 /// emits[i] = 1 where byte i begins a unit that goes to the output, else 0. Finds the first error, too. Work O(n),
 /// steps O(1).
-static __global__ void kernMapToEmits(std::size_t n, std::uint8_t* emits, Result* result, const std::uint8_t* text,
-                                      Errors errors, Bom bom) {
+template <typename Bool>
+__global__ void kernMapToEmits(std::size_t n, Bool* emits, Result* result, const std::uint8_t* text, Errors errors,
+                               Bom bom) {
     const std::size_t i = Common::globalThreadIndex();
     if (i >= n) {
         return;
@@ -92,12 +94,12 @@ struct TextbookDecode {
         withIndexType(n, [&]<typename Index>(Index) {
             auto* indices = arena.take<Index>(n);
             kernMapToEmits<<<blocks, blockSize, 0, stream>>>(n, emits, result, in, errors, bom);
-            Common::checkCUDAError("kernMapToEmits");
+            Common::checkLaunch("kernMapToEmits");
             scan(emits, indices, n, arena.rest(), stream);
             kernScatterCodePoints<<<blocks, blockSize, 0, stream>>>(n, out, in, emits, indices);
-            Common::checkCUDAError("kernScatterCodePoints");
+            Common::checkLaunch("kernScatterCodePoints");
             kernCountEmitted<<<1, 1, 0, stream>>>(n, result, emits, indices, errors);
-            Common::checkCUDAError("kernCountEmitted");
+            Common::checkLaunch("kernCountEmitted");
         });
     }
 };

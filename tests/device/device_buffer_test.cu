@@ -46,14 +46,20 @@ TEST_F(DeviceBufferTest, OutOfMemoryNamesTheBytesAskedForAndFree) {
         const std::string message = error.what();
         EXPECT_NE(message.find("1125899906842624 bytes"), std::string::npos) << message;
         EXPECT_NE(message.find("bytes are free"), std::string::npos) << message;
+        EXPECT_EQ(error.code(), cudaErrorMemoryAllocation);
     }
     EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "the failure must not surface at a later check";
     EXPECT_THROW(DeviceBuffer<double>(static_cast<std::size_t>(-1)), CudaError);
 }
 
 TEST_F(DeviceBufferTest, AFailureIsReportedOnce) {
-    EXPECT_THROW(Common::checkCUDAError(cudaMemset(nullptr, 0, 1), "cudaMemset of no memory"), CudaError);
-    EXPECT_NO_THROW(Common::checkCUDAError("an unrelated call"));
+    try {
+        Common::checkCUDAError(cudaMemset(nullptr, 0, 1), "cudaMemset of no memory");
+        FAIL();
+    } catch (const CudaError& error) {
+        EXPECT_EQ(error.code(), cudaErrorInvalidValue);
+    }
+    EXPECT_NO_THROW(Common::checkLaunch("an unrelated call"));
 }
 
 }  // namespace

@@ -809,18 +809,19 @@ TEST_F(DeviceCountTest, NegativeNumbersAreRefused) {
 
 /// An operation, and the arrays that it writes.
 struct Written {
+    template <typename Call>
+    Written(const char* name, Call call, std::vector<void*> outputs)
+        : name(name), call(call), callByNumber(call), outputs(std::move(outputs)) {}
+
     const char* name;
     std::function<void(Arrays&, CountInDeviceMemory)> call;
+    std::function<void(Arrays&, std::size_t)> callByNumber;
     std::vector<void*> outputs;
 };
 
-// Every operation that takes a count in device memory refuses one that it would overwrite. It also refuses to write
-// `exceeded` where it reads.
-TEST_F(DeviceCountTest, ArraysAreNeitherTheCountNorExceeded) {
-    constexpr std::size_t capacity = 100;
-    Arrays a(capacity);
-    DeviceBuffer<std::byte> memory(1 << 20);
-    DeviceBuffer<std::size_t> other(1);
+/// Calls `work(operation)` for every operation that takes a count in device memory.
+template <typename Work>
+void forEveryOperation(Arrays& a, DeviceBuffer<std::byte>& memory, const Work& work) {
     const Word* const in = std::as_const(a.in).data();
     const auto scratch = [&] { return memory.bytes(); };
     void* const out = a.out.data();
@@ -878,7 +879,7 @@ TEST_F(DeviceCountTest, ArraysAreNeitherTheCountNorExceeded) {
          {out, otherOut}},
         {"TopK",
          [&](Arrays& to, auto n) {
-             Radix::TopK{}(in, to.out.data(), in, to.otherOut.data(), n, n.capacity, scratch(), nullptr);
+             Radix::TopK{}(in, to.out.data(), in, to.otherOut.data(), n, capacityOf(n), scratch(), nullptr);
          },
          {out, otherOut}},
         {"MultiPartition",
@@ -905,23 +906,65 @@ TEST_F(DeviceCountTest, ArraysAreNeitherTheCountNorExceeded) {
          {out, counts}},
         {"Validate", [&](Arrays&, auto n) { Utf8::Validate{}(bytes, result, n, scratch(), nullptr); }, {counts}},
     };
-    for (const auto& [name, call, outputs] : operations) {
-        SCOPED_TRACE(name);
-        for (void* const output : outputs) {
+    for (const Written& operation : operations) {
+        SCOPED_TRACE(operation.name);
+        work(operation);
+    }
+}
+
+// Every operation that takes a count in device memory refuses one that it would overwrite. It also refuses to write
+// `exceeded` where it reads.
+TEST_F(DeviceCountTest, ArraysAreNeitherTheCountNorExceeded) {
+    constexpr std::size_t capacity = 100;
+    Arrays a(capacity);
+    DeviceBuffer<std::byte> memory(1 << 20);
+    const auto scratch = [&] { return memory.bytes(); };
+    const Word* const in = std::as_const(a.in).data();
+    DeviceBuffer<std::size_t> other(1);
+    forEveryOperation(a, memory, [&](const Written& operation) {
+        for (void* const output : operation.outputs) {
             const CountInDeviceMemory asCount{static_cast<const std::size_t*>(output), capacity};
-            EXPECT_THROW(call(a, asCount), std::invalid_argument);
+            EXPECT_THROW(operation.call(a, asCount), std::invalid_argument);
             const CountInDeviceMemory asExceeded{other.data(), capacity, static_cast<bool*>(output)};
-            EXPECT_THROW(call(a, asExceeded), std::invalid_argument);
+            EXPECT_THROW(operation.call(a, asExceeded), std::invalid_argument);
         }
         const CountInDeviceMemory inAsExceeded{other.data(), capacity, reinterpret_cast<bool*>(a.in.data())};
-        EXPECT_THROW(call(a, inAsExceeded), std::invalid_argument);
-    }
+        EXPECT_THROW(operation.call(a, inAsExceeded), std::invalid_argument);
+    });
 
     DeviceBuffer<Word> heads(capacity);
     const Word* const flags = heads.data();
     const CountInDeviceMemory n{other.data(), capacity, reinterpret_cast<bool*>(heads.data())};
     EXPECT_THROW(SegmentedScan{}(in, flags, a.out.data(), n, scratch(), nullptr), std::invalid_argument);
     EXPECT_THROW(SegmentedScan{}(in, segmentsAt(flags, 1), a.out.data(), n, scratch(), nullptr), std::invalid_argument);
+}
+
+// An error that the caller has not looked at is neither reported by an operation nor cleared.
+TEST_F(DeviceCountTest, AnErrorOfTheCallerStays) {
+    for (const std::size_t capacity : {std::size_t{700}, std::size_t{150000}}) {
+        SCOPED_TRACE("capacity " + std::to_string(capacity));
+        Arrays a(capacity);
+        DeviceCount count(capacity);
+        count.set(capacity / 2 + 1);
+        DeviceBuffer<std::byte> memory((std::size_t{1} << 23) + 64 * capacity);
+        const auto written = [&](const Written& operation) {
+            a.poison();
+            operation.call(a, count.get());
+            auto words = a.out.read(capacity);
+            auto counts = a.counts.read(Arrays::countsSize);
+            operation.callByNumber(a, capacity);
+            std::ranges::copy(a.out.read(capacity), std::back_inserter(words));
+            std::ranges::copy(a.counts.read(Arrays::countsSize), std::back_inserter(counts));
+            return std::pair(words, counts);
+        };
+        forEveryOperation(a, memory, [&](const Written& operation) {
+            const auto expected = written(operation);
+            void* tooMuch = nullptr;
+            ASSERT_EQ(cudaMalloc(&tooMuch, std::size_t{1} << 50), cudaErrorMemoryAllocation);
+            EXPECT_EQ(written(operation), expected);
+            EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
+        });
+    }
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "stream_compaction/cuda_stream.h"
 #include "stream_compaction/device_buffer.h"
 #include "stream_compaction/runtime/block_size.h"
+#include "stream_compaction/runtime/chevrons.h"
 
 /// Shared by the tests of the device layer: random values, guarded arrays, streams, sizes.
 namespace StreamCompaction::Testing {
@@ -98,7 +99,7 @@ template <typename Value>
 [[nodiscard]] auto deviceArray(std::size_t n, Value value) {
     DeviceBuffer<decltype(value(0))> array(n);
     kernTabulate<<<Common::blocksFor(n, 256), 256>>>(n, array.data(), value);
-    Common::checkCUDAError("kernTabulate");
+    Common::checkLaunch("kernTabulate");
     return array;
 }
 
@@ -295,7 +296,7 @@ template <typename T, typename Expected>
     const unsigned long long none = 0;
     DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
     kernCountWrong<<<Common::blocksFor(n, 256), 256>>>(n, actual, expected, wrong.data());
-    Common::checkCUDAError("kernCountWrong");
+    Common::checkLaunch("kernCountWrong");
     unsigned long long result = 0;
     wrong.copyTo({&result, 1});
     return result;

@@ -27,11 +27,51 @@ TEST_F(KernelLaunchTest, AnswersEachShapeOfBlocks) {
     EXPECT_EQ(onCurrentDevice<kernMarkTheLast>(64, std::size_t{1} << 30).residentBlocks, 0U);
 }
 
-TEST_F(KernelLaunchTest, WhatOneShapeIsAllowedStaysAllowed) {
+template <int>
+__global__ void kernOfOwn() {}
+
+// CUDA answers for what a kernel is allowed. So it is allowed everything here, after the question.
+TEST_F(KernelLaunchTest, AnswersAsCudaDoes) {
+    constexpr auto kernel = kernOfOwn<0>;
+    const auto* const address = reinterpret_cast<const void*>(kernel);
+    const auto most = static_cast<int>(currentDevice().sharedBytesPerBlock);
+    std::vector<int> answers;
+    const auto forEachShape = [&](auto ask) {
+        for (const int threads : {32, 64, 256, 1024}) {
+            for (int sharedBytes = 0; sharedBytes <= most; sharedBytes += 200) {
+                ask(threads, sharedBytes);
+            }
+        }
+    };
+    forEachShape([&](int threads, int sharedBytes) {
+        answers.push_back(onCurrentDevice<kernel>(threads, sharedBytes).blocksPerMultiprocessor);
+    });
+    cudaFuncAttributes attributes{};
+    ASSERT_EQ(cudaFuncGetAttributes(&attributes, address), cudaSuccess);
+    EXPECT_LE(attributes.maxDynamicSharedSizeBytes, 48 << 10) << "a question has changed the kernel";
+    ASSERT_EQ(cudaFuncSetAttribute(address, cudaFuncAttributeMaxDynamicSharedMemorySize, most), cudaSuccess);
+    std::size_t i = 0;
+    forEachShape([&](int threads, int sharedBytes) {
+        int expected = 0;
+        ASSERT_EQ(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&expected, address, threads, sharedBytes), cudaSuccess);
+        ASSERT_EQ(answers[i++], expected) << threads << " threads, " << sharedBytes << " bytes";
+    });
+}
+
+TEST_F(KernelLaunchTest, RemembersAsManyAnswersForAnySharedMemory) {
+    constexpr auto kernel = kernOfOwn<1>;
+    const std::size_t before = rememberedAnswers();
+    for (std::size_t sharedBytes = 0; sharedBytes < 1000; ++sharedBytes) {
+        EXPECT_GT(onCurrentDevice<kernel>(64, sharedBytes).residentBlocks, 0U);
+        launch<kernel>({1, 64, sharedBytes}, nullptr);
+    }
+    EXPECT_EQ(rememberedAnswers(), before + 1);
+}
+
+TEST_F(KernelLaunchTest, ALaunchAllowsItsSharedMemory) {
     constexpr std::size_t sharedBytes = 60 << 10;
-    ASSERT_GT(onCurrentDevice<kernMarkTheLast>(64, sharedBytes).residentBlocks, 0U);
-    ASSERT_GT(onCurrentDevice<kernMarkTheLast>(64, 128).residentBlocks, 0U);
     GuardedArray<int> marks(2);
+    launch<kernMarkTheLast>({1, 64, 128}, nullptr, marks.data(), 0U);
     launch<kernMarkTheLast>({2, 64, sharedBytes}, nullptr, marks.data(),
                             static_cast<unsigned>(sharedBytes / sizeof(int)));
     EXPECT_EQ(marks.read(2), std::vector<int>(2, 1));
@@ -64,7 +104,17 @@ TEST_F(KernelLaunchTest, AFailureNamesTheKernelAndThePlaceOfTheLaunch) {
     } catch (const CudaError& error) {
         const std::string message = error.what();
         EXPECT_NE(message.find("kernMarkTheLast failed at "), std::string::npos) << message;
+        EXPECT_NE(message.find(cudaGetErrorName(static_cast<cudaError_t>(error.code()))), std::string::npos) << message;
         EXPECT_NE(message.find("kernel_launch_test.cu:" + std::to_string(line) + ":"), std::string::npos) << message;
+    }
+}
+
+TEST(TooLittleSharedMemory, HasACode) {
+    try {
+        Common::throwTooLittleSharedMemory("sort");
+    } catch (const CudaError& error) {
+        EXPECT_STREQ(error.what(), "sort: the device has too little shared memory");
+        EXPECT_EQ(error.code(), cudaErrorLaunchOutOfResources);
     }
 }
 

@@ -488,6 +488,19 @@ TEST_F(OutOfCoreTest, RefusesBadArguments) {
     EXPECT_THROW(OutOfCore::Compact({.devices = {0, 1000}}), std::invalid_argument);
 }
 
+// An error that the caller has not looked at is neither reported nor cleared.
+TEST_F(OutOfCoreSortTest, AnErrorOfTheCallerStays) {
+    void* tooMuch = nullptr;
+    ASSERT_EQ(cudaMalloc(&tooMuch, std::size_t{1} << 50), cudaErrorMemoryAllocation);
+    const auto keys = hostArray(30011, RandomValue<int>{88});
+    OutOfCore::Sort sort({.deviceBytes = 200'000});
+    expectSorted<int>(sort, {}, keys);
+    OutOfCore::Scan scan({.deviceBytes = 100'000});
+    std::vector<int> sums(keys.size());
+    EXPECT_NO_THROW(scan(keys, sums));
+    EXPECT_EQ(cudaGetLastError(), cudaErrorMemoryAllocation);
+}
+
 TEST_F(OutOfCoreTest, KeepsItsMemory) {
     std::vector<int> array(30011, 1);
     OutOfCore::Scan scan({.deviceBytes = 100'000});

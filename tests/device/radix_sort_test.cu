@@ -566,7 +566,7 @@ TEST_F(RadixSortTest, MoreThan2To31Keys) {
         DeviceBuffer<unsigned long long> results(2);
         Common::checkCUDAError(cudaMemset(results.data(), 0, results.byteCount()), "cudaMemset");
         kernInspect<<<Common::blocksFor(n, 256), 256>>>(n, keys.data(), results.data(), results.data() + 1);
-        Common::checkCUDAError("kernInspect");
+        Common::checkLaunch("kernInspect");
         std::array<unsigned long long, 2> host{};
         results.copyTo(host);
         return host;

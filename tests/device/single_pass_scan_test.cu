@@ -344,7 +344,7 @@ TEST_F(SinglePassScanTest, AMillionCallsOnTheSameScratch) {
                                                                wrong.data());
         }
     }
-    Common::checkCUDAError("calls");
+    Common::checkLaunch("calls");
     unsigned long long result = 0;
     wrong.copyTo({&result, 1});
     EXPECT_EQ(result, 0U);

@@ -725,7 +725,7 @@ void expectEverySequenceOfFourBytes() {
         kernCountOfRecords<skips><<<blocks, 256>>>(from, records, counts.data());
         scan(std::as_const(counts).data(), counts.data(), records, scratch.bytes(), nullptr);
         kernCompareRecords<skips><<<blocks, 256>>>(from, records, counts.data(), out.data(), wrong.data());
-        Common::checkCUDAError("kernCompareRecords");
+        Common::checkLaunch("kernCompareRecords");
     }
     unsigned long long found = 0;
     wrong.copyTo({&found, 1});

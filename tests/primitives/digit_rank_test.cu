@@ -4,6 +4,7 @@
 #include "../device/device_fixture.cuh"
 #include "stream_compaction/primitives/digit_rank.cuh"
 #include "stream_compaction/primitives/key_coding.cuh"
+#include "stream_compaction/runtime/chevrons.h"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -65,7 +66,7 @@ class DigitRankTest : public DeviceTest {
         GuardedArray<std::uint32_t> deviceFirstRanks(digitValues);
         kernRankDigits<Ranks, threads, rows>
             <<<1, threads>>>(deviceDigits.data(), deviceRanks.data(), deviceTotals.data(), deviceFirstRanks.data());
-        Common::checkCUDAError("kernRankDigits");
+        Common::checkLaunch("kernRankDigits");
         EXPECT_TRUE(sameBits(deviceRanks.read(digits.size()), ranks));
         EXPECT_TRUE(sameBits(deviceTotals.read(digitValues), totals));
         EXPECT_TRUE(sameBits(deviceFirstRanks.read(digitValues), firstRanks));

@@ -30,7 +30,7 @@ class PackedRegistersTest : public DeviceTest {
         const DeviceBuffer<std::uint32_t> in{std::span<const std::uint32_t>(numbers)};
         GuardedArray<std::uint32_t> out(numbers.size());
         kernPackAndUnpack<Small, count><<<1, threads>>>(in.data(), out.data());
-        Common::checkCUDAError("kernPackAndUnpack");
+        Common::checkLaunch("kernPackAndUnpack");
         EXPECT_TRUE(sameBits(out.read(numbers.size()), numbers)) << count << " of " << sizeof(Small) << " bytes";
     }
 };

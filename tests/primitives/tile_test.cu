@@ -77,7 +77,7 @@ class TileTest : public DeviceTest {
                 GuardedArray<T> out(n, outOffset);
                 out.poison(n, nullptr);
                 copy(n, out.data(), deviceIn.data() + inOffset);
-                Common::checkCUDAError("copy");
+                Common::checkLaunch("copy");
                 ASSERT_TRUE(sameBits(out.read(n), std::vector<T>(in.begin() + inOffset, in.end())))
                     << "n = " << n << ", offsets " << inOffset << " and " << outOffset;
             }
@@ -111,7 +111,7 @@ TYPED_TEST(TileTest, RunsOfEveryPlaceAndLength) {
                 GuardedArray<TypeParam> out(count, offset);
                 out.poison(count, nullptr);
                 kernCopyRun<<<1, 64>>>(out.data(), deviceIn.data(), n, first, count);
-                Common::checkCUDAError("kernCopyRun");
+                Common::checkLaunch("kernCopyRun");
                 const std::vector<TypeParam> expected(in.begin() + first, in.begin() + first + count);
                 ASSERT_TRUE(sameBits(out.read(count), expected)) << offset << ", " << first << ", " << count;
             }

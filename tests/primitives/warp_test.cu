@@ -29,7 +29,7 @@ class WarpTest : public DeviceTest {
         }
         kernWarpAndBlock<warps><<<1, warps * Warp::lanes>>>(deviceIn.data(), results[0].data(), results[1].data(),
                                                             results[2].data(), results[3].data(), op);
-        Common::checkCUDAError("kernWarpAndBlock");
+        Common::checkLaunch("kernWarpAndBlock");
         std::array<std::vector<T>, 4> actual;
         for (std::size_t i = 0; i < results.size(); ++i) {
             actual[i].resize(in.size());

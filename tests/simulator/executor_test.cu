@@ -5,6 +5,8 @@
 
 #include "seeds.cuh"
 #include "stream_compaction/primitives/target.cuh"
+#include "stream_compaction/runtime/chevrons.h"
+#include "stream_compaction/runtime/launch.cuh"
 
 // Tests of the simulated card: what it guarantees, what it leaves open, and what it refuses.
 
@@ -58,7 +60,7 @@ class ExecutorTest : public SeededTest {
         const unsigned zero = 0;
         DeviceBuffer<unsigned> result{std::span(&zero, 1)};
         enqueue(result.data());
-        Common::checkCUDAError("the kernel");
+        Common::checkLaunch("the kernel");
         unsigned value = 0;
         result.copyTo({&value, 1});
         return value;
@@ -123,7 +125,7 @@ TEST_F(ExecutorTest, BlocksBeginInTheOrderOfTheCard) {
         const unsigned zero = 0;
         DeviceBuffer<unsigned> next{std::span(&zero, 1)};
         DeviceBuffer<unsigned> deviceOrder(blocks);
-        kernNoteBegin<<<blocks, 32, 200 << 10>>>(next.data(), deviceOrder.data());
+        launch<kernNoteBegin>({blocks, 32, 200 << 10}, nullptr, next.data(), deviceOrder.data());
         std::vector<unsigned> order(blocks);
         deviceOrder.copyTo(order);
         return order;
@@ -503,11 +505,26 @@ TEST_F(ExecutorTest, LaunchesThatAreRefused) {
     cooperative.id = cudaLaunchAttributeCooperative;
     EXPECT_EQ(launched(8, 1024, 0, &cooperative), cudaSuccess);
     EXPECT_EQ(launched(9, 1024, 0, &cooperative), cudaErrorCooperativeLaunchTooLarge);
+    Simulator::configure("available=3");
+    EXPECT_EQ(launched(6, 1024, 0, &cooperative), cudaSuccess);
+    EXPECT_EQ(launched(7, 1024, 0, &cooperative), cudaErrorCooperativeLaunchTooLarge);
+    EXPECT_EQ(launched(7, 1024), cudaSuccess);
 
     cudaLaunchAttribute cluster{};
     cluster.id = cudaLaunchAttributeClusterDimension;
     cluster.val.clusterDim = {2, 1, 1};
     const cudaLaunchAttribute early = beginEarly();
+    EXPECT_EQ(launched(7, 1024, 0, &cluster), cudaErrorInvalidConfiguration);
+    cluster.val.clusterDim = {7, 1, 1};
+    EXPECT_EQ(launched(7, 1024, 0, &cluster), cudaErrorInvalidClusterSize);
+    Simulator::configure("available=256");
+    EXPECT_EQ(launched(7, 1024, 0, &cluster), cudaSuccess);
+    cluster.val.clusterDim = {2, 1, 1};
+
+    EXPECT_EQ(launched(1, 32, 64 << 10), cudaErrorInvalidConfiguration) << "more than 48 KiB have to be asked for";
+    ASSERT_EQ(cudaFuncSetAttribute(reinterpret_cast<const void*>(kernFill), cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                   227 << 10),
+              cudaSuccess);
     for (const bool hasThem : {true, false}) {
         Simulator::configure(hasThem ? "capability=9.0" : "capability=7.5");
         EXPECT_EQ(launched(2, 32, 0, &cluster), hasThem ? cudaSuccess : cudaErrorInvalidConfiguration);

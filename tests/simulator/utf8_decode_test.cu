@@ -35,7 +35,7 @@ class SeededDecodeTest : public SeededUtf8Test {
                         residentBlocks(together), order, result, 0, arena, nullptr,
                         [=](auto chain, std::size_t tiles, Begin begin) {
                             using Chain = decltype(chain);
-                            launch<kernDecode<To, Errors::Replace, Chain>>(
+                            return tryLaunch<kernDecode<To, Errors::Replace, Chain>>(
                                 {tiles, DecodeShape<Chain>::threads, 0, begin}, nullptr, text, out, Bom::Keep, chain);
                         });
         });
@@ -81,7 +81,7 @@ TEST_F(SeededDecodeTest, Validate) {
             const TextInMemory text(in, n);
             launchChain({2, 2, 1}, residentBlocks(together), TileOrder::BlockIndex, result, 0, arena, nullptr,
                         [=](auto chain, std::size_t tiles, Begin begin) {
-                            launch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
+                            return tryLaunch<kernValidate<char32_t, Errors::Replace, decltype(chain)>>(
                                 {tiles, ValidateShape::threads, 0, begin}, nullptr, text, chain);
                         });
         });
@@ -98,7 +98,7 @@ TEST_F(SeededDecodeTest, ValidateByFewBlocks) {
             const CountedText text(in, CountInDeviceMemory{value.data(), most});
             launchChain({2, 2, 1}, residentBlocks(false), TileOrder::BlockIndex, result, 0, arena, nullptr,
                         [&](auto chain, std::size_t /*tiles*/, Begin begin) {
-                            launch<kernValidate<char32_t, Errors::Replace, decltype(chain), CountedText>>(
+                            return tryLaunch<kernValidate<char32_t, Errors::Replace, decltype(chain), CountedText>>(
                                 {1 + seed % 3, ValidateShape::threads, 0, begin}, nullptr, text, chain);
                         });
         });

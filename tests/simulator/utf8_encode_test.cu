@@ -33,7 +33,7 @@ class SeededEncodeTest : public SeededUtf8Test {
                 const std::size_t tiles = inMemory.tiles(Shape::bytes);
                 launchChain({tiles, tiles}, residentBlocks(together), order, result, 0, arena, nullptr,
                             [=](auto chain, std::size_t blocks, Begin begin) {
-                                launch<kernEncode<char16_t, Errors::Replace, decltype(chain)>>(
+                                return tryLaunch<kernEncode<char16_t, Errors::Replace, decltype(chain)>>(
                                     {blocks, Shape::threads, 0, begin}, nullptr, inMemory, out, chain);
                             });
             });

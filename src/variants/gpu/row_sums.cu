@@ -65,7 +65,7 @@ struct CompiledForTheseColumns {
 
 void checkCublas(cublasStatus_t status, std::string_view call) {
     if (status != CUBLAS_STATUS_SUCCESS) {
-        throw StreamCompaction::CudaError(std::string(call) + ": " + cublasGetStatusString(status));
+        throw StreamCompaction::CudaError(std::string(call) + ": " + cublasGetStatusString(status), cudaErrorUnknown);
     }
 }
 
