@@ -14,7 +14,7 @@ namespace StreamCompaction {
 inline constexpr std::size_t scratchAlignment = 256;
 
 /// The next multiple of the alignment.
-[[nodiscard]] constexpr std::size_t alignedForScratch(std::size_t bytes) {
+[[nodiscard]] __host__ __device__ constexpr std::size_t alignedForScratch(std::size_t bytes) {
     return Common::divideRoundUp(bytes, scratchAlignment) * scratchAlignment;
 }
 
