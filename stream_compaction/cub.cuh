@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -21,7 +22,7 @@ template <typename Call>
 [[nodiscard]] std::size_t queryScratchBytes(Call&& call) {
     std::size_t bytes = 0;
     Common::checkCUDAError(call(nullptr, bytes), "CUB's query for temporary storage");
-    return scratchBytesFor<std::byte>(bytes);
+    return scratchBytesFor<std::byte>(std::max<std::size_t>(bytes, 1));  // not 0, because null storage asks again
 }
 
 /// The most elements of an operation with kernels for 32-bit offsets alone, which are the faster ones.

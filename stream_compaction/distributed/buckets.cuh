@@ -107,7 +107,7 @@ struct OrdersOfRanks {
     [[nodiscard]] __device__ Radix::Elements<Bits, Value> of(int rank, const DigitCounts& told) const {
         const std::uint64_t keys = windowOf(window, rank) + countBytes;
         const std::size_t keyBytes = (told.n + roomBehindOrder(told.n, told.nOut)) * sizeof(Bits);
-        const std::size_t values = keys + alignedForScratch(keyBytes);
+        const std::size_t values = keys + Common::divideRoundUp(keyBytes, scratchAlignment) * scratchAlignment;
         return {reinterpret_cast<Bits*>(keys), reinterpret_cast<Value*>(values)};
     }
 };

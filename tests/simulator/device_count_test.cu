@@ -336,7 +336,7 @@ void expectSortedInSpans(std::size_t n, std::size_t most, std::uint64_t seed) {
     using Tile = Radix::SortShape<256, 2>;
     using Attempt = Radix::BucketAttempt<Tile, 2, 2>;
     using Way = Radix::InSpans<Radix::InPasses<Tile>, Tile, 256, Attempt>;
-    auto scratch = usedScratch(Way::scratchBytes<std::uint32_t, Value>(most, false));
+    UsedScratch scratch = usedScratch(Way::scratchBytes<std::uint32_t, Value>(most, false));
     EXPECT_TRUE((expectSorted<Way, Value>(n, most, seed, 32, scratch)));
     const auto state = scratch.first<Radix::SpanState>();
     EXPECT_EQ(state.mayEnd, n >= 256 && (Radix::hasValues<Value> || n > Attempt::mostElements));
