@@ -139,8 +139,7 @@ struct TopK {
                                           .parts = 0};
         launchAtMost(blocksFor(tiles), [&](std::size_t blocks) {
             filter.parts = static_cast<unsigned>(blocks * Shape::warps);
-            return tryLaunch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding,
-                                     counts);
+            return launchTogether<kernel>(blocks, threads, stream, n, rank, in, filter, coding, counts);
         });
         first(filter);
     }

@@ -21,6 +21,15 @@
 /// one warp.
 namespace StreamCompaction {
 
+/// A barrier of all threads of a grid whose blocks meet.
+__device__ inline void meetInGrid() {
+    if (gridDim.x > 1) {
+        cooperative_groups::this_grid().sync();
+    } else {
+        __syncthreads();
+    }
+}
+
 /// The sums that a block learns from its grid.
 template <typename T>
 struct GridSums {

@@ -401,7 +401,7 @@ template <typename Shape, typename Bits, typename Values>
 }
 
 /// Finds the candidates: draws a sample, finds the key of a rank in it, which is a bound of the first k, and keeps the
-/// keys within the bound. A cooperative launch. If there is to be no filter, or if so many keys are equal that it would
+/// keys within the bound. Its blocks meet. If there is to be no filter, or if so many keys are equal that it would
 /// let most through, it keeps none. It also clears the counts of the selection.
 ///
 /// The blocks draw the sample together. Behind a barrier each block finds the bound by itself. Each warp has a part of
@@ -419,7 +419,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 
     if (rank > 0) {
         drawSample(memory.sample, in.keys, n);
     }
-    cooperative_groups::this_grid().sync();
+    meetInGrid();
     std::uint64_t kept = 0;
     const unsigned warp = blockIdx.x * Shape::warps + Warp::index();
     if (rank > 0) {

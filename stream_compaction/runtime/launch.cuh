@@ -104,13 +104,16 @@ void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... argument
     Common::checkCUDAError(enqueue<kernel>(shape, stream, arguments...), nameOf<kernel>(), shape.where);
 }
 
+/// Whether the status of a launch says that the card cannot hold all its blocks at once.
+[[nodiscard]] bool isRefusal(cudaError_t status, Begin begin);
+
 /// The same for blocks that are to begin all at once. Returns false if the card refuses that: under MPS and in a green
 /// context it has fewer multiprocessors than it says. The caller then takes another way, or fewer blocks. CUDA
 /// remembers only the last error, so one that was left behind before is lost in that case.
 template <auto kernel, typename... Arguments>
 [[nodiscard]] bool tryLaunch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
     const cudaError_t status = enqueue<kernel>(shape, stream, arguments...);
-    if (status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorInvalidClusterSize) {
+    if (isRefusal(status, shape.begin)) {
         cudaGetLastError();  // clears the error, because the caller goes on
         return false;
     }
