@@ -35,7 +35,8 @@
 /// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
 /// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
 /// block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call
-/// would refuse.
+/// would refuse. An error that the caller has not looked at (cudaGetLastError) is neither thrown nor cleared, except by
+/// the textbook rungs, CUB and Thrust, and if the card refuses to hold the blocks of a launch at once.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
