@@ -1,4 +1,4 @@
-# Writes version_info.h; runs as a script at build time. "-dirty" marks a commit with uncommitted changes.
+# Writes version_info.cpp; runs as a script at build time. "-dirty" marks a commit with uncommitted changes.
 
 execute_process(COMMAND git describe --always --dirty --abbrev=10 --exclude=*
                 OUTPUT_VARIABLE GIT_COMMIT OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE status)

@@ -72,7 +72,7 @@ def header_rows(tree, folder):
         name = header.relative_to(tree)
         source = folder / "user.cu"
         source.write_text(f'#include "{name}"\n')
-        command = (f"nvcc -std=c++20 --expt-relaxed-constexpr -arch=sm_{ARCHITECTURE} -cubin "
+        command = (f"nvcc -std=c++20 -arch=sm_{ARCHITECTURE} -cubin "
                    f"-I{shlex.quote(str(tree))} user.cu -o user.cubin")
         yield ["header", str(name), cpu_seconds(command, folder), (folder / "user.cubin").stat().st_size, ""]
 

@@ -79,10 +79,13 @@ def draw_line(axes, line):
                       markersize=2.5, linewidth=1.4, linestyle=line["style"]["dashes"])
     rings = axes.plot(*places_of(odd), color=colour(line), marker="o", markersize=5, markerfacecolor="none",
                       markeredgewidth=0.7, linestyle="none")
+    marks = axes.plot(*places_of([point for point in line["points"] if "stands_out" in point]), color=colour(line),
+                      marker="x", markersize=6, linestyle="none")
     # All whiskers are one path, which NaN interrupts.
     whiskers = [(point["x"], y) for point in line["points"] for y in [*point.get("spread", ()), math.nan]]
     drawn_whiskers = axes.plot(*zip(*whiskers), color=colour(line), linewidth=1, alpha=0.6)
-    return [(line, points, artist) for points, artists in ((whole, drawn), (odd, rings), ([], drawn_whiskers))
+    return [(line, points, artist)
+            for points, artists in ((whole, drawn), (odd, rings), ([], marks), ([], drawn_whiskers))
             for artist in artists]
 
 
@@ -157,7 +160,8 @@ def are_named(panels):
 
 
 def bar_label(point, name=""):
-    return f"{name}  {point['y']:.4g}".strip() + (f"  ({float(point['percent']):.3g} %)" if point["percent"] else "")
+    return (f"{name}  {point['y']:.4g}".strip() + (f"  ({float(point['percent']):.3g} %)" if point["percent"] else "")
+            + (" ×" if "stands_out" in point else ""))
 
 
 def draw_bars(axes, panel, limit, gap, with_names):

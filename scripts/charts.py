@@ -4,7 +4,7 @@ A chart is a dict: `title`, `subtitle`, `about`: what it was measured on, `sourc
 The x of its points is a number for "lines", and one of the panel's `categories` for "bars". Each of its `series` has a
 `label`, a `style`, what it can be filtered by (`operation`, `variant`, `machine`) and `points` (x, y, `at`: x as text,
 `odd`: whether the size is three elements less than another, the fields of the CSV and, if it has them, `spread`: the
-ends of the error bar, the lesser first).
+ends of the error bar, the lesser first, and `stands_out`).
 """
 
 import itertools
@@ -12,7 +12,8 @@ import math
 import statistics
 
 from distributed_model import Model
-from measurements import TEXT_OPERATIONS, Unusable, copy_speed, is_power, is_verified, power_shape, read, read_all
+from measurements import (TEXT_OPERATIONS, Unusable, copy_speed, fastest, is_one_run, is_power, is_verified,
+                          power_shape, read, read_all, runs_of)
 
 ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
 FILTERS = ("operation", "variant", "machine")
@@ -68,9 +69,10 @@ def styles(labels):
 
 
 def point(row, x, y, at):
-    return {"x": x, "y": y, "at": at, "odd": row["odd"], "us": row["median_us"], "gbps": row["gbps"],
-            "percent": row["percent_of_copy"], "noise": row.get("noise_percent", ""),
-            "enqueue": row.get("enqueue_us", ""), "copy": copy_speed(row)}
+    return ({"x": x, "y": y, "at": at, "odd": row["odd"], "us": row["median_us"], "gbps": row["gbps"],
+             "percent": row["percent_of_copy"], "noise": row.get("noise_percent", ""),
+             "enqueue": row.get("enqueue_us", ""), "copy": copy_speed(row)}
+            | ({"stands_out": True} if row.get("stands_out") else {}))
 
 
 def uncertainty(row):
@@ -185,12 +187,15 @@ def chart(rows, title, subtitle, panels):
     if not points:
         raise NothingToShow
     toolkit = f", CUDA {listed(rows, 'toolkit')}" if values(rows, "toolkit") else ""
-    commits = f"commit {listed(rows, 'commit')}" if len(values(rows, "commit")) < 3 else "several commits"
+    one_run = all(is_one_run(*having(rows, gpu=card)) for card in unique(row["gpu"] for row in rows))
+    commits = f"commit {listed(rows, 'commit')}" if one_run else f"different runs: {runs_of(rows)}"
     source = f"{hosts(rows)}{toolkit}, {commits}; {listed(rows, 'file')}"
     whiskers = unique("95 % interval of the median" if point["noise"] else "fastest and slowest trial"
                       for point in points if "spread" in point)
     if whiskers:
         source += f"; whiskers: {' or '.join(whiskers)}"
+    if any("stands_out" in point for point in points):
+        source += "; × stands out (docs/glossary.md)"
     about = unique(tuple(row.get(column, "") for column in ABOUT) for row in rows)
     return {"title": title, "subtitle": subtitle, "about": about, "source": source, "panels": panels}
 
@@ -249,9 +254,10 @@ def crossover(rows):
         cpu = [row for row in having(rows, operation=operation) if row["variant"].startswith("cpu")]
         points = []
         for row in sorted(having(rows, operation=operation, variant=variant), key=elements):
-            cpu_times = [time_of(peer) for peer in having(cpu, n=row["n"])]
-            if cpu_times:
-                points.append(point(row, elements(row), min(cpu_times) / time_of(row), size(elements(row))))
+            peer = fastest(having(cpu, n=row["n"]))
+            if peer:
+                both = row | {"stands_out": row.get("stands_out") or peer.get("stands_out")}
+                points.append(point(both, elements(row), time_of(peer) / time_of(row), size(elements(row))))
         x = crossing(points, 1)
         series.append({"label": f"{operation}, from {round_number(x)} on" if x else operation,
                        "style": {"hue": hue, "dashes": "solid"}, "operation": operation, "variant": variant,

@@ -17,6 +17,8 @@ import subprocess
 import sys
 import time
 
+from measurements import SUBJECT, options_of
+
 SUSPICIOUS = 1.015  # ratio of the medians from which a subject is measured again
 THRESHOLD = "2%"
 TEXTS = "ascii,cyrillic,cjk,emoji,mixed,ill-formed:10"
@@ -59,7 +61,6 @@ TOPICS = {
         "--op utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8",
     ],
 }
-SUBJECT = ("operation", "variant", "type", "n", "input", "block_size", "mode", "shape")
 
 
 class Builds:
@@ -103,18 +104,6 @@ class Builds:
         return sorted((subject for subject in ratios if ratios[subject] > SUSPICIOUS), key=ratios.get, reverse=True)
 
 
-def options_of(subject):
-    """The options that measure one subject again. Earlier builds run N - 3 beside --size N, so it is a sweep."""
-    operation, variant, element_type, n, given_input, block_size, mode, shape = subject
-    options = ["--op", operation, "--variant", variant, "--mode", mode, "--input", given_input]
-    options += ["--shape", shape] if shape else ["--sweep", n]
-    if "utf" not in operation:
-        options += ["--type", element_type.split("->")[0].split(",")[0]]
-    if block_size:
-        options += ["--block-size", block_size]
-    return options
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=pathlib.Path)
@@ -135,7 +124,7 @@ def main():
         sides.reverse()
     for subject in builds.suspects():
         for side in ("before", "after", "after", "before"):
-            builds.measure(side, options_of(subject))
+            builds.measure(side, options_of(dict(zip(SUBJECT, subject))))
     if left_out:
         print(f"{left_out} of the lines were not measured on both: no time was left, or a program failed.", flush=True)
     compared = subprocess.run([builds.programs["after"], "compare", "--threshold", THRESHOLD,

@@ -4,6 +4,7 @@
 #   scripts/measure.sh [--resume] FOLDER PROGRAM [TOPIC...]
 # A topic replaces its files when all of it has been measured; until then the new ones are in FOLDER/unfinished. With
 # --resume it keeps the program's rows of this card and commit, those of an unfinished topic too, and measures the rest.
+# What stands out in a sweep is measured again (outliers.py).
 # tune must be beside the program, and the newest peers are measured if the program has them (--all-peers of
 # scripts/run.sh). scripts/reproduce.sh runs all topics and also draws the charts.
 set -euo pipefail
@@ -362,6 +363,11 @@ for topic in "${topics[@]}"; do
     done
     SECONDS=0
     "$topic"
+    if [[ $topic = @(sweep|partitions|segments|runs|selection|orders|sorts|histograms|utf8_small) ]]; then
+        for file in ${files[$topic]}; do
+            cmp -s "$folder/$file" "$finished/$file" || "$scripts/outliers.py" "$folder/$file" "$program" >&2
+        done
+    fi
     for file in ${files[$topic]}; do
         [ "$topic" = exchange ] && [ ! -e "$folder/$file" ] || mv "$folder/$file" "$finished"
     done

@@ -1,9 +1,13 @@
 """The measurements that the program wrote, in data/ or elsewhere, and the formatting of their numbers."""
 
 import csv
+import datetime
 import io
+import itertools
 import json
+import math
 import pathlib
+import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CARDS = ("h200", "h100")  # folders in data/, the card of the charts and of most tables first
@@ -11,6 +15,16 @@ DATA = ROOT / "data" / CARDS[0]
 
 TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
                    "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
+
+# What a row was measured on and of: rows that differ in one of these have different subjects.
+SUBJECT = ("operation", "variant", "type", "n", "input", "block_size", "mode", "shape")
+# What is the same for all rows of a run, as far as they tell. Rows of the GPU name no processor.
+RUN = ("gpu", "driver", "toolkit", "commit", "cpu")
+LONGEST_RUN = datetime.timedelta(hours=6)
+DAGGER = "†"  # of times that stand out
+LEAST_DIFFERENCE = 5  # percent between times, and beyond their noises, that count as different
+# Columns of numbers. Only the time has to be more than 0.
+NUMBERS = ("n", "median_us", "min_us", "max_us", "gbps", "percent_of_copy", "noise_percent")
 
 
 class Unusable(Exception):
@@ -54,11 +68,88 @@ def read_all(name, folder=DATA, columns=()):
     missing = [column for column in ("verified", *columns) if column not in header]
     if missing:
         raise Unusable(f"{name} lacks the columns {', '.join(missing)}")
-    return [row | {"file": name} for row in rows]
+    for i, row in enumerate(rows, 1):
+        check_numbers(row, f"{name}, row {i}")
+    rows = [row | {"file": name} for row in rows]
+    for row in standing_out(rows):
+        row["stands_out"] = True
+    return rows
+
+
+def check_numbers(row, where):
+    """Raises Unusable if a field is no number that a measurement can have."""
+    for column in NUMBERS:
+        text = row.get(column) or "0"
+        try:
+            number = float(text)
+        except (TypeError, ValueError):
+            number = math.nan
+        if not 0 <= number < math.inf or (column == "median_us" and row.get(column) and number == 0):
+            raise Unusable(f"{where}: {column} is {text}")
 
 
 def is_verified(row):
     return row["verified"] == "true"
+
+
+def is_one_run(*rows):
+    """Whether the rows are of one run, so that their times may be compared: one machine and commit, within hours."""
+    times = [datetime.datetime.fromisoformat(row["timestamp"]) for row in rows if row.get("timestamp")]
+    return (all(len({row[column] for row in rows if row.get(column)}) <= 1 for column in RUN)
+            and (not times or max(times) - min(times) <= LONGEST_RUN))
+
+
+def runs_of(rows):
+    """`9911d8f03c of 2026-11-29, ...`: the commits and days of the rows."""
+    runs = dict.fromkeys((row["commit"], row.get("timestamp", "")[:10]) for row in rows)
+    return ", ".join(commit + (f" of {day}" if day else "") for commit, day in sorted(runs, key=lambda run: run[::-1]))
+
+
+def differ(row, other):
+    """Whether two times of one run differ by more than 5 % and by more than the sum of their noises."""
+    if not (row.get("noise_percent") and other.get("noise_percent") and is_one_run(row, other)):
+        return False
+    less, more = sorted(float(of["median_us"]) for of in (row, other))
+    noise = float(row["noise_percent"]) + float(other["noise_percent"])
+    return 100 * (more / less - 1) > max(LEAST_DIFFERENCE, noise)
+
+
+def differing_pairs(line):
+    """The rows for n and n - 3 that differ, of a dict from n to row."""
+    return [(line[n], line[n - 3]) for n in line if n - 3 in line and differ(line[n], line[n - 3])]
+
+
+def standing_out(rows):
+    """The rows that stand out from their neighbours, which have the same subject but for n: times that differ from that of
+    three elements more or fewer, and two times of which the one for more elements is less."""
+    lines = {}
+    for row in filter(is_verified, rows):
+        if row.get("noise_percent") and row.get("n"):
+            subject = tuple(row.get(column, "") for column in (*SUBJECT, "gpus", "gpu_memory") if column != "n")
+            lines.setdefault(subject, {})[int(row["n"])] = row
+    found = []
+    for line in lines.values():
+        odd = {n for n in line if n + 3 in line and not is_power(n)}
+        found += differing_pairs(line)
+        for sizes in (odd, line.keys() - odd):
+            neighbours = itertools.pairwise(line[n] for n in sorted(sizes))
+            found += [pair for pair in neighbours
+                      if float(pair[0]["median_us"]) > float(pair[1]["median_us"]) and differ(*pair)]
+    return list({id(row): row for pair in found for row in pair}.values())
+
+
+def options_of(row):
+    """The program's options that measure the subject of a row again. It is a sweep, because earlier builds run N - 3
+    beside --size N."""
+    options = ["--op", row["operation"], "--variant", row["variant"], "--input", row["input"]]
+    options += ["--shape", row["shape"]] if row["shape"] else ["--sweep", row["n"]]
+    if kind := re.match(r"(int\d+|float|double)\b", row["type"]):
+        options += ["--type", kind[0]]
+    if row["block_size"]:
+        options += ["--block-size", row["block_size"]]
+    if row["mode"] == "batched":
+        options += ["--mode", "batched"]
+    return options
 
 
 def read(*names, folder=DATA, columns=()):
@@ -86,8 +177,10 @@ def of_powers(rows):
 
 
 def power(n):
-    """`2^20` for a power of two."""
-    return f"2^{n.bit_length() - 1}" if is_power(n) else str(n)
+    """`2^20` for a power of two, `2^20 - 3` for three less."""
+    if is_power(n):
+        return f"2^{n.bit_length() - 1}"
+    return f"{power(n + 3)} - 3" if is_power(n + 3) else str(n)
 
 
 def power_shape(shape, word=power):
@@ -96,9 +189,11 @@ def power_shape(shape, word=power):
 
 
 def format_time(row):
+    """With a dagger if the row stands out."""
     time = float(row["median_us"])
+    mark = f" {DAGGER}" if row.get("stands_out") else ""
     for unit in ("µs", "ms"):
         if time < 1000:
-            return f"{time:.4g} {unit}"
+            return f"{time:.4g} {unit}{mark}"
         time /= 1000
-    return f"{time:.4g} s"
+    return f"{time:.4g} s{mark}"

@@ -131,7 +131,7 @@ MUTANTS = [
 
     # Barriers of the grid.
     Mutant("sums without barrier", "barrier of the grid", "primitives/chain.cuh",
-           "            cooperative_groups::this_grid().sync();\n", "",
+           "        cooperative_groups::this_grid().sync();\n", "",
            "SeededScanTest.Together"),
     Mutant("result without barrier", "barrier of the grid", "utf8/chain.cuh",
            "synchronize() const { meetInGrid(); }", "synchronize() const {}",
@@ -316,7 +316,7 @@ MUTANTS = [
            "        __syncthreads();  // nobody reads the slots any more\n", "",
            "SeededTopKTest.OneBlock"),
     Mutant("digits not cleared", "barrier of the grid before digits are counted", "radix_sort/select.cuh",
-           "            clearCounts<Bits>(counts);\n            cooperative_groups::this_grid().sync();\n",
+           "            clearCounts<Bits>(counts);\n            meetInGrid();\n",
            "            clearCounts<Bits>(counts);\n",
            "SeededTopKTest.Blocks"),
     Mutant("fewer keys than wanted", "end of the keys that a selection wants", "radix_sort/select.cuh",

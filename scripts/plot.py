@@ -81,14 +81,11 @@ def main():
     inputs.add_argument("files", type=pathlib.Path, nargs="*", default=[], metavar="FILE", help="your own measurements")
     inputs.add_argument("--data", type=pathlib.Path, default=DATA, help="where the CSVs of the project are")
     parser.add_argument("--out", type=pathlib.Path, metavar="FOLDER", help="where the images go")
-    parser.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the page, and no images")
-    parser.add_argument("--check", action="store_true", help="only tell whether the images are up to date")
+    results = parser.add_mutually_exclusive_group()
+    results.add_argument("--html", type=pathlib.Path, metavar="FILE", help="write the page, and no images")
+    results.add_argument("--check", action="store_true", help="only tell whether the images are up to date")
     arguments = parser.parse_args()
-    try:
-        charts, folder, missing = charts_of(arguments)
-    except (Unusable, OSError) as error:
-        say(error)
-        sys.exit(2)
+    charts, folder, missing = charts_of(arguments)
     if arguments.check:
         check(charts, folder, missing)
     elif arguments.html:
@@ -98,4 +95,8 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except (Unusable, OSError) as error:
+        say(error)
+        sys.exit(2)

@@ -14,6 +14,10 @@ die() {
 [[ ${1:-} = */* ]] || die "expected OPERATION/VARIANT, for example scan/naive; scripts/run.sh --list names them"
 operation=${1%%/*}
 variant=${1#*/}
+# `TopK` for `top-k`
+name=$(sed -E 's/(^|-)(.)/\U\2/g' <<<"$operation")
+grep -qE "^    (gpus?|latest)\(.*\bOperation::$name, \"$variant\"," src/variants/variants.cpp ||
+    die "there is no variant $variant of $operation on the GPU; scripts/run.sh --list names them"
 size=${2:-2^24}
 [[ $size = *[0-9]x* ]] && extent=--shape || extent=--sweep
 program=${PROGRAM:-build/release/bin/stream_compaction_test}

@@ -138,6 +138,9 @@ choose_preset() {
     options=()
     local option
     for option in "$@"; do
+        case $preset$option in
+            simulated--cuda | release--simulate*) die "--cuda and --simulate exclude each other" ;;
+        esac
         case $option in
             --cuda)
                 preset=release

@@ -5,7 +5,7 @@
 # browser in which the pages are tested; otherwise those tests are skipped if there is none.
 source "$(dirname "$0")/setup.sh"
 choose_preset "$@"
-install_packages libgtest-dev libgmock-dev libboost-dev libpng-dev doxygen zsh fish man-db mandoc \
+install_packages libgtest-dev libgmock-dev libboost-dev libpng-dev doxygen gdb zsh fish man-db mandoc \
     ${STREAM_COMPACTION_BROWSER:+chromium chromium-driver python3-selenium}
 find_python
 build "$preset" -DPython3_EXECUTABLE="$python" \

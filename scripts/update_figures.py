@@ -2,13 +2,16 @@
 """Writes the figures in README.md and docs/ from the files that the program wrote in data/.
 
 A function in BLOCKS generates each block of those pages between the lines `<!-- NAME -->` and `<!-- end -->`, one in
-FACTS each number in a sentence between `<!-- = NAME -->` and `<!-- end -->`. With --check nothing is written; the exit
-status is 1 if a page is out of date.
+FACTS each number in a sentence between `<!-- = NAME -->` and `<!-- end -->`. A ratio of rows of different runs is
+refused: README.md may have none, and other pages say so in its place. With --check nothing is written; the exit status
+is 1 if a page is out of date.
 """
 
 import argparse
 import csv
 import functools
+import math
+import posixpath
 import re
 import statistics
 import sys
@@ -16,12 +19,15 @@ import sys
 import card_row
 from charts import CHARTS, WEAK, measurements_of
 from distributed_model import CARRYING_PASSES, ELEMENT_BYTES, Model, alone_variant
-from measurements import (CARDS, DATA, ROOT, TEXT_OPERATIONS, copy_speed, fastest, format_time, of_powers, power,
-                          power_shape, read)
+from measurements import (CARDS, DAGGER, DATA, ROOT, TEXT_OPERATIONS, copy_speed, differing_pairs, fastest, format_time,
+                          is_one_run, of_powers, power, power_shape, read, runs_of)
 
 OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction, 75 % kept", "sort": "Sort"}
+# The fastest variants.
+OURS = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
 FRONT_PAGE = [1 << k for k in (20, 24, 28)]
 SIZES = [1 << k for k in (8, 12, 16, 20, 24, 28)]
+ODD_SIZES = [1 << k for k in (8, 10, 12, 13, 14, 16, 20, 22, 24, 28)]
 LEVELS = [1 << k for k in (8, 16, 20, 28)]
 # CUB of the toolkit, and of the newest release of CCCL. Ratios are to the faster of the two.
 CUBS = ("cub", "cub-latest")
@@ -31,10 +37,30 @@ TOOLKITS_CUB = "the toolkit's CUB"
 TUNERS_CUB = "CUB is the faster of the toolkit's and the newest."
 
 
+# What `compared` refused in the block or fact that is being made.
+REFUSED = []
+
+
+def compared(*rows):
+    """Whether the rows are of one run. If not, REFUSED says why they must not be compared."""
+    if is_one_run(*rows):
+        return True
+    named = {runs_of([row]): f"{row['operation']} {row.get('variant', '')} {power(int(row['n']))}" for row in rows}
+    REFUSED.append(f"{rows[0]['gpu']}, {', '.join(dict.fromkeys(row['file'] for row in rows))}: "
+                   + ", ".join(f"{name} is of commit {run}" for run, name in named.items()))
+    return False
+
+
 @functools.cache
 def read_ladder(folder=DATA):
     """The measurements of ints for the tables of variants: the newest of each (operation, variant, n)."""
-    return {(row["operation"], row["variant"], int(row["n"])): row for row in read("sweep.csv", folder=folder)}
+    newest = {}
+    for row in read("sweep.csv", "sorts.csv", folder=folder):
+        if (row["type"], row["file"]) == ("int32", "sweep.csv") or (row["type"], row["input"]) == ("int32", "uniform"):
+            key = row["operation"], row["variant"], int(row["n"])
+            if key not in newest or row["timestamp"] > newest[key]["timestamp"]:
+                newest[key] = row
+    return newest
 
 
 def fastest_cub(measured, operation, n):
@@ -89,20 +115,31 @@ def links(name):
     return " and ".join(link(name, DATA.parent / card) for card in CARDS)
 
 
-def source(rows, folder=DATA):
+def from_files(rows, folder=DATA):
     files = ", ".join(link(name, folder) for name in dict.fromkeys(row["file"] for row in rows))
+    return f"From {files}, commit {runs_of(rows)}."
+
+
+def source(rows, folder=DATA):
     noise = f" ({about_noise(rows)})" if about_noise(rows) else ""
-    return f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times{noise}, GPU cold and CPU warm. From {files}."
+    return (f"{rows[0]['gpu']}, CUDA {rows[0]['toolkit']}, median times{noise}, GPU cold and CPU warm. "
+            + from_files(rows, folder))
 
 
-def from_ladder(rows):
+def from_ladder(rows, folder=DATA):
     noise = about_noise(rows)
-    return f"{noise[0].upper()}{noise[1:]}. From {link('sweep.csv')}."
+    return f"{noise[0].upper()}{noise[1:]}. {from_files(rows, folder)}"
 
 
-def times(slow, fast):
-    """How many times as fast `fast` is as `slow`."""
-    return f"{float(slow['median_us']) / float(fast['median_us']):.2f}"
+def ratio(slow, fast):
+    """How many times as fast `fast` is as `slow`. Of two runs, `compared` refuses it."""
+    compared(slow, fast)
+    return float(slow["median_us"]) / float(fast["median_us"])
+
+
+def times(slow, fast, digits=2):
+    """The ratio, or a dash for rows of different runs."""
+    return f"{ratio(slow, fast):.{digits}f}" if compared(slow, fast) else "—"
 
 
 def table(titles, rows, left=1):
@@ -138,25 +175,23 @@ def ladder(operations, sizes):
                       "card. int32; " + source(rows)])
 
 
-def against_cub(sizes):
-    """Ours and CUB, measured in the same run on the same input, a table per card."""
-    ours_of = {"scan": "single-pass", "compact": "single-pass", "sort": "radix"}
+def against_cub(card):
+    """Ours and CUB, measured in the same run on the same input, and three elements fewer below each size."""
+    folder = DATA.parent / card
     titles = ["n"]
     for title in ("Scan", "Compaction", "Sort"):
         titles += [f"{title}: ours", "CUB", "ratio"]
-    lines = []
-    for folder in (ROOT / "data" / card for card in CARDS):
-        measured = read_ladder(folder)
-        rows, used = [], []
-        for n in sizes:
-            cells = []
-            for operation, variant in ours_of.items():
-                ours, cub = measured[operation, variant, n], fastest_cub(measured, operation, n)
-                cells += [with_noise(ours), with_noise(cub), times(cub, ours)]
-                used += [ours, cub]
-            rows.append([power(n), *cells])
-        lines += [*table(titles, rows, 0), "", "int32; " + about_cub(list(measured.values())) + source(used, folder), ""]
-    return "\n".join(lines[:-1])
+    measured = read_ladder(folder)
+    rows, used = [], []
+    for n in (size for power_of_two in SIZES for size in (power_of_two, power_of_two - 3)):
+        cells = []
+        for operation, variant in OURS.items():
+            ours, cub = measured[operation, variant, n], fastest_cub(measured, operation, n)
+            cells += [with_noise(ours), with_noise(cub), times(cub, ours)]
+            used += [ours, cub]
+        rows.append([power(n), *cells])
+    return "\n".join([*table(titles, rows, 0), "",
+                      "int32; " + about_cub(list(measured.values())) + source(used, folder)])
 
 
 def comparison(rows, folder=DATA):
@@ -306,17 +341,18 @@ def single_pass_designs():
 
 
 def before_and_now(before, *files):
-    """The rows of a file of designs beside the same rows of `files`, which were measured after a change."""
+    """The rows of a file of designs beside the same rows of `files`, which were measured after a change: other runs."""
     now = read(*files)
     lines, used = [], []
     for row in read(before):
         same = best(now, **{column: row[column] for column in ("operation", "variant", "type", "n", "input", "mode")})
         used += [row, same]
         lines.append([row["operation"], f"`{row['variant']}`", row["type"], power(int(row["n"])), format_time(row),
-                      format_time(same), times(row, same)])
+                      format_time(same), f"{float(row['median_us']) / float(same['median_us']):.2f}"])
     return "\n".join([*table(["operation", "variant", "type", "n", "before", "now", "ratio"], lines, 3), "",
                       f"{now[0]['gpu']}, cold, median times ({about_noise(used)}). From {link(before)}, "
-                      f"{', '.join(map(link, files))}."])
+                      f"{', '.join(map(link, files))}. Before: commit {runs_of(used[::2])}; now: commit "
+                      f"{runs_of(used[1::2])}."])
 
 
 def blocks_that_meet():
@@ -368,7 +404,7 @@ MIDDLE_SIZES = [1 << k for k in range(20, 24)]
 
 def copy_over_cub(ours, cub):
     """How many times as fast as CUB a copy of as many bytes is, whose time a row tells by its percentage."""
-    return float(cub["median_us"]) / float(ours["median_us"]) / float(ours["percent_of_copy"]) * 100
+    return ratio(cub, ours) / float(ours["percent_of_copy"]) * 100
 
 
 def middle_sizes():
@@ -747,7 +783,7 @@ def row_sum_comparison(name, with_type):
         lines.append("| " + (f"{kind} | " if with_type else "") + f"{power_shape(shape)} | {format_time(ours)} | "
                      f"{float(ours['gbps']):.0f} | {float(ours['percent_of_copy']):.1f} % | "
                      + " | ".join(format_time(peer) if peer else "" for peer in peers)
-                     + f" | {float(ours['median_us']) / float(fastest(peers)['median_us']):.3f} |")
+                     + f" | {times(ours, fastest(peers), 3)} |")
     return [*lines, "", about_cub(list(rows.values())) + source(list(rows.values()))]
 
 
@@ -938,10 +974,20 @@ def block_sizes():
                       f"its {levels} launches start, by threads per block: {', '.join(starts)}. " + source(rows)])
 
 
+def crossover_panel(*operations):
+    """The chart of that name and its rows. It compares the CPU variants of an operation with the fastest on the GPU."""
+    file, build = CHARTS["crossover"]
+    measured = measurements_of(DATA / file)
+    for operation in operations:
+        compared(*(row for row in measured if row["operation"] == operation
+                   and (row["variant"].startswith("cpu") or row["variant"] == OURS[operation])))
+    (panel,) = build(measured)["panels"]
+    return panel, measured
+
+
 def crossover():
     """The numbers of the chart of that name."""
-    file, build = CHARTS["crossover"]
-    (panel,) = build(measured := measurements_of(DATA / file))["panels"]
+    panel, measured = crossover_panel(*OURS)
     lines = []
     for line in panel["series"]:
         ratio = {point["x"]: f"{point['y']:.3g}" for point in line["points"]}
@@ -950,21 +996,47 @@ def crossover():
 
 
 def odd_sizes():
-    """The ratio of the time for three elements fewer than a power of two to that for the power of two."""
-    measured = read_ladder()
+    """The ratio of the time for three elements fewer than a power of two to that for the power, on both cards."""
+    variants = [*(("scan", variant) for variant in SCANS), ("compact", "single-pass"), ("sort", "radix-split"),
+                ("sort", "radix")]
+    parts = []
+    for folder in (DATA.parent / card for card in CARDS):
+        measured = read_ladder(folder)
+        lines, used = [], []
+        for operation, variant in variants:
+            pairs = [(measured[operation, variant, n], measured[operation, variant, n - 3]) for n in ODD_SIZES]
+            lines.append([f"{operation} `{variant}`", *(times(odd, whole) for whole, odd in pairs)])
+            used += [row for pair in pairs for row in pair]
+        parts += [*table(["time at n - 3 over time at n", *map(power, ODD_SIZES)], lines), "",
+                  f"{used[0]['gpu']}. {from_ladder(used, folder)}", ""]
+    return "\n".join(parts[:-1])
 
-    used = []
 
-    def ratio(operation, variant, n):
-        whole, odd = (measured[operation, variant, size] for size in (n, n - 3))
-        used.extend((whole, odd))
-        return times(odd, whole)
+def pairs_of_ours(card):
+    """The rows for n and n - 3 of our fastest variants, a list of those that differ, and the number of all."""
+    measured = read_ladder(DATA.parent / card)
+    lines = [{n: row for (operation, variant, n), row in measured.items() if (operation, variant) == of}
+             for of in OURS.items()]
+    return ([pair for line in lines for pair in differing_pairs(line)],
+            sum(n - 3 in line for line in lines for n in line))
 
-    lines = [[f"{operation} `{variant}`", *(ratio(operation, variant, n) for n in SIZES)]
-             for operation, variants in (("scan", SCANS), ("compact", ["single-pass"]), ("sort", ["radix-split", "radix"]))
-             for variant in variants]
-    return "\n".join([*table(["time at n - 3 over time at n", *map(power, SIZES)], lines), "",
-                      from_ladder(used)])
+
+def odd_count(card):
+    """At how many sizes three elements fewer make a difference."""
+    def count():
+        differing, number = pairs_of_ours(card)
+        return f"{len(differing)} of {number}"
+    return count
+
+
+def odd_most(card):
+    """The greatest of these differences."""
+    def most():
+        whole, odd = max(pairs_of_ours(card)[0], key=lambda pair: abs(math.log(ratio(*pair))), default=(None, None))
+        if whole is None:
+            return "no time"
+        return f"{times(odd, whole)} times for the {whole['operation']} at {power(int(whole['n']))}"
+    return most
 
 
 def sample():
@@ -986,9 +1058,9 @@ def over_cub(name, operation, n, kind="int32", variant=None, card=CARDS[0], keys
         rows = [row for row in read(name, folder=DATA.parent / card)
                 if (row["operation"], row["type"], row["n"]) == (operation, kind, str(n))]
         inputs = {row["input"] for row in rows if not keys or row["input"] in keys}
-        found = sorted(float(times(fastest(row for row in same if row["variant"] in CUBS),
-                                   fastest(row for row in same if row["variant"] not in CUBS
-                                           and variant in (None, row["variant"]))))
+        found = sorted(ratio(fastest(row for row in same if row["variant"] in CUBS),
+                             fastest(row for row in same if row["variant"] not in CUBS
+                                     and variant in (None, row["variant"])))
                        for same in ([row for row in rows if row["input"] == one] for one in inputs))
         least, most = f"{found[0]:.2f}", f"{found[-1]:.2f}"
         return least if least == most else f"{least} to {most}"
@@ -1037,8 +1109,7 @@ def frames_ratio(width):
 def crossing(operation):
     """From which size on the GPU is faster: the label of the line in the chart."""
     def find():
-        file, build = CHARTS["crossover"]
-        (panel,) = build(measurements_of(DATA / file))["panels"]
+        panel, _ = crossover_panel(operation)
         return next(match[1] for line in panel["series"]
                     if (match := re.fullmatch(rf"{operation}, from ([\d,]+) on", line["label"])))
     return find
@@ -1049,8 +1120,9 @@ def scan_percent():
 
 
 def thrust_more():
-    slow, fast = (float(read_ladder()["scan", variant, 1 << 20]["median_us"]) for variant in ("thrust", "cub"))
-    return f"{slow - fast:.2g} µs"
+    slow, fast = (read_ladder()["scan", variant, 1 << 20] for variant in ("thrust", "cub"))
+    compared(slow, fast)
+    return f"{float(slow['median_us']) - float(fast['median_us']):.2g} µs"
 
 
 TWO_CARDS = ROOT / "data" / "h200_x2"
@@ -1201,6 +1273,10 @@ FACTS = {
     "cross-compact": crossing("compact"),
     "cross-sort": crossing("sort"),
     "thrust-more": thrust_more,
+    "odd-count-h200": odd_count("h200"),
+    "odd-count-h100": odd_count("h100"),
+    "odd-most-h200": odd_most("h200"),
+    "odd-most-h100": odd_most("h100"),
     "segmented-scan": over_cub("segmented_scans.csv", "segmented-scan", 1 << 28, variant="single-pass"),
     "segmented-scan-offsets": over_cub("segmented_scans.csv", "segmented-scan", 1 << 28, variant="single-pass-offsets"),
     "segmented-sort": over_cub("segmented_sorts.csv", "segmented-sort", 1 << 26),
@@ -1313,13 +1389,14 @@ def build_headers():
 
 
 BLOCKS = {
-    "README.md": {"ladder": lambda: ladder(("scan", "compact"), FRONT_PAGE), "against-cub": lambda: against_cub(SIZES),
+    "README.md": {"ladder": lambda: ladder(("scan", "compact"), FRONT_PAGE), "against-cub": lambda: against_cub("h200"),
                   "sample": sample},
     "docs/performance.md": {"levels": levels},
     "docs/row_sum.md": {"row-sum-study": row_sum_study},
     "docs/lab-notes/performance.md": {
         "crossover": crossover, "block-sizes": block_sizes, "shared-memory": shared_memory, "bounds": bounds,
-        "odd-sizes": odd_sizes, "all": lambda: ladder(("scan", "compact", "sort"), SIZES)},
+        "odd-sizes": odd_sizes, "against-cub": lambda: against_cub("h100"),
+        "all": lambda: ladder(("scan", "compact", "sort"), SIZES)},
     "docs/lab-notes/building.md": {"build-now": lambda: build_objects("build_after.csv"),
                                    "build-before": lambda: build_objects("build_before.csv"),
                                    "build-headers": build_headers},
@@ -1358,10 +1435,33 @@ BLOCKS = {
 }
 
 
+def made(page, name, make):
+    """The text of a block or fact, and why a ratio in it was refused, if one was. README.md may have no such."""
+    REFUSED.clear()
+    text = make()
+    if not REFUSED:
+        return text, ""
+    if page == "README.md":
+        sys.exit(f"{page}, {name}: {REFUSED[0]}: measure them in one run")
+    print(f"{page}, {name}: {REFUSED[0]}", file=sys.stderr)
+    return text, REFUSED[0]
+
+
+def made_block(page, name, make):
+    """With footnotes."""
+    text, reason = made(page, name, make)
+    if reason:
+        text += f"\n\nOf different runs, so not to be compared: {reason}."
+    if DAGGER in text:
+        glossary = posixpath.relpath("docs/glossary.md", posixpath.dirname(page))
+        text += f"\n\n{DAGGER} [Stands out]({glossary}#measuring) from its neighbours."
+    return text
+
+
 def generate(page, text):
     to_root = "../" * page.count("/")
     for name, block in BLOCKS.get(page, {}).items():
-        new = block().replace("](data/", f"]({to_root}data/")
+        new = made_block(page, name, block).replace("](data/", f"]({to_root}data/")
         pattern = re.compile(rf"(<!-- {name} -->\n).*?(<!-- end -->)", re.DOTALL)
         text, found = pattern.subn(lambda match: match[1] + new + "\n" + match[2], text)
         if found != 1:
@@ -1370,7 +1470,8 @@ def generate(page, text):
     def fact(match):
         if match[2] not in FACTS:
             sys.exit(f"{page}: no fact has the name {match[2]}")
-        return match[1] + FACTS[match[2]]() + match[3]
+        text, reason = made(page, match[2], FACTS[match[2]])
+        return match[1] + text.removesuffix(f" {DAGGER}") + (" (different runs)" if reason else "") + match[3]
 
     return re.sub(r"(<!-- = ([\w-]+) -->).*?(<!-- end -->)", fact, text)
 

@@ -55,8 +55,8 @@ struct Settings {
 
 /// Changes the settings that the text names, as in
 /// "capability=7.5,multiprocessors=2,memory=1073741824,order=any,seed=7,trace=FILE,devices=4". The environment variable
-/// STREAM_COMPACTION_SIMULATOR is read first. Waits for all work of all devices. Throws std::invalid_argument for an
-/// invalid text.
+/// STREAM_COMPACTION_SIMULATOR is read first. Waits for all work of all devices. `trace=` ends a trace. Throws
+/// std::invalid_argument for an invalid text, and std::runtime_error if the trace that ends could not be written.
 void configure(std::string_view settings);
 
 [[nodiscard]] const Settings& settings();

@@ -426,7 +426,8 @@ void writeTrace() {
     }
     Context context;
     std::map<const Stack*, Places> placesOfStacks;
-    std::ofstream out(trace().file);
+    const std::string file = trace().file;
+    std::ofstream out(file);
     for (const Step& step : trace().steps) {
         auto known = placesOfStacks.find(step.stack);
         if (known == placesOfStacks.end()) {
@@ -437,10 +438,18 @@ void writeTrace() {
         }
         writeStep(out, step, known->second, context);
     }
-    if (!out.flush()) {
-        std::fprintf(stderr, "simulator: the trace could not be written to %s\n", trace().file.c_str());
-    }
     trace() = {};
+    if (!out.flush()) {
+        throw std::runtime_error("the trace could not be written to " + file);
+    }
+}
+
+void writeTraceAtExit() {
+    try {
+        writeTrace();
+    } catch (const std::runtime_error& error) {
+        std::fprintf(stderr, "simulator: %s\n", error.what());
+    }
 }
 
 /// The stack from the call that returns to `where` outwards.
@@ -462,7 +471,7 @@ void traceTo(const std::string& file) {
     if (!std::ofstream(file)) {
         throw std::invalid_argument("trace: expected a file that can be written, got " + file);
     }
-    static const int once = std::atexit(writeTrace);
+    static const int once = std::atexit(writeTraceAtExit);
     static_cast<void>(once);
     callsFrom(nullptr);  // loads libraries now, because the stack of a fiber is too small for that
     trace().file = file;

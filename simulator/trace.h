@@ -7,7 +7,8 @@
 /// describes the fields.
 namespace Simulator {
 
-/// Begins a trace. It is written to `file` when the program ends. An empty name ends the trace.
+/// Begins a trace. It is written to `file` when it ends: with an empty name here, or with the program. Throws
+/// std::invalid_argument if the file cannot be opened, and std::runtime_error if an earlier trace could not be written.
 void traceTo(const std::string& file);
 
 extern bool tracing;

@@ -13,6 +13,7 @@
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/runtime/cuda_check.h"
 #include "stream_compaction/runtime/element_count.cuh"
+#include "stream_compaction/runtime/requirements.h"
 #include "stream_compaction/runtime/scratch.h"
 
 /// What the device layers of all variants share.
@@ -32,11 +33,22 @@
 /// whose result only the device knows. The textbook rungs, CUB and Thrust, text that is cut out of a larger one, the
 /// course layer, and operations on several GPUs or on host memory take numbers alone.
 ///
-/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too small
-/// or not aligned, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a
-/// block size that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call
-/// would refuse. An error that the caller has not looked at (cudaGetLastError) is neither thrown nor cleared, except by
-/// the textbook rungs, CUB and Thrust, and if the card refuses to hold the blocks of a launch at once.
+/// Kernels call functions as constants and keep elements in registers. So call operators are const. Elements have a
+/// default constructor and are trivially copyable. For other types the compiler prints one error
+/// (runtime/requirements.h).
+///
+/// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too
+/// small, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a block size
+/// that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call would
+/// refuse. An error that the caller has not looked at (cudaGetLastError) is neither thrown nor cleared, except by the
+/// textbook rungs, CUB and Thrust, and if the card refuses to hold the blocks of a launch at once.
+///
+/// An output may overlap no input and no other output, unless the operation may run in place. Of some operations only
+/// the device knows how much they write. Their outputs are checked for as many elements as can come out: n, or the
+/// capacity of a count in device memory, or for text as many as n elements can become. If you know that fewer are
+/// written, set the member `maxOut`. Then only so many are checked. If it is 0, `out` may be null. A call that writes
+/// more than `maxOut` elements is the caller's error, and nothing tells of it. CUB, Thrust and operations on several
+/// GPUs have no such member.
 namespace StreamCompaction {
 
 /// Exclusive prefix sum of `in` accumulated in the type of `out`, which may be wider. `scratchBytes` throws for options
@@ -175,9 +187,10 @@ void requireDisjointArrays(const T* in, T* out, std::size_t n) {
 /// Checks the arrays of a compaction. It cannot run in place, because a block may overwrite elements that another one
 /// has yet to read.
 template <typename T, typename Predicate = IsNonzero>
-void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n, const Predicate& keep = {}) {
+void requireCompactArrays(const T* in, T* out, std::size_t* count, std::size_t n, const Predicate& keep = {},
+                          std::size_t maxOut = noLimit) {
     Arguments::requireApart({Arguments::array("in", in, n), arrayReadBy(keep, n)},
-                            {Arguments::array("out", out, n), Arguments::array("count", count, 1)});
+                            {Arguments::array("out", out, std::min(n, maxOut)), Arguments::array("count", count, 1)});
 }
 
 /// Calls `work` with a zero of the narrowest index type that can count to n: 4 bytes below 2^32 elements, else 8 bytes.

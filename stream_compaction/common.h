@@ -8,6 +8,8 @@
 #include <string>
 #include <type_traits>
 
+#include "stream_compaction/runtime/compiler.h"
+
 /// The calls of a variant's course layer (its .h) share a timer and settings, so only one host thread at a time may
 /// call them. The calls of the device layers share nothing.
 namespace StreamCompaction {
@@ -35,14 +37,25 @@ namespace Common {
 /// ceil(log2(x)); 0 for x == 0.
 [[nodiscard]] constexpr int ilog2ceil(std::uint64_t x) { return x <= 1 ? 0 : std::bit_width(x - 1); }
 
+/// std::min, for host and device alike.
+template <typename T>
+[[nodiscard]] __host__ __device__ constexpr const T& lesser(const T& a, const T& b) {
+    return b < a ? b : a;
+}
+/// std::max, likewise.
+template <typename T>
+[[nodiscard]] __host__ __device__ constexpr const T& greater(const T& a, const T& b) {
+    return a < b ? b : a;
+}
+
 /// ceil(n / divisor), without overflow. `divisor` is not 0.
-[[nodiscard]] constexpr std::size_t divideRoundUp(std::size_t n, std::size_t divisor) {
+[[nodiscard]] __host__ __device__ constexpr std::size_t divideRoundUp(std::size_t n, std::size_t divisor) {
     return n / divisor + (n % divisor != 0 ? 1 : 0);
 }
 
 /// a + b. Integers wrap around instead of overflowing. For bools it is `a || b`, the value to which their sum converts.
 template <typename T>
-[[nodiscard]] constexpr T wrappingAdd(T a, T b) {
+[[nodiscard]] __host__ __device__ constexpr T wrappingAdd(T a, T b) {
     if constexpr (std::is_same_v<T, bool>) {
         return a || b;
     } else if constexpr (std::is_integral_v<T>) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cub/device/device_histogram.cuh>
 #include <cub/device/device_partition.cuh>
 #include <cub/device/device_radix_sort.cuh>
@@ -16,12 +17,12 @@
 /// conditions as the library's own.
 namespace StreamCompaction::Cub {
 
-/// CUB answers a call without storage with the number of bytes it needs.
+/// CUB answers a call without storage with the number of bytes it needs. Its storage is aligned like other arrays.
 template <typename Call>
 [[nodiscard]] std::size_t queryScratchBytes(Call&& call) {
     std::size_t bytes = 0;
     Common::checkCUDAError(call(nullptr, bytes), "CUB's query for temporary storage");
-    return bytes;
+    return scratchBytesFor<std::byte>(std::max<std::size_t>(bytes, 1));  // not 0, because null storage asks again
 }
 
 /// The most elements of an operation with kernels for 32-bit offsets alone, which are the faster ones.
@@ -48,7 +49,8 @@ template <std::size_t most, typename Call>
 template <typename Call>
 void runOnScratch(const char* name, Scratch scratch, std::size_t neededBytes, Call&& call) {
     ScratchArena arena(scratch, neededBytes);
-    Common::checkCUDAError(call(arena.rest().data(), neededBytes), name);
+    std::size_t bytes = neededBytes - (scratchAlignment - 1);
+    Common::checkCUDAError(call(arena.take<std::byte>(bytes), bytes), name);
 }
 
 /// cub::DeviceScan::ExclusiveScan; `out` may be `in`.
@@ -158,7 +160,7 @@ struct Sort {
     template <typename T>
     static constexpr std::size_t mostElements = mostUnlessInts<T>;
 
-    int endBit = 0;  ///< behind the last bit to sort by; 0 means up to the highest
+    int endBit = allBits;  ///< after the last bit to sort by
 
     template <typename T>
     [[nodiscard]] std::size_t scratchBytes(const T* in, T* out, std::size_t n) const {
@@ -178,7 +180,7 @@ struct Sort {
   private:
     template <typename T>
     [[nodiscard]] auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) const {
-        return [=, end = endBit == 0 ? static_cast<int>(8 * sizeof(T)) : endBit](void* storage, std::size_t& bytes) {
+        return [=, end = std::min(endBit, static_cast<int>(8 * sizeof(T)))](void* storage, std::size_t& bytes) {
             return withSize<mostElements<T>>(n, [&](auto size) {
                 return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, size, 0, end, stream);
             });

@@ -51,9 +51,9 @@ struct Encode {
     template <typename T, typename Length>
     void operator()(const T* in, T* unique, Length* lengths, std::size_t* count, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        requireCompactArrays(in, unique, count, n);
-        Arguments::requireArray("lengths", lengths, n);
-        Arguments::requireDisjoint(in, n * sizeof(T), lengths, n * sizeof(Length));
+        Arguments::requireApart({Arguments::array("in", in, n)},
+                                {Arguments::array("unique", unique, n), Arguments::array("lengths", lengths, n),
+                                 Arguments::array("count", count, 1)});
         runOnScratch("cub::DeviceRunLengthEncode", scratch, scratchBytes(in, unique, lengths, count, n),
                      call(in, unique, lengths, count, n, stream));
     }
@@ -86,10 +86,9 @@ struct ReduceByKey {
     template <typename K, typename V, typename T>
     void operator()(const K* keys, const V* values, K* uniqueKeys, T* sums, std::size_t* count, std::size_t n,
                     Scratch scratch, cudaStream_t stream) const {
-        requireCompactArrays(keys, uniqueKeys, count, n);
-        Arguments::requireArray("values", values, n);
-        Arguments::requireArray("sums", sums, n);
-        Arguments::requireDisjoint(values, n * sizeof(V), sums, n * sizeof(T));
+        Arguments::requireApart({Arguments::array("keys", keys, n), Arguments::array("values", values, n)},
+                                {Arguments::array("uniqueKeys", uniqueKeys, n), Arguments::array("sums", sums, n),
+                                 Arguments::array("count", count, 1)});
         runOnScratch("cub::DeviceReduce::ReduceByKey", scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n),
                      call(keys, values, uniqueKeys, sums, count, n, stream));
     }

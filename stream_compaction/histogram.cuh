@@ -131,7 +131,6 @@ struct Histogram {
     template <typename T, std::integral Count, ElementCount N, typename BinOf = OwnBin>
     [[nodiscard]] std::size_t scratchBytes(const T* /*in*/, Count* /*counts*/, N n, std::uint32_t bins,
                                            BinOf /*binOf*/ = {}) const {
-        static_assert(std::is_trivially_copyable_v<T>);
         static_assert(sizeof(Count) == 4 || sizeof(Count) == 8, "counts of 4 or 8 bytes");
         Arguments::requireAtMost("n", capacityOf(n), std::numeric_limits<Count>::max());
         Arguments::requireAtMost("n", capacityOf(n),
@@ -159,7 +158,7 @@ struct Histogram {
         Common::checkCUDAError(cudaMemsetAsync(counts, 0, bins * sizeof(Count), stream), "cudaMemsetAsync");
         if (most == 0) {
             tellExceeded(number, stream);
-        } else {
+        } else if constexpr (areElements<T>() && isFunctionOf<BinOf, T>()) {
             countBins(in, counts, number, bins, binOf, stream);
         }
     }

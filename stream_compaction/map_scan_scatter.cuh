@@ -24,7 +24,8 @@ template <ScanOperation Scan>
 struct MapScanScatter {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
-    Scan scan{};  ///< the scan that it is made of
+    Scan scan{};                   ///< the scan that it is made of
+    std::size_t maxOut = noLimit;  ///< the most elements that are kept (common.cuh)
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename T, typename... Functions>
@@ -45,7 +46,7 @@ struct MapScanScatter {
     template <typename T, typename Predicate>
     void operator()(const T* in, T* out, std::size_t* count, std::size_t n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
-        requireCompactArrays(in, out, count, n, keep);
+        requireCompactArrays(in, out, count, n, keep, maxOut);
         ScratchArena arena(scratch, scratchBytes(in, out, count, n));
         if (n == 0) {
             Common::checkCUDAError(cudaMemsetAsync(count, 0, sizeof(*count), stream), "cudaMemsetAsync of the count");

@@ -98,13 +98,13 @@ struct MultiPartition {
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename K, ElementCount N, typename PartOf>
-    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, std::size_t* /*begins*/, N n,
+    [[nodiscard]] std::size_t scratchBytes(const K* /*in*/, K* /*out*/, CountPointer /*begins*/, N n,
                                            std::uint32_t parts, PartOf /*partOf*/) const {
         return scratchOf<K, NoValue>(capacityOf(n), parts);
     }
     /// Partitions elements.
     template <typename K, ElementCount N, typename PartOf>
-    void operator()(const K* in, K* out, std::size_t* begins, N n, std::uint32_t parts, PartOf partOf, Scratch scratch,
+    void operator()(const K* in, K* out, CountPointer begins, N n, std::uint32_t parts, PartOf partOf, Scratch scratch,
                     cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(in, out, begins, n, parts, partOf));
         const CountFor<N> number = countOf(n);
@@ -117,12 +117,12 @@ struct MultiPartition {
     /// Elements and values.
     template <typename K, typename V, ElementCount N, typename PartOf>
     [[nodiscard]] std::size_t scratchBytes(const K* /*keysIn*/, K* /*keysOut*/, const V* /*valuesIn*/, V* /*valuesOut*/,
-                                           std::size_t* /*begins*/, N n, std::uint32_t parts, PartOf /*partOf*/) const {
+                                           CountPointer /*begins*/, N n, std::uint32_t parts, PartOf /*partOf*/) const {
         return scratchOf<K, V>(capacityOf(n), parts);
     }
     /// Partitions elements, and moves a value with each.
     template <typename K, typename V, ElementCount N, typename PartOf>
-    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, std::size_t* begins, N n,
+    void operator()(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut, CountPointer begins, N n,
                     std::uint32_t parts, PartOf partOf, Scratch scratch, cudaStream_t stream) const {
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, begins, n, parts, partOf));
         const CountFor<N> number = countOf(n);
@@ -159,18 +159,21 @@ struct MultiPartition {
         }
         using Bits = CarriedKey<K>;
         using Value = Carried<V>;
-        using Digit = PartDigit<Bits, K, PartOf>;
-        const PartitionCall<Bits, Value, Digit, Count> call{{reinterpret_cast<const Bits*>(keysIn), carried(valuesIn)},
-                                                            {reinterpret_cast<Bits*>(keysOut), carried(valuesOut)},
-                                                            begins,
-                                                            n,
-                                                            parts,
-                                                            Digit{partOf, parts - 1},
-                                                            order,
-                                                            arena,
-                                                            stream};
-        if (!PartitionWays<Bits, Value>::launch(call)) {
-            Common::throwTooLittleSharedMemory("partition");
+        if constexpr (areElements<K, Value>() && isFunctionOf<PartOf, K>()) {
+            using Digit = PartDigit<Bits, K, PartOf>;
+            const PartitionCall<Bits, Value, Digit, Count> call{
+                {reinterpret_cast<const Bits*>(keysIn), carried(valuesIn)},
+                {reinterpret_cast<Bits*>(keysOut), carried(valuesOut)},
+                begins,
+                n,
+                parts,
+                Digit{partOf, parts - 1},
+                order,
+                arena,
+                stream};
+            if (!PartitionWays<Bits, Value>::launch(call)) {
+                Common::throwTooLittleSharedMemory("partition");
+            }
         }
     }
 };

@@ -128,6 +128,7 @@ using TwoTiles = BucketAttempt<SortShape<1024, 16>, 2, 128>;
 /// shape suits a card better, add a row before those that it replaces.
 template <typename Bits, typename Value, typename Count>
 using Ways = WayTable<  //
+    ByCopy,             // of an empty range of bits
     ByNetwork<SortShape<256, 4>>, ByNetwork<SortShape<512, 4>>, ByBlock<SortShape<256, 4>>, ByBlock<SortShape<256, 8>>,
     // Clusters exist from compute capability 9.0 on.
     BucketsByCluster<SortShape<256, 1>, InLargeGroups>, BucketsByCluster<SortShape<256, 2>, InGroups>,
@@ -193,10 +194,10 @@ struct Sort {
 
     bool descending = false;  ///< greatest key first; equal keys keep their order
 
-    /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit). An endBit of 0
-    /// means up to the highest bit. Other bits are carried along.
+    /// The bits to sort by, of the key in its order-preserving form (KeyCoding): [beginBit, endBit). Other bits are
+    /// carried along. If there are none, all keys are equal, and the sort is a copy.
     int beginBit = 0;
-    int endBit = 0;  ///< behind the last bit
+    int endBit = allBits;  ///< after the last bit
 
     /// How the blocks of a pass get their tiles.
     TileOrder order = TileOrder::BlockIndex;
@@ -254,14 +255,15 @@ struct Sort {
                   ScratchArena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n)), stream);
     }
 
-    /// The bits to sort by, of keys of `keyBits` bits. Throws std::invalid_argument if the keys do not have them.
+    /// The bits to sort by, of keys of `keyBits` bits; 0 to 0 if there are none. Throws std::invalid_argument if the
+    /// keys do not have them.
     [[nodiscard]] DigitRange digitRange(int keyBits) const {
-        const int end = endBit == 0 ? keyBits : endBit;
-        if (beginBit < 0 || beginBit >= end || end > keyBits) {
+        const int end = endBit == allBits ? keyBits : endBit;
+        if (beginBit < 0 || beginBit > end || end > keyBits) {
             throw std::invalid_argument("bits: expected a range within 0 to " + std::to_string(keyBits) + ", got " +
                                         std::to_string(beginBit) + " to " + std::to_string(end));
         }
-        return {beginBit, end};
+        return beginBit == end ? DigitRange{0, 0} : DigitRange{beginBit, end};
     }
 
   private:
@@ -291,8 +293,10 @@ struct Sort {
         const std::size_t most = capacityOf(n);
         requireApart(n, {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
                      {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
-        run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
-                           arena, stream);
+        if constexpr (areElements<Carried<V>>()) {
+            run<K, Carried<V>>({bitsOf(keysIn), carried(valuesIn)}, {bitsOf(keysOut), carried(valuesOut)}, consumed, n,
+                               arena, stream);
+        }
     }
 
     template <typename K, typename Value, typename Count>
@@ -319,7 +323,7 @@ struct ArgSort {
 
     bool descending = false;                  ///< greatest key first; equal keys keep their order
     int beginBit = 0;                         ///< as for `Sort`
-    int endBit = 0;                           ///< as for `Sort`
+    int endBit = allBits;                     ///< as for `Sort`
     TileOrder order = TileOrder::BlockIndex;  ///< how the blocks get their tiles
 
     /// The bytes of scratch that a call with these arguments needs.

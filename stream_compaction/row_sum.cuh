@@ -170,7 +170,9 @@ struct Adaptive {
         ScratchArena arena(scratch, scratchOf<Acc>(matrix));
         if (!isDoneWithoutColumns(matrix, out, stream)) {
             const Plan plan = planFor({matrix.mostRows(), matrix.cols, matrix.pitch, sizeof(In)}, currentCard());
-            sumBy(plan, matrix, out, arena, stream);
+            if constexpr (areElements<In, Acc>() && isFunctionOf<Function, In>()) {
+                sumBy(plan, matrix, out, arena, stream);
+            }
         }
     }
 

@@ -33,16 +33,16 @@ __global__ void kernSplit(std::size_t n, T* odata, const T* idata, const Bool* i
 /// higher ones. Work O(n) and steps O(1) per pass, plus those of the scan.
 ///
 /// Device layer: sorts integers and floating-point numbers in ascending order (-0 before +0, NaNs last); stable. It
-/// sorts by the lowest `bits` bits, one pass per bit: 0, the default, means all bits. For non-negative integers below
-/// 2^bits, `bits` passes suffice. Throws std::invalid_argument if T has fewer than `bits` bits. `out` may be `in`.
+/// sorts by the lowest `bits` bits, one pass per bit; by default by all bits, and by none it copies. For non-negative
+/// integers below 2^bits, `bits` passes suffice. Throws std::invalid_argument if T has fewer bits. `out` may be `in`.
 /// Scratch per element: a key, a byte and an index, plus that of the scan. Bytes moved per pass and 4-byte key: 5 in
 /// the map, 13 in the split, plus those of the scan.
 template <ScanOperation Scan>
 struct SplitSort {
     static constexpr bool mayRunInPlace = true;  ///< whether the output may be the input
 
-    Scan scan{};   ///< the scan that it is made of
-    int bits = 0;  ///< as above
+    Scan scan{};         ///< the scan that it is made of
+    int bits = allBits;  ///< as above
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename T>
@@ -55,16 +55,16 @@ struct SplitSort {
     template <typename T>
     void operator()(const T* in, T* out, std::size_t n, Scratch scratch, cudaStream_t stream) const {
         requireSameOrDisjointArrays(in, out, n);
-        constexpr int allBits = 8 * sizeof(T);
-        if (bits < 0 || bits > allBits) {
-            throw std::invalid_argument("bits: expected 1 to " + std::to_string(allBits) + ", or 0 for all, got " +
+        constexpr int keyBits = 8 * sizeof(T);
+        const int passes = bits == allBits ? keyBits : bits;
+        if (passes < 0 || passes > keyBits) {
+            throw std::invalid_argument("bits: expected 0 to " + std::to_string(keyBits) + ", got " +
                                         std::to_string(bits));
         }
         ScratchArena arena(scratch, scratchBytes(in, out, n));
         if (n == 0) {
             return;
         }
-        const int passes = bits == 0 ? allBits : bits;
         const int blockSize = Common::blockSizeOf(scan);
         const unsigned blocks = Common::blocksFor(n, blockSize);
         T* spare = arena.take<T>(n);
@@ -72,12 +72,13 @@ struct SplitSort {
         withIndexType(n, [&]<typename Index>(Index) {
             auto* zerosBefore = arena.take<Index>(n);
             // Keys alternate between two arrays so that the last pass writes to `out`. If the first pass writes to
-            // `out`, too, it cannot read from there.
+            // `out`, too, it cannot read from there. Without a pass, a copy writes to `out`.
             const T* from = in;
-            if (in == out && passes % 2 == 1) {
-                Common::checkCUDAError(cudaMemcpyAsync(spare, in, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),
+            if (passes == 0 ? in != out : in == out && passes % 2 == 1) {
+                T* const copy = passes == 0 ? out : spare;
+                Common::checkCUDAError(cudaMemcpyAsync(copy, in, n * sizeof(T), cudaMemcpyDeviceToDevice, stream),
                                        "cudaMemcpyAsync of the keys");
-                from = spare;
+                from = copy;
             }
             for (int bit = 0; bit < passes; ++bit) {
                 T* to = (passes - bit) % 2 == 1 ? out : spare;

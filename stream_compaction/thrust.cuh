@@ -71,8 +71,8 @@ struct Compact {
     }
 };
 
-/// thrust::stable_partition_copy: the elements for which `keep` holds go to one array, the others to another. Each
-/// array must have room for the elements that go there. May not run in place.
+/// thrust::stable_partition_copy: the elements for which `keep` holds go to one array, the others to another. May not
+/// run in place.
 struct Partition {
     static constexpr bool mayRunInPlace = false;
 
@@ -91,9 +91,9 @@ struct Partition {
     template <typename T, typename Predicate>
     void operator()(const T* in, T* kept, T* rejected, std::size_t* count, std::size_t n, Predicate keep,
                     Scratch /*scratch*/, cudaStream_t stream) const {
-        Arguments::requireApart({Arguments::array("in", in, n)}, {Arguments::beginOfArray("kept", kept, n),
-                                                                  Arguments::beginOfArray("rejected", rejected, n),
-                                                                  Arguments::array("count", count, 1)});
+        Arguments::requireApart({Arguments::array("in", in, n)},
+                                {Arguments::array("kept", kept, n), Arguments::array("rejected", rejected, n),
+                                 Arguments::array("count", count, 1)});
         const auto ends = thrust::stable_partition_copy(thrust::cuda::par.on(stream), in, in + n, kept, rejected, keep);
         store(ends.first - kept, count, stream);
     }

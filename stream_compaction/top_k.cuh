@@ -64,15 +64,17 @@ struct TopK {
         using Bits = BitsOf<K>;
         using Values = SourceOf<In>;
         static_assert(std::is_same_v<typename Values::Value, V>, "values come out as they go in");
-        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        static_assert(sizeof(V) <= 16, "values of up to 16 bytes");
         const Values values = sourceOf(valuesIn);
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         const ScratchArena arena(scratch, scratchBytes(keysIn, keysOut, valuesIn, valuesOut, n, k));
         requireApart(number, {Arguments::array("keysIn", keysIn, most), arrayOf("valuesIn", values, most)},
                      {Arguments::array("keysOut", keysOut, k), Arguments::array("valuesOut", valuesOut, k)});
-        selectBySize<Bits, Values>({bitsOf(keysIn), values}, {bitsOf(keysOut), valuesOut}, number, k,
-                                   KeyCoding<Bits>::template of<K>(largest), arena, stream);
+        if constexpr (areElements<Stored<Values>, V>()) {
+            selectBySize<Bits, Values>({bitsOf(keysIn), values}, {bitsOf(keysOut), valuesOut}, number, k,
+                                       KeyCoding<Bits>::template of<K>(largest), arena, stream);
+        }
     }
 
     /// The rank of the bound in a sample.

@@ -227,7 +227,7 @@ template <typename To, int length>
 void expectUniformRuns() {
     using Run = UniformRun<To, length>;
     forAllOfLength<To, length, Run::words * 4 / length>([](const auto& bytes, const auto& elements) {
-        const Run run(std::bit_cast<std::array<std::uint32_t, Run::words>>(bytes));
+        const Run run(std::bit_cast<Array<std::uint32_t, Run::words>>(bytes));
         ASSERT_EQ((std::bit_cast<std::array<To, elementsPerVector<To>>>(run.converted())), elements);
     });
 }
@@ -248,7 +248,7 @@ template <typename From, int length>
 void expectUniformVectors() {
     using Vector = UniformVector<From, length>;
     forAllOfLength<From, length, Vector::words * 4 / length>([](const auto& bytes, const auto& elements) {
-        const Vector vector(std::bit_cast<std::array<std::uint32_t, 4>>(elements));
+        const Vector vector(std::bit_cast<Array<std::uint32_t, 4>>(elements));
         ASSERT_EQ((std::bit_cast<std::array<std::uint8_t, Vector::words * 4>>(vector.encoded())), bytes);
     });
 }
@@ -271,7 +271,7 @@ using Sequences = std::array<std::uint8_t, 48>;
 
 template <int length>
 [[nodiscard]] bool areSequencesOf(const Sequences& text) {
-    return areSequences<length>(std::bit_cast<std::array<std::uint32_t, 12>>(text));
+    return areSequences<length>(std::bit_cast<Array<std::uint32_t, 12>>(text));
 }
 
 template <int length>
@@ -410,9 +410,9 @@ class SideBySide {
         position -= bytesBefore<To>;
         std::vector<std::uint32_t> sums;
         for (; pairs > 0; --pairs) {
-            const GatherEntry rule = rules.at(begins >> firstGatherBit<To> & (rules.size() - 1));
+            const GatherEntry rule = rules[begins >> firstGatherBit<To> & ((1u << gatherBits) - 1)];
             const std::span<const std::uint8_t> text(text_);
-            for (const int sum : sumsOfTwo<To>({windowAt(text, position), windowAt(text, position + 4)}, rule)) {
+            for (const int sum : sumsOfTwo<To>({windowAt(text, position), windowAt(text, position + 4)}, rule).items) {
                 sums.push_back(static_cast<std::uint32_t>(sum));
             }
             moveOn<To>(rule, position, begins);
@@ -540,8 +540,8 @@ TEST(Utf8Quads, EveryCodePoint) {
 }
 
 TEST(Utf8Quads, PlanesOfWords) {
-    const std::array<std::uint32_t, 4> planes = planesOf({0x03020100, 0x13121110, 0x23222120, 0x33323130});
-    EXPECT_EQ(planes, (std::array<std::uint32_t, 4>{0x30201000, 0x31211101, 0x32221202, 0x33231303}));
+    const Array<std::uint32_t, 4> planes = planesOf({0x03020100, 0x13121110, 0x23222120, 0x33323130});
+    EXPECT_EQ(planes, (Array<std::uint32_t, 4>{0x30201000, 0x31211101, 0x32221202, 0x33231303}));
 }
 
 TEST(Utf8Quads, ReplacedSurrogates) {

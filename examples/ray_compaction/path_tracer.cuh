@@ -69,7 +69,7 @@ struct Image {
 __device__ inline float chanceOf(const Path& path) {
     constexpr std::uint32_t certain = 2;
     const Vec3 color = path.hit.surface.color;
-    return path.bounce <= certain ? 1 : std::max(color.x, std::max(color.y, color.z));
+    return path.bounce <= certain ? 1 : max(color.x, max(color.y, color.z));
 }
 
 /// Follows the ray to the nearest surface. The path ends there if it has found light or has been absorbed. Returns

@@ -340,7 +340,7 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
     }
     const Table table = tableOf(comparison);
     if (options.markdown) {
-        OutputFile markdown("--markdown", *options.markdown, out);
+        OutputFile markdown("--markdown", *options.markdown, "| operation | variant |", out);
         write(markdown.stream(), table.markdownLines());
         markdown.finish();
     }

@@ -1,7 +1,5 @@
 #include "app/documentation.h"
 
-#include <version_info.h>
-
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -9,6 +7,7 @@
 #include "app/options.h"
 #include "cli/nearest_names.h"
 #include "cli/values.h"
+#include "cli/version_info.h"
 #include "measure/measure.h"
 #include "output/completions.h"
 #include "output/man_page.h"

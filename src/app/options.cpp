@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <version_info.h>
 
 #include <algorithm>
 #include <array>
@@ -13,6 +12,7 @@
 
 #include "cli/command_line.h"
 #include "cli/values.h"
+#include "cli/version_info.h"
 
 namespace Bench {
 
@@ -205,7 +205,7 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addNumberOption(app, "--trials", options.plan.trials, 1, largestCount,
                     "Timed runs or batches; the median is shown. With --max-noise this is the minimum "
                     "[15]");
-    addNumberOption(app, "--warmup", options.plan.warmup, 1, largestCount, "Untimed runs before the trials [1]");
+    addNumberOption(app, "--warmup", options.plan.warmup, 0, largestCount, "Untimed runs before the trials [1]");
     addTextOption(
         app, "--max-noise", "PERCENT",
         [&options](const std::string& text) { options.plan.maxNoise = parsePercentage(text); },
@@ -247,7 +247,7 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
         "GPUs that the variants distributed, gather-to-one and out-of-core run on: the first N, or all [1]. "
         "mpirun -n N runs distributed in N processes with a GPU each");
     addTextOption(
-        app, "--gpu-memory", "BYTES", [&options](const std::string& text) { options.deviceBytes = parseSize(text); },
+        app, "--gpu-memory", "BYTES", [&options](const std::string& text) { options.deviceBytes = parseBytes(text); },
         "Memory that out-of-core may use on each GPU, for example 2^34 [three quarters of what is free]");
     addTextOption(
         app, "--card", "SETTINGS", [&settings](const std::string& text) { settings.push_back(text); },
@@ -290,8 +290,8 @@ void addCompareOptions(CLI::App& app, CompareOptions& options) {
     app.name("stream_compaction_test compare");
     app.description(
         "Compares what two runs have measured, by a rank test over their trials. Says faster, slower or cannot tell.\n"
-        "The exit status is 1 if something got slower or wrong, 2 if the files have nothing in common. Files of "
-        "--samples and --json have all trials; of a CSV only changes of the whole range count.\n");
+        "The exit status is 1 if something got slower or wrong, 2 if a file is broken or the files have nothing in "
+        "common. Files of --samples and --json have all trials; of a CSV only changes of the whole range count.\n");
     app.add_option("OLD", options.before, "What --samples, --json or --csv wrote before")->type_name("")->required();
     app.add_option("NEW", options.after, "And after")->type_name("")->required();
     addTextOption(

@@ -31,6 +31,22 @@ void requireOpen(const std::ofstream& file, std::string_view option, const std::
     }
 }
 
+/// Throws UsageError if the file has something else than what the option writes, which begins with `begin`. A pipe or
+/// device is only written to.
+void requireOwn(std::string_view option, const std::filesystem::path& path, std::string_view begin) {
+    if (std::error_code ignored; !std::filesystem::is_regular_file(path, ignored)) {
+        return;
+    }
+    std::string found(begin.size(), '\0');
+    std::ifstream file(path);
+    file.read(found.data(), static_cast<std::streamsize>(found.size()));
+    found.resize(static_cast<std::size_t>(file.gcount()));
+    if (!begin.starts_with(found)) {
+        throw UsageError(fmt::format("{}: {} has something else than {} writes; choose another file", option,
+                                     path.string(), option));
+    }
+}
+
 }  // namespace
 
 void flush(std::ostream& out, std::string_view name) {
@@ -39,20 +55,23 @@ void flush(std::ostream& out, std::string_view name) {
     }
 }
 
-OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
+OutputFile::OutputFile(std::string_view option, const std::filesystem::path& path, std::string_view begin,
+                       std::ostream& out)
     : name_(nameOf(path)), path_(path), out_(out) {
     if (path == standardOutput) {
         return;
     }
+    requireOwn(option, path, begin);
     if (isReplaceable(path)) {
         unfinished_ = path;
         unfinished_ += ".unfinished";
-        file_.open(unfinished_);
+        if (std::ofstream(unfinished_).is_open()) {
+            std::filesystem::remove(unfinished_);
+            return;
+        }
+        unfinished_.clear();  // the folder takes no new files
     }
-    if (!file_.is_open()) {  // the folder may take no new files
-        unfinished_.clear();
-        file_.open(path);
-    }
+    file_.open(path, std::ios::app);
     requireOpen(file_, option, path);
 }
 
@@ -65,7 +84,14 @@ OutputFile::~OutputFile() {
 }
 
 void OutputFile::finish() {
-    flush();
+    if (!unfinished_.empty()) {
+        file_.open(unfinished_);
+    } else if (std::error_code ignored; file_.is_open() && std::filesystem::is_regular_file(path_, ignored)) {
+        std::filesystem::resize_file(path_, 0);
+    }
+    std::ostream& destination = path_ == standardOutput ? out_ : file_;
+    destination << text_.view();
+    flush(destination, name_);
     if (!unfinished_.empty()) {
         file_.close();
         std::filesystem::rename(unfinished_, path_);
@@ -73,9 +99,11 @@ void OutputFile::finish() {
     }
 }
 
-LineFile::LineFile(std::string_view option, const std::filesystem::path& path, std::ostream& out)
+LineFile::LineFile(std::string_view option, const std::filesystem::path& path, std::string_view begin,
+                   std::ostream& out)
     : name_(nameOf(path)), stream_(path == standardOutput ? out : file_) {
     if (path != standardOutput) {
+        requireOwn(option, path, begin);
         file_.open(path, std::ios::app);
         requireOpen(file_, option, path);
     }
@@ -83,7 +111,7 @@ LineFile::LineFile(std::string_view option, const std::filesystem::path& path, s
 
 void LineFile::append(std::string_view line) {
     stream_ << line << '\n';
-    Bench::flush(stream_, name_);
+    flush(stream_, name_);
 }
 
 }  // namespace Bench

@@ -41,7 +41,7 @@ namespace {
 /// Reads nothing from a pipe, because those bytes would be lost.
 [[nodiscard]] bool mayHaveText(const std::filesystem::path& path) {
     std::error_code ignored;
-    if (std::filesystem::is_regular_file(path, ignored)) {
+    if (std::filesystem::is_regular_file(path, ignored) || std::filesystem::is_character_file(path, ignored)) {
         return std::ifstream(path).peek() != std::ifstream::traits_type::eof();
     }
     return std::filesystem::exists(path, ignored) && !std::filesystem::is_directory(path, ignored);

@@ -147,7 +147,9 @@ void together(const World& world, const SomeWork& work) {
     if (access.gpu && !options.profile) {
         context.ceilings = measureCeilings(*access.gpu);
     }
-    switch ((*run)(sections, context)) {
+    const Ending ending = (*run)(sections, context);
+    access.finish();
+    switch (ending) {
         case Ending::Passed:
             return success;
         case Ending::Failed:

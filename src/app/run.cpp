@@ -17,25 +17,24 @@ namespace {
 
 template <typename File>
 void open(std::optional<File>& file, std::string_view option, const std::optional<std::filesystem::path>& path,
-          std::ostream& out) {
+          std::string_view begin, std::ostream& out) {
     if (path) {
-        file.emplace(option, *path, out);
+        file.emplace(option, *path, begin, out);
     }
 }
 
 }  // namespace
 
-// The CSV file is opened first, because it may be the wrong file and opening a link empties its file.
 Outputs::Outputs(const Options& options, std::ostream& out) {
     if (options.csv == standardOutput) {
-        open(csvStream_, "--csv", options.csv, out);
+        open(csvStream_, "--csv", options.csv, csvHeader(), out);
         csvStream_->append(csvHeader());
     } else if (options.csv) {
         csvFile_.emplace(*options.csv);
     }
-    open(samples_, "--samples", options.samples, out);
-    open(json_, "--json", options.json, out);
-    open(markdown_, "--markdown", options.markdown, out);
+    open(samples_, "--samples", options.samples, jsonLineBegin, out);
+    open(json_, "--json", options.json, jsonBegin, out);
+    open(markdown_, "--markdown", options.markdown, markdownBegin, out);
 }
 
 void Outputs::add(Row row) {
@@ -163,7 +162,7 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     }
     report_.verdicts(shown_);
     report_.notes(outcomes_, context);
-    if (interrupted_) {
+    if (interrupted()) {  // perhaps in the last measurement
         report_.note(fmt::format("interrupted after {} of {} measurements", outcomes_.size(), planned));
     }
     report_.summary(outcomes_);

@@ -15,36 +15,43 @@
 namespace Bench {
 namespace {
 
-[[noreturn]] void throwNotASize(std::string_view text) {
-    throw UsageError(fmt::format("expected a number of elements such as 1000000, 2^24, 1<<24 or 16M, got '{}'", text));
+/// A number of elements or bytes, as it was given.
+struct Amount {
+    std::string_view text;
+    std::string_view unit;  ///< in the singular
+};
+
+[[noreturn]] void throwNotANumber(const Amount& amount) {
+    throw UsageError(fmt::format("expected a number of {}s such as 1000000, 2^24, 1<<24 or 16M, got '{}'", amount.unit,
+                                 amount.text));
 }
 
-[[noreturn]] void throwTooLarge(std::string_view text) {
-    throw UsageError(fmt::format("'{}' elements are more than any memory holds", text));
+[[noreturn]] void throwTooLarge(const Amount& amount) {
+    throw UsageError(fmt::format("'{}' {}s are more than any memory holds", amount.text, amount.unit));
 }
 
-[[nodiscard]] std::uint64_t parseDigits(std::string_view digits, std::string_view text) {
+[[nodiscard]] std::uint64_t parseDigits(std::string_view digits, const Amount& amount) {
     std::uint64_t value = 0;
     const char* end = digits.data() + digits.size();
     const auto [stop, error] = std::from_chars(digits.data(), end, value);
     if (error == std::errc::result_out_of_range) {
-        throwTooLarge(text);
+        throwTooLarge(amount);
     }
     if (error != std::errc() || stop != end) {
-        throwNotASize(text);
+        throwNotANumber(amount);
     }
     return value;
 }
 
 /// value * base^exponent
 [[nodiscard]] std::uint64_t scale(std::uint64_t value, std::uint64_t base, std::uint64_t exponent,
-                                  std::string_view text) {
+                                  const Amount& amount) {
     if (value == 0 || base <= 1) {
         return exponent == 0 ? value : value * base;
     }
     for (; exponent > 0; --exponent) {
         if (value > largestSize / base) {
-            throwTooLarge(text);
+            throwTooLarge(amount);
         }
         value *= base;
     }
@@ -67,33 +74,38 @@ namespace {
     }
 }
 
-[[nodiscard]] std::uint64_t evaluate(std::string_view text) {
+[[nodiscard]] std::uint64_t evaluate(const Amount& amount) {
+    const std::string_view text = amount.text;
     if (const std::size_t caret = text.find('^'); caret != std::string_view::npos) {
-        const std::uint64_t base = parseDigits(text.substr(0, caret), text);
-        return scale(1, base, parseDigits(text.substr(caret + 1), text), text);
+        const std::uint64_t base = parseDigits(text.substr(0, caret), amount);
+        return scale(1, base, parseDigits(text.substr(caret + 1), amount), amount);
     }
     if (const std::size_t shift = text.find("<<"); shift != std::string_view::npos) {
-        const std::uint64_t value = parseDigits(text.substr(0, shift), text);
-        return scale(value, 2, parseDigits(text.substr(shift + 2), text), text);
+        const std::uint64_t value = parseDigits(text.substr(0, shift), amount);
+        return scale(value, 2, parseDigits(text.substr(shift + 2), amount), amount);
     }
     if (const auto exponent = text.empty() ? std::nullopt : suffixExponent(text.back())) {
-        return scale(parseDigits(text.substr(0, text.size() - 1), text), 2, *exponent, text);
+        return scale(parseDigits(text.substr(0, text.size() - 1), amount), 2, *exponent, amount);
     }
-    return parseDigits(text, text);
+    return parseDigits(text, amount);
+}
+
+[[nodiscard]] std::size_t parse(const Amount& amount) {
+    const std::uint64_t number = evaluate(amount);
+    if (number == 0) {
+        throw UsageError(fmt::format("expected at least 1 {}, got '{}'", amount.unit, amount.text));
+    }
+    if (number > largestSize) {
+        throwTooLarge(amount);
+    }
+    return static_cast<std::size_t>(number);
 }
 
 }  // namespace
 
-std::size_t parseSize(std::string_view text) {
-    const std::uint64_t size = evaluate(text);
-    if (size == 0) {
-        throw UsageError(fmt::format("expected at least 1 element, got '{}'", text));
-    }
-    if (size > largestSize) {
-        throwTooLarge(text);
-    }
-    return static_cast<std::size_t>(size);
-}
+std::size_t parseSize(std::string_view text) { return parse({text, "element"}); }
+
+std::size_t parseBytes(std::string_view text) { return parse({text, "byte"}); }
 
 std::string formatBytes(std::size_t bytes) {
     constexpr std::array units{"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -22,6 +22,8 @@ inline constexpr std::size_t largestSize = std::numeric_limits<std::size_t>::max
 /// A number of elements from `1000000`, `2^24`, `1<<24` or `16M` (K, M and G stand for 2^10, 2^20 and 2^30). Throws
 /// UsageError for other texts, for zero, and for numbers above largestSize.
 [[nodiscard]] std::size_t parseSize(std::string_view text);
+/// The same of a number of bytes.
+[[nodiscard]] std::size_t parseBytes(std::string_view text);
 
 /// `1536` as `1.5 KiB`.
 [[nodiscard]] std::string formatBytes(std::size_t bytes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -71,6 +72,8 @@ struct GpuAccess {
     std::optional<std::string> simulatedCard;  ///< its description
     int devices = 1;                           ///< how many cards there are
     int gpus = 1;                              ///< how many the run is to use
+    /// Completes what is recorded of a run. Throws std::runtime_error if it could not be written.
+    std::function<void()> finish = [] {};
 };
 
 /// Throws UsageError if there are cards but not the requested ones, or if the simulator does not know a setting.

@@ -30,7 +30,9 @@ GpuAccess openGpu(const GpuRequest& request) {
     const int devices = Simulator::settings().devices;
     requireDevice(request, devices);
     StreamCompaction::Common::checkCUDAError(cudaSetDevice(request.device), "cudaSetDevice");
-    return {nullptr, {}, describe(Simulator::settings()), devices, request.gpus.value_or(devices)};
+    return {nullptr, {}, describe(Simulator::settings()), devices, request.gpus.value_or(devices), [] {
+                Simulator::configure("trace=");
+            }};
 }
 
 }  // namespace Bench

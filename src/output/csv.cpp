@@ -98,10 +98,11 @@ Outcome outcomeOf(const Measurement& measurement, const Row& row) {
     return outcome;
 }
 
+bool isTime(double us) { return std::isfinite(us) && us > 0; }
+
 bool Row::isTimed() const {
-    return verified && std::ranges::all_of(std::array{medianUs, minUs, maxUs}, [](std::optional<double> us) {
-               return us && std::isfinite(*us) && *us > 0;
-           });
+    return verified && std::ranges::all_of(std::array{medianUs, minUs, maxUs},
+                                           [](std::optional<double> us) { return us && isTime(*us); });
 }
 
 std::string timestampNow() {
@@ -179,6 +180,9 @@ bool readHeader(std::istream& in, std::string& line) {
 /// The number of columns that a file has. Early files lack the last columns.
 [[nodiscard]] std::size_t columnCount(const std::filesystem::path& path, std::string_view header) {
     const auto names = csvFields(header);
+    if (names.front() != columns.front().name) {
+        throw UsageError(fmt::format("{} is no file of measurements", path.string()));
+    }
     const bool areTheFirst = std::ranges::mismatch(names, columns, {}, {}, &Column::name).in1 == names.end();
     if (!areTheFirst || names.size() + columnsAddedLater < columns.size()) {
         throw UsageError(fmt::format("{} has other columns than this program writes", path.string()));
@@ -280,7 +284,8 @@ CsvContents readCsv(const std::filesystem::path& path) {
 CsvContents readCsv(std::istream& file, const std::filesystem::path& path) {
     std::string line;
     if (!readHeader(file, line)) {
-        throw UsageError(fmt::format("cannot read {}", path.string()));
+        throw UsageError(file.eof() ? fmt::format("{} is empty", path.string())
+                                    : fmt::format("cannot read {}", path.string()));
     }
     const std::size_t count = columnCount(path, line);
     CsvContents contents;

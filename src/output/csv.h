@@ -19,6 +19,9 @@
 
 namespace Bench {
 
+/// Whether something can have taken so long.
+[[nodiscard]] bool isTime(double us);
+
 /// A measurement as in the files. Fields that do not apply are empty, and so are the times of a wrong result.
 struct Row {
     std::string gpu;
@@ -157,7 +160,7 @@ struct CsvContents {
     std::vector<std::size_t> unreadable;  ///< numbers, from 1, of the lines that are no rows or have no times
 };
 
-/// Throws UsageError if the file cannot be read or lacks a column of the subject.
+/// Throws UsageError, which says what is wrong, if the file cannot be read or lacks a column of the subject.
 [[nodiscard]] CsvContents readCsv(const std::filesystem::path& path);
 /// The same of a file that has been opened.
 [[nodiscard]] CsvContents readCsv(std::istream& file, const std::filesystem::path& path);

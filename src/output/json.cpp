@@ -1,15 +1,16 @@
 #include "output/json.h"
 
 #include <fmt/format.h>
-#include <version_info.h>
 
 #include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <variant>
 
 #include "cli/values.h"
+#include "cli/version_info.h"
 
 namespace Bench {
 namespace {
@@ -53,17 +54,30 @@ void fromJson(const Json& json, std::optional<T>& value) {
     value = json.is_null() ? std::nullopt : std::optional(json.get<T>());
 }
 
-[[nodiscard]] Row rowFrom(const Json& object) {
+/// Throws UsageError, which begins with `name`, if the object is no measurement.
+[[nodiscard]] Row rowFrom(const Json& object, std::string_view name) {
     Row row;
+    const auto read = [&](const std::string& key, auto& value) {
+        try {
+            fromJson(object.at(key), value);
+        } catch (const Json::exception&) {
+            throw UsageError(fmt::format("{} has no valid {}", name, key));
+        }
+    };
     for (const Column& column : columns) {
-        const std::string name(column.name);
         const bool isNew = column.name == "gpus" || column.name == "gpu_memory";  // early files lack them
-        if (!isNew || object.contains(name)) {
-            std::visit([&](auto member) { fromJson(object.at(name), row.*member); }, column.member);
+        if (!isNew || object.contains(column.name)) {
+            std::visit([&](auto member) { read(std::string(column.name), row.*member); }, column.member);
         }
     }
     row.bringUpToDate();
-    row.samplesUs = object.at(samplesKey).get<std::vector<double>>();
+    read(samplesKey, row.samplesUs);
+    if (const auto wrong = std::ranges::find_if_not(row.samplesUs, isTime); wrong != row.samplesUs.end()) {
+        throw UsageError(fmt::format("{} has a trial of {} us", name, *wrong));
+    }
+    if (row.verified && !row.isTimed()) {
+        throw UsageError(fmt::format("{} has no valid times", name));
+    }
     return row;
 }
 
@@ -116,16 +130,23 @@ std::vector<Row> readJson(const std::filesystem::path& path) {
 }
 
 std::vector<Row> readJson(std::istream& file, const std::filesystem::path& path) {
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::istringstream in(text);
     std::vector<Row> rows;
-    try {
-        while ((file >> std::ws).good()) {
-            Json json;
-            file >> json;
-            const Json list = json.contains("rows") ? json["rows"] : Json::array({json});
-            std::ranges::transform(list, std::back_inserter(rows), rowFrom);
+    while ((in >> std::ws).good()) {
+        Json json;
+        try {
+            in >> json;
+        } catch (const Json::exception&) {
+            in.clear();
+            const auto read = text.begin() + std::max<std::ptrdiff_t>(in.tellg(), 1) - 1;
+            throw UsageError(fmt::format("{}: line {} breaks off or is no JSON", path.string(),
+                                         1 + std::count(text.begin(), read, '\n')));
         }
-    } catch (const nlohmann::json::exception& error) {
-        throw UsageError(fmt::format("{} has no measurements of this program: {}", path.string(), error.what()));
+        const Json list = json.contains("rows") ? json["rows"] : Json::array({json});
+        for (const Json& object : list) {
+            rows.push_back(rowFrom(object, fmt::format("{}: measurement {}", path.string(), rows.size() + 1)));
+        }
     }
     return rows;
 }

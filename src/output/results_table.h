@@ -65,6 +65,9 @@ inline constexpr std::string_view nothing = "-";
 /// GPUs if there are several, and for trials if the time ran out.
 [[nodiscard]] Table resultsTable(std::span<const Outcome> outcomes);
 
+/// How the text of writeMarkdown() begins.
+inline constexpr std::string_view markdownBegin = "- GPU: ";
+
 /// The machine as a list, and the closing table.
 void writeMarkdown(std::ostream& out, const RunContext& context, std::span<const Outcome> outcomes);
 

@@ -10,6 +10,8 @@
 #include <type_traits>
 #include <vector>
 
+#include "stream_compaction/runtime/compiler.h"
+
 namespace Bench {
 
 /// Leaves new elements uninitialised.
@@ -84,7 +86,7 @@ decltype(auto) withElementType(ElementType type, Work&& work) {
 /// The square of a number, for host and device. Integers wrap.
 struct Square {
     template <typename T>
-    [[nodiscard]] constexpr auto operator()(T x) const {
+    [[nodiscard]] __host__ __device__ constexpr auto operator()(T x) const {
         if constexpr (std::floating_point<T>) {
             return x * x;
         } else {
@@ -100,7 +102,7 @@ struct LowByte {
     static constexpr std::uint32_t values = 256;
 
     template <std::integral T>
-    [[nodiscard]] constexpr std::uint32_t operator()(T x) const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t operator()(T x) const {
         return static_cast<std::uint8_t>(x);
     }
 };
@@ -116,7 +118,7 @@ struct BinFrom {
     std::int32_t first;
 
     template <typename T>
-    [[nodiscard]] constexpr std::uint32_t operator()(T x) const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t operator()(T x) const {
         static_assert(std::integral<T> && sizeof(T) <= sizeof(first));
         return static_cast<std::uint32_t>(x) - static_cast<std::uint32_t>(first);
     }

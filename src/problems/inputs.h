@@ -11,6 +11,7 @@
 
 #include "problems/elements.h"
 #include "problems/share.h"
+#include "stream_compaction/runtime/compiler.h"
 
 namespace Bench {
 
@@ -55,7 +56,7 @@ struct InputPattern {
 
 /// A random number that depends only on the seed and the index, so it is the same on every platform and for every n. It
 /// is element i of the sequence of the generator SplitMix64.
-[[nodiscard]] constexpr std::uint64_t randomAt(std::uint64_t seed, std::uint64_t index) {
+[[nodiscard]] __host__ __device__ constexpr std::uint64_t randomAt(std::uint64_t seed, std::uint64_t index) {
     std::uint64_t z = seed + (index + 1) * 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
     z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <version_info.h>
 
 #include <algorithm>
 
 #include "cli/values.h"
+#include "cli/version_info.h"
 
 namespace Bench {
 

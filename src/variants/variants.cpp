@@ -394,7 +394,10 @@ std::vector<Variant> selectVariants(std::span<const Variant> variants, std::span
             throw UsageError(fmt::format("--variant: {} does not take {}", wanted, fmt::join(chosen, " or ")));
         }
     }
-    std::erase_if(candidates, [&filter](const Variant& variant) { return !filter.keeps(variant.name); });
+    const auto isLeftOut = [&filter](const Variant& variant) { return !filter.keeps(variant.name); };
+    if (std::erase_if(candidates, isLeftOut) > 0 && candidates.empty()) {
+        throw UsageError("--variant: no implementation is left");
+    }
     return candidates;
 }
 

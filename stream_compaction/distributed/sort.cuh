@@ -186,7 +186,7 @@ struct GatheredMemory {
 struct Sort {
     bool descending = false;  ///< greatest key first; equal keys keep their order
     int beginBit = 0;         ///< as for Radix::Sort
-    int endBit = 0;           ///< as for Radix::Sort
+    int endBit = allBits;     ///< as for Radix::Sort
 
     /// How the blocks of a pass get their tiles.
     TileOrder order = TileOrder::BlockIndex;
@@ -264,21 +264,27 @@ struct Sort {
     template <typename K, typename V>
     [[nodiscard]] std::size_t bytesFor(std::size_t n, std::size_t nOut, const Rank& rank) const {
         return gathers<K, V>(rank) ? GatheredMemory<K, V>::bytes(rank.count() * mostPerRank)
-                                   : SortMemory<K, V>::bytes(n, nOut, mostReceived(nOut, rank), rank);
+                                   : SortMemory<K, V>::bytes(n, nOut, mostReceived<K>(nOut, rank), rank);
     }
 
-    /// The fewest elements in buckets. A rank that gets as many sorts by segments (pieces.cuh).
-    [[nodiscard]] std::size_t leastInBuckets() const { return digitValues * leastPerBucket; }
+    /// The fewest elements in buckets. A rank that gets as many sorts by segments (pieces.cuh). Without bits to
+    /// compare, there are no buckets.
+    template <typename K>
+    [[nodiscard]] std::size_t leastInBuckets() const {
+        return comparedBits<K>().count() == 0 ? Radix::anyNumber : digitValues * leastPerBucket;
+    }
+    template <typename K>
     [[nodiscard]] bool sortsBySegments(std::size_t nOut, const Rank& rank) const {
-        return rank.reachesAllRanks() && nOut >= leastInBuckets();
+        return rank.reachesAllRanks() && nOut >= leastInBuckets<K>();
     }
     /// The elements that a rank may sort by itself, if it gets at most nOut.
+    template <typename K>
     [[nodiscard]] std::size_t mostReceived(std::size_t nOut, const Rank& rank) const {
-        return rank.reachesAllRanks() ? std::min(nOut, leastInBuckets()) : nOut;
+        return rank.reachesAllRanks() ? std::min(nOut, leastInBuckets<K>()) : nOut;
     }
     template <typename K, typename V>
     [[nodiscard]] SortMemory<K, V> memoryOf(const SortPart<K, V>& part) const {
-        return {part.scratch.memory, part.n, part.nOut, mostReceived(part.nOut, *part.rank), *part.rank};
+        return {part.scratch.memory, part.n, part.nOut, mostReceived<K>(part.nOut, *part.rank), *part.rank};
     }
 
     template <typename K, typename V>
@@ -373,8 +379,8 @@ struct Sort {
 
     template <typename K>
     [[nodiscard]] ComparedBits<BitsOf<K>> comparedBits() const {
-        return {KeyCoding<BitsOf<K>>::template of<K>(descending), beginBit,
-                endBit == 0 ? static_cast<int>(8 * sizeof(K)) : endBit};
+        const DigitRange bits = local().digitRange(8 * sizeof(K));
+        return {KeyCoding<BitsOf<K>>::template of<K>(descending), bits.begin, bits.end};
     }
 
     /// The digits by which segments are sorted. All keys of a segment share the highest one, because it has no more
@@ -461,7 +467,7 @@ struct Sort {
         const SplitterDigit bucket = bucketDigit(digits);
         launch<kernPlanBuckets<Bits, Value>>({1, digitValues}, part.stream, memory.buckets, memory.bucketCounts,
                                              memory.targets, &rank.state<SortState>()->splitters, all, ordersOf(part),
-                                             rank.index(), digits.digit(0), bucket, leastInBuckets(),
+                                             rank.index(), digits.digit(0), bucket, leastInBuckets<K>(),
                                              rank.reachesAllRanks(), Radix::bitsOf(part.keysIn), memory.order);
         if (part.n > 0) {
             const Digit digit{compared.begin + bucket.shift, (1u << bucket.bits) - 1};
@@ -486,7 +492,7 @@ struct Sort {
         const Memory memory = memoryOf(part);
         launch<kernPlanExchange<Bits, Value>>({1, digitValues}, part.stream, &state->plan, memory.buckets,
                                               memory.targets + digitValues, memory.bucketCounts, &state->splitters, all,
-                                              ordersOf(part), rank.index(), leastInBuckets(), memory.order,
+                                              ordersOf(part), rank.index(), leastInBuckets<K>(), memory.order,
                                               rank.failure());
         if (part.n > 0) {
             const CountInDeviceMemory onBorder{&memory.buckets->border.count, part.n};
@@ -497,7 +503,7 @@ struct Sort {
                                              array);
                 });
             };
-            if (rank.count() <= 2) {
+            if (rank.count() <= 2 && compared.count() > 0) {
                 run(ClassByBorders<Bits, true>{&memory.buckets->classes, compared});
             } else {
                 run(ClassByBorders<Bits, false>{&memory.buckets->classes, compared});
@@ -522,7 +528,8 @@ struct Sort {
 
     template <typename K, typename V>
     [[nodiscard]] static OrdersOfRanks<BitsOf<K>, Radix::Carried<V>> ordersOf(const SortPart<K, V>& part) {
-        return {part.scratch.window, scratchBytesFor<std::uint64_t>(SortMemory<K, V>::pieceCountsFor(*part.rank))};
+        return {part.scratch.window,
+                alignedForScratch(sizeof(std::uint64_t) * SortMemory<K, V>::pieceCountsFor(*part.rank))};
     }
 
     /// Enqueues a pass that puts elements of the rank in order. There is a block for each tile, also if only the device
@@ -586,7 +593,7 @@ struct Sort {
         }
         const Rank& rank = *part.rank;
         const Memory memory = memoryOf(part);
-        if (!sortsBySegments(part.nOut, rank)) {
+        if (!sortsBySegments<K>(part.nOut, rank)) {
             constexpr int threads = 256;
             launch<kernFetchTiles<Bits, Value>>({Memory::tilesFor(0, part.nOut, rank), threads}, part.stream,
                                                 memory.received, memory.tiles, &memory.segmentation->tiles, coding);

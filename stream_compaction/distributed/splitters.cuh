@@ -23,7 +23,7 @@ inline constexpr int mostSplitters = mostRanks - 1;
 /// Counters per rank in one exchange. They fit into the shared memory of every card.
 inline constexpr int mostCounters = 8192;
 
-/// The part of a key that a sort compares: some bits of the key's order-preserving form.
+/// The part of a key that a sort compares: some bits of the key's order-preserving form, or none.
 template <typename Bits>
 struct ComparedBits {
     KeyCoding<Bits> coding;
@@ -33,9 +33,8 @@ struct ComparedBits {
     [[nodiscard]] __host__ __device__ int count() const { return end - begin; }
     [[nodiscard]] __device__ Bits of(Bits key) const { return ofCode(coding.encode(key)); }
     [[nodiscard]] __device__ Bits ofCode(Bits code) const {
-        constexpr Bits allBits = static_cast<Bits>(~Bits{0});
-        constexpr int width = 8 * sizeof(Bits);
-        return static_cast<Bits>(code >> begin & allBits >> (width - count()));
+        const auto mask = static_cast<Bits>((Bits{1} << count() / 2 << (count() + 1) / 2) - 1);  // no shift by all bits
+        return static_cast<Bits>(code >> begin & mask);
     }
 };
 

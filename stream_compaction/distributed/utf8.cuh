@@ -141,8 +141,8 @@ void requireConversion(const ConversionPart<From, To>& part, Utf8::Errors errors
 ///
 /// A code point belongs to the rank with the first byte of its unit. In UTF-16 this is so for first surrogates. A
 /// second surrogate belongs to the rank with the second byte of four, so that a rank never has more elements than
-/// bytes. In strict mode the ranks behind the first error have none. Arrays are as for Utf8::Decode. May not run in
-/// place.
+/// bytes. In strict mode the ranks behind the first error have none. Arrays are as for Utf8::Decode, but an output
+/// always has room for all that can come out. May not run in place.
 ///
 /// One exchange tells the bytes at the ends of the ranks' parts, one the results. Between them each rank converts its
 /// part, in which each byte is read once.

@@ -22,7 +22,9 @@ class Codes {
         constexpr int keyBits = 8 * sizeof(K);
         const DigitRange bits = sort.digitRange(keyBits);
         beginBit_ = bits.begin;
-        most_ = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> (keyBits - (bits.end - bits.begin)));
+        if (bits.count() > 0) {  // a shift by all bits is undefined
+            most_ = static_cast<Bits>(static_cast<Bits>(~Bits{0}) >> (keyBits - (bits.end - bits.begin)));
+        }
     }
 
     [[nodiscard]] __host__ __device__ std::uint64_t operator()(std::size_t i) const {

@@ -185,18 +185,16 @@ Plan Pipeline::plan(const Job& job, std::size_t n, std::size_t elementBytes) con
 
 std::vector<Pipeline::Slot> Pipeline::slotsFor(const Job& job, const Plan& plan) {
     const Footprint footprint = job.footprint(plan.chunk(0).size);  // the first chunk is one of the largest
-    const std::size_t bytes = footprint.total(plan.chunksPerCard);
-    const std::size_t chunkBytes = scratchBytesFor<std::byte>(footprint.chunkBytes);
     std::vector<Slot> slots;
     for (std::size_t i = 0; i < plan.chunksPerCard; ++i) {
         for (const auto& card : cards_) {
             const DeviceScope scope(card->device());
-            ScratchArena arena(card->reserve(bytes), bytes);
-            const Scratch resident(arena.take<std::byte>(footprint.residentBytes), footprint.residentBytes);
-            const Scratch chunks(arena.take<std::byte>(plan.chunksPerCard * chunkBytes),
-                                 plan.chunksPerCard * chunkBytes);
-            slots.push_back(
-                {*card, {slots.size(), chunks.subspan(i * chunkBytes, chunkBytes), resident}, arena.rest()});
+            const Scratch memory = card->reserve(footprint.total(plan.chunksPerCard));
+            const Scratch resident = memory.first(footprint.residentBytes);
+            const Scratch chunks = memory.subspan(footprint.residentBytes);
+            slots.push_back({*card,
+                             {slots.size(), chunks.subspan(i * footprint.chunkBytes, footprint.chunkBytes), resident},
+                             chunks.subspan(plan.chunksPerCard * footprint.chunkBytes)});
         }
     }
     return slots;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -31,9 +30,9 @@ struct Plan {
     /// The number of times that a chunk is processed.
     [[nodiscard]] constexpr std::size_t steps() const { return trips * count; }
 
-    [[nodiscard]] constexpr Chunk chunk(std::size_t step) const {
+    [[nodiscard]] __host__ __device__ constexpr Chunk chunk(std::size_t step) const {
         const std::size_t index = step % count;
-        return {step, n / count * index + std::min(index, n % count), n / count + (index < n % count ? 1 : 0)};
+        return {step, n / count * index + Common::lesser(index, n % count), n / count + (index < n % count ? 1 : 0)};
     }
 };
 
@@ -45,8 +44,7 @@ struct Footprint {
 
     /// The bytes for all of it.
     [[nodiscard]] std::size_t total(std::size_t chunksPerCard) const {
-        return scratchBytesFor<std::byte>(residentBytes) + chunksPerCard * scratchBytesFor<std::byte>(chunkBytes) +
-               scratchBytes;
+        return residentBytes + chunksPerCard * chunkBytes + scratchBytes;
     }
 };
 

@@ -86,7 +86,7 @@ struct RunStarts {
 };
 
 /// Threads of a block that cuts runs: one per run, in whole warps.
-[[nodiscard]] constexpr unsigned cutThreads(std::size_t runs) {
+[[nodiscard]] __host__ __device__ constexpr unsigned cutThreads(std::size_t runs) {
     return static_cast<unsigned>(Common::divideRoundUp(runs, Warp::lanes) * Warp::lanes);
 }
 
@@ -133,8 +133,7 @@ __global__ void kernCutRuns(Plan runs, RunStarts at, Codes<K> codes, std::size_t
     const std::size_t missing = rank - Block::reduce<warps>(first, slots[turn % 2], Sum{});
     const std::size_t before = Block::exclusiveScan<warps>(last - first, slots[(turn + 1) % 2], Sum{});
     if (isRun) {
-        taken[blockIdx.x * runs.count + run] =
-            first + (missing > before ? std::min(missing - before, last - first) : 0);
+        taken[blockIdx.x * runs.count + run] = first + (missing > before ? min(missing - before, last - first) : 0);
     }
 }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <algorithm>
+#include "stream_compaction/common.h"
 
 /// Splits a run of bytes, which may begin and end anywhere, into aligned pieces.
 namespace StreamCompaction {
@@ -17,23 +17,28 @@ struct AlignedRun {
     Place bulkEnd;
     Place end;
 
-    [[nodiscard]] constexpr Place bulkBytes() const { return bulkEnd - bulkBegin; }
+    [[nodiscard]] __host__ __device__ constexpr Place bulkBytes() const { return bulkEnd - bulkBegin; }
 
-    [[nodiscard]] static constexpr Place roundDown(Place place) { return place & -static_cast<Place>(width); }
-    [[nodiscard]] static constexpr Place roundUp(Place place) { return roundDown(place + width - 1); }
+    [[nodiscard]] static __host__ __device__ constexpr Place roundDown(Place place) {
+        return place & -static_cast<Place>(width);
+    }
+    [[nodiscard]] static __host__ __device__ constexpr Place roundUp(Place place) {
+        return roundDown(place + width - 1);
+    }
 };
 
 /// The pieces inside the run, which ends at or behind its begin. Head and tail are shorter than a piece.
 template <typename Place>
-[[nodiscard]] constexpr AlignedRun<Place> piecesInside(Place begin, Place end) {
-    const Place from = std::min(AlignedRun<Place>::roundUp(begin), end);
-    return {begin, from, std::max(from, AlignedRun<Place>::roundDown(end)), end};
+[[nodiscard]] __host__ __device__ constexpr AlignedRun<Place> piecesInside(Place begin, Place end) {
+    const Place from = Common::lesser(AlignedRun<Place>::roundUp(begin), end);
+    return {begin, from, Common::greater(from, AlignedRun<Place>::roundDown(end)), end};
 }
 
 /// The pieces that overlap the run and lie inside the array around it. The outer pieces may also hold neighbours of the
 /// run.
 template <typename Place>
-[[nodiscard]] constexpr AlignedRun<Place> piecesAround(Place begin, Place end, Place arrayBegin, Place arrayEnd) {
+[[nodiscard]] __host__ __device__ constexpr AlignedRun<Place> piecesAround(Place begin, Place end, Place arrayBegin,
+                                                                           Place arrayEnd) {
     using Run = AlignedRun<Place>;
     const Place down = Run::roundDown(begin);
     const Place up = Run::roundUp(end);

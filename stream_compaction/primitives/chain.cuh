@@ -21,12 +21,14 @@
 /// one warp.
 namespace StreamCompaction {
 
-/// A barrier of all threads of a grid whose blocks meet.
+/// A barrier of all threads of a grid whose blocks are all resident. What a block has written before is visible to all
+/// blocks after it. A single block needs no cooperative launch for it. The barrier of the block makes the lanes of each
+/// warp converge. If they have diverged, the barrier of the grid hangs in code that nvcc does not optimise (-G), as of
+/// 13.5 (docs/lab-notes/operations.md).
 __device__ inline void meetInGrid() {
+    __syncthreads();
     if (gridDim.x > 1) {
         cooperative_groups::this_grid().sync();
-    } else {
-        __syncthreads();
     }
 }
 
@@ -67,7 +69,7 @@ struct GridChain {
     /// Called by all threads of the block. Returns once all blocks have published. Does nothing in a grid of one block.
     __device__ void meet() const {
         if (gridDim.x > 1) {
-            cooperative_groups::this_grid().sync();
+            meetInGrid();
         }
     }
 
@@ -124,7 +126,7 @@ struct LookBackChain {
 
     static constexpr bool meetsInGrid = false;
 
-    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsFor(std::size_t tiles) {
         return ticketWords + Statuses::wordsFor(tiles);
     }
 
@@ -162,7 +164,7 @@ struct ReproducibleChain : LookBackChain<T> {
     using Base = LookBackChain<T>;
     using typename Base::Platform, typename Base::Statuses;
 
-    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsFor(std::size_t tiles) {
         const std::size_t groups = tiles / LookBack::groupSize<Platform> + 1;
         return Base::wordsFor(tiles) + Statuses::wordsFor(groups + 1);
     }

@@ -92,7 +92,7 @@ class Statuses {
   public:
     explicit __host__ __device__ Statuses(std::uint64_t* words) : words_(words) {}
 
-    [[nodiscard]] static constexpr std::size_t wordsFor(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsFor(std::size_t tiles) {
         return (tiles + run - 1) / run * run * Coding<T>::words;
     }
 

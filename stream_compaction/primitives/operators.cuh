@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "stream_compaction/common.h"
+#include "stream_compaction/runtime/requirements.h"
 
 /// Operators of a scan.
 ///
@@ -23,6 +24,18 @@ concept OperatorOn = std::is_copy_constructible_v<Op> && requires(const Op op, c
     { op(a, b) } -> std::convertible_to<T>;
     { op.template identity<T>() } -> std::convertible_to<T>;
 };
+
+/// Refuses operators that scans of sums of type T cannot take.
+template <typename T, typename Op>
+[[nodiscard]] consteval bool isOperatorFor() {
+    if constexpr (!isFunctionOf<Op, T, T>()) {
+        return false;
+    } else {
+        static_assert(OperatorOn<Op, T>,
+                      "an operator needs an identity, even beside an initial value: AssociativeOperator(identity, op)");
+        return OperatorOn<Op, T>;
+    }
+}
 
 /// Addition. Integers wrap around. The sum of bools is true if any of them is true.
 struct Sum {
@@ -40,10 +53,11 @@ struct Sum {
     }
 };
 
-/// The numeric limits of T: the standard library's or, as for __half and __nv_bfloat16, CUDA's.
+/// The numeric limits of T: CUDA's, whose functions device code may call. Those of a type of yours are the standard
+/// library's, with functions that are `__host__ __device__`.
 template <typename T>
-using Limits =
-    std::conditional_t<std::numeric_limits<T>::is_specialized, std::numeric_limits<T>, cuda::std::numeric_limits<T>>;
+using Limits = std::conditional_t<cuda::std::numeric_limits<T>::is_specialized, cuda::std::numeric_limits<T>,
+                                  std::numeric_limits<T>>;
 
 /// Whether Max and Min have an identity among the values of T.
 template <typename T>
@@ -146,7 +160,7 @@ class AssociativeOperator {
 
 /// Whether an operator says that it commutes.
 template <typename Op>
-[[nodiscard]] constexpr bool isCommutative() {
+[[nodiscard]] consteval bool isCommutative() {
     if constexpr (requires { Op::isCommutative; }) {
         return Op::isCommutative;
     } else {

@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <type_traits>
 
@@ -22,7 +21,7 @@ class Previous {
     /// global memory.
     template <typename Source>
     __device__ Previous(const Source& source, std::size_t first, std::size_t n)
-        : carried_(valueAt(source, std::clamp<std::size_t>(first, 1, n) - 1)) {}
+        : carried_(valueAt(source, min(max(first, std::size_t{1}), n) - 1)) {}
 
     /// The element before this lane's elements, of which `last` is the last one. Called by all lanes for one row after
     /// the other. Before the first element of the source there is none; it gets itself.
@@ -51,6 +50,18 @@ inline constexpr bool asksForPrevious = false;
 /// WithPrevious does.
 template <typename Predicate>
 inline constexpr bool asksForPrevious<WithPrevious<Predicate>> = true;
+
+/// Refuses predicates that a compaction of elements of type T cannot call.
+template <typename T, typename Predicate>
+[[nodiscard]] consteval bool isPredicateFor() {
+    if constexpr (asksForPrevious<Predicate>) {
+        return isFunctionOf<decltype(Predicate::keep), T, T>();
+    } else if constexpr (asksForIndex<Predicate>) {
+        return isFunctionOf<decltype(Predicate::keep), T, std::size_t>();
+    } else {
+        return isFunctionOf<Predicate, T>();
+    }
+}
 
 /// Stands for Previous if the predicate does not ask for it.
 template <typename T>

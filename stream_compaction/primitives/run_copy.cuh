@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -43,7 +42,7 @@ namespace StreamCompaction {
 /// its element `first`.
 template <typename T>
 __device__ void copyRun(T* to, const std::byte* shared, unsigned first, unsigned count) {
-    using Unit = AccessWord<std::min<std::size_t>(alignof(T), 16)>;
+    using Unit = AlignedWord<T>;
     constexpr int width = sizeof(uint4);
     constexpr int line = 128;  // counted from its begin, a warp's vectors are whole lines
     const int lead = static_cast<int>(reinterpret_cast<std::uintptr_t>(to) % line);  // bytes before the run
@@ -100,7 +99,7 @@ __device__ inline void copyRunByWarp(std::uint8_t* to, const std::uint8_t* share
             const uint4 a = from[v];
             const uint4 b = from[v + 1];
             const std::uint32_t words[8] = {a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w};
-            constexpr int k = firstWord();
+            constexpr int k = decltype(firstWord)::value;
             out[v] = {__funnelshift_r(words[k], words[k + 1], bits), __funnelshift_r(words[k + 1], words[k + 2], bits),
                       __funnelshift_r(words[k + 2], words[k + 3], bits),
                       __funnelshift_r(words[k + 3], words[k + 4], bits)};

@@ -2,12 +2,15 @@
 
 #include <cstdint>
 
+#include "stream_compaction/runtime/compiler.h"
+
 namespace StreamCompaction {
 
 /// Four of the eight bytes of `low` and `high`, which are numbered from 0 to 7. Digit k of the hexadecimal selector
 /// says what byte k of the result is: 0 to 7 stand for that byte, 8 to F for the sign bit of byte 0 to 7, repeated
 /// eight times.
-[[nodiscard]] constexpr std::uint32_t selectBytes(std::uint32_t low, std::uint32_t high, std::uint32_t selector) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t selectBytes(std::uint32_t low, std::uint32_t high,
+                                                                      std::uint32_t selector) {
 #ifdef __CUDA_ARCH__
     std::uint32_t result;
     asm("prmt.b32 %0, %1, %2, %3;" : "=r"(result) : "r"(low), "r"(high), "r"(selector));

@@ -2,7 +2,6 @@
 
 #include <cuda_runtime.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -300,7 +299,7 @@ class TileKeys {
                 return;
             }
         }
-        constexpr int most = std::max<int>(1, 20 / std::max(sizeof(Value), sizeof(std::uint32_t)));
+        constexpr int most = static_cast<int>(20 / Common::greater(sizeof(Value), sizeof(std::uint32_t)));
         constexpr int batch = Shape::items > 16 ? most : Shape::items;
         Value rows[2][batch];
         const auto load = [&](int first, int last) {

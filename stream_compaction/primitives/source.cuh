@@ -8,6 +8,7 @@
 
 #include "stream_compaction/primitives/tile_loader.cuh"
 #include "stream_compaction/runtime/arguments.h"
+#include "stream_compaction/runtime/requirements.h"
 
 /// Sources, the inputs of operations: an array, a function of an array's elements, or a function of the index. The
 /// function is applied in registers, as part of the load. No intermediate array is written.
@@ -52,14 +53,12 @@ struct GeneratedSource {
 /// An input that is `function(x)` for each element x of `in`, an array in device memory. `function` is a function
 /// object that device code can call. Operations say whether they take one.
 template <typename In, typename Function>
-[[nodiscard]] TransformedSource<In, Function> transformed(const In* in, Function function) {
-    return {in, function};
-}
-
-/// An input that is `function(i)` for each index i.
-template <typename Function>
-[[nodiscard]] GeneratedSource<Function> generated(Function function) {
-    return {function};
+[[nodiscard]] auto transformed(const In* in, Function function) {
+    if constexpr (isFunctionOf<Function, In>()) {
+        return TransformedSource<In, Function>{in, function};
+    } else {
+        return in;
+    }
 }
 
 /// The index itself, as a T.
@@ -68,6 +67,16 @@ struct IndexAs {
     /// i.
     [[nodiscard]] __host__ __device__ T operator()(std::size_t i) const { return static_cast<T>(i); }
 };
+
+/// An input that is `function(i)` for each index i.
+template <typename Function>
+[[nodiscard]] auto generated(Function function) {
+    if constexpr (isFunctionOf<Function, std::size_t>()) {
+        return GeneratedSource<Function>{function};
+    } else {
+        return GeneratedSource<IndexAs<std::size_t>>{};
+    }
+}
 
 /// An input whose elements are their own indices.
 template <typename T = std::size_t>

@@ -19,7 +19,7 @@
 namespace StreamCompaction {
 
 /// Whether the card has accesses of `bytes` bytes.
-constexpr bool isAccessSize(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
+consteval bool isAccessSize(std::size_t bytes) { return std::has_single_bit(bytes) && bytes <= 16; }
 
 /// Elements per vector: the number of elements of the largest type that fill 16 bytes. 1 if no access has the size of
 /// one of the types.
@@ -39,6 +39,10 @@ using AccessWord = std::conditional_t<
     bytes == 1, std::uint8_t,
     std::conditional_t<bytes == 2, std::uint16_t,
                        std::conditional_t<bytes == 4, std::uint32_t, std::conditional_t<bytes == 8, uint2, uint4>>>>;
+
+/// The widest machine word at whose addresses an array of T may begin.
+template <typename T>
+using AlignedWord = AccessWord<std::min<std::size_t>(alignof(T), 16)>;
 
 /// A machine word that may alias objects of any type. The compiler must not conclude from the types that they are
 /// different memory. MSVC, which ignores the attribute, never does.
@@ -159,15 +163,38 @@ struct WarpShape : TileShape<Warp::lanes, rowCount, length> {
     [[nodiscard]] __device__ static int offset(int row) { return vector(row) * length; }
 };
 
-/// Loads this thread's vector of each row. Places past the end of the tile repeat its last element. The branch is
+/// Loads this thread's vector of each row. Places past the end of the tile repeat its last element. The branches are
 /// outside the loops: inside, the loads of one row would wait for those of the row before.
 template <typename Shape, typename T>
 __device__ void loadRows(Vector<T, Shape::vectorLength> (&rows)[Shape::rows], const TileOf<const T>& tile) {
+    constexpr int length = Shape::vectorLength;
+    const auto* const vectors = reinterpret_cast<const Vector<T, length>*>(tile.elements);
+    const int whole = tile.size / length;  // vectors
     if (tile.isWhole) {
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
-            copyVector(&rows[row],
-                       reinterpret_cast<const Vector<T, Shape::vectorLength>*>(tile.elements + Shape::offset(row)));
+            copyVector(&rows[row], vectors + Shape::vector(row));
+        }
+    } else if (Shape::rows <= 4 && whole > 0 && isVectorAligned<length>(tile.elements)) {
+        // The few elements after the last whole vector are loaded by every thread, beside its vectors. With more rows,
+        // registers would spill.
+        Vector<T, length> rest;
+#pragma unroll
+        for (int i = 0; i < length; ++i) {
+            rest.items[i] = tile.elements[min(whole * length + i, tile.size - 1)];
+        }
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            copyVector(&rows[row], vectors + min(Shape::vector(row), whole - 1));
+        }
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            if (Shape::vector(row) >= whole) {
+#pragma unroll
+                for (int i = 0; i < length; ++i) {
+                    rows[row].items[i] = Shape::vector(row) == whole ? rest.items[i] : rest.items[length - 1];
+                }
+            }
         }
     } else {
 #pragma unroll

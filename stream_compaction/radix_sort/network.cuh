@@ -105,7 +105,7 @@ __device__ void sortInNetwork(NetworkStorage<threads, most, Bits, Value>& storag
         }
     };
     // Some values are loaded before the first is stored, so that the loads do not wait for one another.
-    constexpr int batch = std::clamp<int>(16 / sizeof(Value), 1, rows);
+    constexpr int batch = Common::lesser(static_cast<int>(16 / sizeof(Value)), rows);
 #pragma unroll
     for (int first = 0; first < rows; first += batch) {
         [[maybe_unused]] Value values[batch];

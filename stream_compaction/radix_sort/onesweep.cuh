@@ -172,18 +172,17 @@ __global__ void __launch_bounds__(Shape::threads)
     }
 }
 
-/// Copies the input to `out` if the plan says so. Reads and writes each element once.
+/// Copies the input to `out` if the plan says so, or if there is none. Reads and writes each element once.
 template <typename Bits, typename Value, typename Count>
-__global__ void kernCopyFirst(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in,
-                              const Plan* plan) {
-    if (!plan->copiesFirst) {
+__global__ void kernCopy(Count n, Elements<Bits, Value> out, Elements<const Bits, const Value> in, const Plan* plan) {
+    if (plan != nullptr && !plan->copiesFirst) {
         return;
     }
     const std::size_t size = numberOf(n);
     for (std::size_t i = Common::globalThreadIndex(); i < size; i += std::size_t{gridDim.x} * blockDim.x) {
         out.keys[i] = in.keys[i];
         if constexpr (hasValues<Value>) {
-            out.values[i] = in.values[i];
+            out.values[i] = originalValue(in.values, 0, i);
         }
     }
 }
@@ -210,7 +209,7 @@ struct DigitStatuses {
 
     using Set = LookBack::Statuses<LookBack::Count>;
 
-    [[nodiscard]] static constexpr std::size_t wordsPerSet(std::size_t tiles) {
+    [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsPerSet(std::size_t tiles) {
         return Set::wordsFor(tiles * digitValues);
     }
     [[nodiscard]] __device__ Set set(int i) const { return Set(words + (i % 2) * wordsPerSet(tiles)); }

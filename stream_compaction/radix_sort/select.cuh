@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cooperative_groups.h>
-
 #include <cmath>
 
 #include "stream_compaction/common.cuh"
@@ -142,7 +140,7 @@ template <typename Shape, typename Bits, typename T>
                     atomicAdd(reinterpret_cast<unsigned long long*>(&sums[i]), std::uint64_t{storage.counts[i]});
                 }
             }
-            cooperative_groups::this_grid().sync();
+            meetInGrid();
             Vector<std::uint64_t, 2> pairs[perThread / 2];
             for (int j = 0; j < perThread / 2; ++j) {
                 copyVector(&pairs[j], reinterpret_cast<const Vector<std::uint64_t, 2>*>(sums + first) + j);
@@ -510,7 +508,7 @@ __global__ void __launch_bounds__(Shape::threads, blocksThatFit(Shape::threads, 
     if constexpr (std::is_same_v<Filter, NoFilter>) {
         if (counts != nullptr) {
             clearCounts<Bits>(counts);
-            cooperative_groups::this_grid().sync();
+            meetInGrid();
         }
     } else {
         using CandidateShape = TileShape<Shape::threads, Shape::rows, vectorLength<Candidate<Bits, Values>>>;

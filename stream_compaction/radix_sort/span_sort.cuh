@@ -178,6 +178,11 @@ class SpanSort {
     static constexpr int codeBits = 8 * sizeof(Bits);
     static constexpr int window = Storage::window;
     static constexpr int mostRounds = 10;
+    // The threads that scan the counts of the groups, and the counts of each.
+    static constexpr int perThread =
+        std::max(8, Storage::groups / static_cast<int>(std::bit_floor(0u + Shape::threads)));
+    static constexpr int scanning = Storage::groups / perThread;
+    static_assert(scanning <= Shape::threads);
 
     [[nodiscard]] static __device__ Bits entryOf(Bits code, [[maybe_unused]] int place) {
         if constexpr (hasValues<Value>) {
@@ -197,9 +202,6 @@ class SpanSort {
 
     /// Turns the counts of the groups into their beginnings, and returns how many rounds the windows take.
     [[nodiscard]] static __device__ int beginGroups(Storage& storage) {
-        constexpr int perThread = std::max(8, Storage::groups / static_cast<int>(std::bit_floor(0u + Shape::threads)));
-        constexpr int scanning = Storage::groups / perThread;
-        static_assert(scanning <= Shape::threads);
         constexpr int perVector = 4;
         using Counters = Vector<std::uint32_t, perVector>;
         auto* const vectors = reinterpret_cast<Counters*>(storage.byGroup.counters + perThread * threadIdx.x);

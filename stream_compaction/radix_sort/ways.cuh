@@ -61,6 +61,35 @@ template <typename Bits, typename Value>
     return elements;
 }
 
+/// Enqueues a copy of the input to the output, if the plan says so or if there is none.
+template <typename Bits, typename Value, typename Count>
+void launchCopy(const SortCall<Bits, Value, Count>& sort, const Plan* plan) {
+    constexpr int threads = 256;
+    constexpr auto copy = kernCopy<Bits, Value, Count>;
+    const std::size_t blocks = blocksForTiles<copy, Count>(Common::blocksFor(sort.capacity(), threads), threads);
+    launch<copy>({blocks, threads}, sort.stream, sort.n, sort.out, sort.in, plan);
+}
+
+/// Sorts by no bits: copies.
+struct ByCopy {
+    static constexpr std::size_t mostElements = anyNumber;
+
+    template <typename Bits, typename Value>
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t /*n*/, bool /*consumesInput*/) {
+        return 0;
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    [[nodiscard]] static bool fits(const SortCall<Bits, Value, Count>& sort) {
+        return sort.range.count() == 0;
+    }
+
+    template <typename Bits, typename Value, typename Count>
+    static void launch(const SortCall<Bits, Value, Count>& sort) {
+        launchCopy<Bits, Value, Count>(sort, nullptr);
+    }
+};
+
 /// Sorts by one block, by a network. For keys alone, all bits of which count.
 template <typename Shape>
 struct ByNetwork {
@@ -313,11 +342,7 @@ struct InPasses {
         clear(sort, memory, memory.counters);
         countDigits(sort, memory);
         if (sort.consumesInput()) {
-            constexpr int threads = 256;
-            constexpr auto copy = kernCopyFirst<Bits, Value, Count>;
-            const std::size_t blocks =
-                blocksForTiles<copy, Count>(Common::blocksFor(sort.capacity(), threads), threads);
-            StreamCompaction::launch<copy>({blocks, threads}, sort.stream, sort.n, sort.out, sort.in, memory.plan);
+            launchCopy(sort, memory.plan);
         }
         launchPasses(sort, memory, memory.plan, 0);
     }

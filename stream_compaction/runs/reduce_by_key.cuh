@@ -130,7 +130,7 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
     using Bytes = BytesPerElement<Keys, Values, K, T>;
     constexpr bool sharesMemory = Bytes::ofValues == 0;
     using KeyLoader = SourceLoader<Keys, Shape, Shape::elements * Bytes::ofKeys>;
-    using ValueLoader = SourceLoader<Values, Shape, std::max<std::size_t>(1, Shape::elements * Bytes::ofValues)>;
+    using ValueLoader = SourceLoader<Values, Shape, sharesMemory ? 1 : Shape::elements * Bytes::ofValues>;
     using PartOfTile = OpenRun<T, std::uint32_t>;
     constexpr int length = Shape::elementsPerThread;
     static_assert(length <= 32, "a word has a bit for each element");
@@ -261,19 +261,20 @@ __global__ void __launch_bounds__(Shape::threads, (blocksToReduce<Shape, Keys, V
 ///
 /// `keys` and `values` are arrays of n elements in device memory, or functions of such elements or of the index
 /// (primitives/source.cuh). Functions may be called twice per element. Keys and sums are trivially copyable, have 1 to
-/// 16 bytes, and lie at any address that their type allows. No output may begin in an input, or the reverse. The
-/// scratch may hold anything and keeps nothing from call to call. Neither allocates nor synchronises. Throws what
-/// common.cuh says.
+/// 16 bytes, and lie at any address that their type allows. The scratch may hold anything and keeps nothing from call
+/// to call. Neither allocates nor synchronises. Throws what common.cuh says.
 struct ReduceByKey {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most runs (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N, typename... Functions>
     [[nodiscard]] std::size_t scratchBytes(const Keys& /*keys*/, const Values& /*values*/, K* /*uniqueKeys*/,
-                                           T* /*sums*/, std::size_t* /*count*/, N n,
+                                           T* /*sums*/, CountPointer /*count*/, N n,
                                            const Functions&... /*functions*/) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<Stored<SourceOf<Keys>>, Stored<SourceOf<Values>>, K, T>(most);
@@ -289,27 +290,25 @@ struct ReduceByKey {
 
     /// Adds up, and compares by ==.
     template <typename Keys, typename Values, typename K, typename T, ElementCount N>
-    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n,
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, CountPointer count, N n,
                     Scratch scratch, cudaStream_t stream) const {
         (*this)(keys, values, uniqueKeys, sums, count, n, Sum{}, scratch, stream);
     }
 
     /// Combines by `op`, and compares by ==.
-    template <typename Keys, typename Values, typename K, typename T, ElementCount N, OperatorOn<T> Op>
-    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n, Op op,
+    template <typename Keys, typename Values, typename K, typename T, ElementCount N, typename Op>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, CountPointer count, N n, Op op,
                     Scratch scratch, cudaStream_t stream) const {
         (*this)(keys, values, uniqueKeys, sums, count, n, op, IsEqual{}, scratch, stream);
     }
 
     /// Combines by `op`, and compares by `equal`.
-    template <typename Keys, typename Values, typename K, typename T, ElementCount N, OperatorOn<T> Op, typename Equal>
-    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, std::size_t* count, N n, Op op,
+    template <typename Keys, typename Values, typename K, typename T, ElementCount N, typename Op, typename Equal>
+    void operator()(const Keys& keys, const Values& values, K* uniqueKeys, T* sums, CountPointer count, N n, Op op,
                     Equal equal, Scratch scratch, cudaStream_t stream) const {
         using KeySource = SourceOf<Keys>;
         using ValueSource = SourceOf<Values>;
         static_assert(std::is_same_v<typename KeySource::Value, K>, "keys come out as they go in");
-        static_assert(std::is_trivially_copyable_v<Stored<KeySource>> && std::is_trivially_copyable_v<K>);
-        static_assert(std::is_trivially_copyable_v<Stored<ValueSource>> && std::is_trivially_copyable_v<T>);
         static_assert(std::max({sizeof(Stored<KeySource>), sizeof(Stored<ValueSource>), sizeof(K), sizeof(T)}) <= 16,
                       "keys, values and sums of up to 16 bytes");
         const KeySource keySource = sourceOf(keys);
@@ -317,31 +316,34 @@ struct ReduceByKey {
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("keys", keySource, most), arrayOf("values", valueSource, most)},
-                     {Arguments::beginOfArray("uniqueKeys", uniqueKeys, most),
-                      Arguments::beginOfArray("sums", sums, most), Arguments::array("count", count, 1)});
+                     {Arguments::array("uniqueKeys", uniqueKeys, std::min(most, maxOut)),
+                      Arguments::array("sums", sums, std::min(most, maxOut)), Arguments::array("count", count, 1)});
         ScratchArena arena(scratch, scratchBytes(keys, values, uniqueKeys, sums, count, n));
         if (most == 0) {
             SinglePass::countNothing(number, count, stream);
             return;
         }
-        using Tiles = TileFor<KeySource, ValueSource, K, T>;
-        if (areFew(tilesOf<typename Tiles::SmallShape>(most)) &&
-            reduceTogether<typename Tiles::SmallShape>(keySource, valueSource, uniqueKeys, sums, count, number, op,
-                                                       equal, arena, stream)) {
-            return;
-        }
-        const auto enqueueWith = [&]<typename Heads>(Heads) {
-            reduceByLookBack<typename Tiles::Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, number, op,
-                                                           equal, arena, stream);
-        };
-        // Wide numbers of heads would take a second word only beside sums that take one.
-        if constexpr (LookBack::Coding<T>::words == 1) {
-            if (most <= mostNarrowHeads) {
-                enqueueWith(std::uint32_t{});
+        if constexpr (areElements<Stored<KeySource>, Stored<ValueSource>, K, T>() && isOperatorFor<T, Op>() &&
+                      isFunctionOf<Equal, K, K>()) {
+            using Tiles = TileFor<KeySource, ValueSource, K, T>;
+            if (areFew(tilesOf<typename Tiles::SmallShape>(most)) &&
+                reduceTogether<typename Tiles::SmallShape>(keySource, valueSource, uniqueKeys, sums, count, number, op,
+                                                           equal, arena, stream)) {
                 return;
             }
+            const auto enqueueWith = [&]<typename Heads>(Heads) {
+                reduceByLookBack<typename Tiles::Shape, Heads>(keySource, valueSource, uniqueKeys, sums, count, number,
+                                                               op, equal, arena, stream);
+            };
+            // Wide numbers of heads would take a second word only beside sums that take one.
+            if constexpr (LookBack::Coding<T>::words == 1) {
+                if (most <= mostNarrowHeads) {
+                    enqueueWith(std::uint32_t{});
+                    return;
+                }
+            }
+            enqueueWith(std::uint64_t{});
         }
-        enqueueWith(std::uint64_t{});
     }
 
     /// Over tiles of the given shape, by blocks that are all resident. Returns false if there are too many of them.
@@ -397,10 +399,12 @@ struct Encode {
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most runs (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename K, std::integral Length, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, std::size_t* count, N n,
+    [[nodiscard]] std::size_t scratchBytes(const In& in, K* unique, Length* lengths, CountPointer count, N n,
                                            const Functions&... /*functions*/) const {
         Arguments::requireAtMost("n", capacityOf(n), std::numeric_limits<Length>::max());
         return ReduceByKey{order}.scratchBytes(in, generated(One<Length>{}), unique, lengths, count, n);
@@ -408,17 +412,18 @@ struct Encode {
 
     /// Compares by ==.
     template <typename In, typename K, std::integral Length, ElementCount N>
-    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Scratch scratch,
+    void operator()(const In& in, K* unique, Length* lengths, CountPointer count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, unique, lengths, count, n, IsEqual{}, scratch, stream);
     }
 
     /// Compares by `equal`.
     template <typename In, typename K, std::integral Length, ElementCount N, typename Equal>
-    void operator()(const In& in, K* unique, Length* lengths, std::size_t* count, N n, Equal equal, Scratch scratch,
+    void operator()(const In& in, K* unique, Length* lengths, CountPointer count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {
         (void)scratchBytes(in, unique, lengths, count, n, equal);
-        ReduceByKey{order}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch, stream);
+        ReduceByKey{order, maxOut}(in, generated(One<Length>{}), unique, lengths, count, n, Sum{}, equal, scratch,
+                                   stream);
     }
 };
 

@@ -40,25 +40,30 @@ struct Unique {
 
     /// How the blocks of large arrays get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most runs (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, std::size_t* count, N n,
+    [[nodiscard]] std::size_t scratchBytes(const In& in, T* out, CountPointer count, N n,
                                            const Functions&... /*functions*/) const {
         return SinglePass::Compact{order}.scratchBytes(in, out, count, n);
     }
 
     /// Compares by ==.
     template <typename In, typename T, ElementCount N>
-    void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
+    void operator()(const In& in, T* out, CountPointer count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsEqual{}, scratch, stream);
     }
 
     /// Compares by `equal`.
     template <typename In, typename T, ElementCount N, typename Equal>
-    void operator()(const In& in, T* out, std::size_t* count, N n, Equal equal, Scratch scratch,
+    void operator()(const In& in, T* out, CountPointer count, N n, Equal equal, Scratch scratch,
                     cudaStream_t stream) const {
-        SinglePass::Compact{order}(in, out, count, n, WithPrevious{BeginsRun<Equal>{equal}}, scratch, stream);
+        if constexpr (isFunctionOf<Equal, T, T>()) {
+            SinglePass::Compact{order, maxOut}(in, out, count, n, WithPrevious{BeginsRun<Equal>{equal}}, scratch,
+                                               stream);
+        }
     }
 };
 

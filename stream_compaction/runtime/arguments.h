@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -12,11 +13,14 @@
 namespace StreamCompaction {
 
 /// Device memory that a caller lends to an operation until its work on the stream is done. Its contents are undefined
-/// before and after. It is aligned to `scratchAlignment` bytes, as memory from cudaMalloc is.
+/// before and after. It may begin at any address.
 using Scratch = std::span<std::byte>;
 
-/// The alignment of scratch, in bytes.
-inline constexpr std::size_t scratchAlignment = 256;
+/// The default of `maxOut` (common.cuh): as many elements as can come out.
+inline constexpr std::size_t noLimit = std::numeric_limits<std::size_t>::max();
+
+/// The default of the `endBit` of sorts: up to the highest bit of the key.
+inline constexpr int allBits = std::numeric_limits<int>::max();
 
 /// Stands for an array of T where only its type matters, as in a call of `scratchBytes` before there is an array.
 template <typename T>
@@ -105,14 +109,6 @@ template <typename T>
 [[nodiscard]] Region array(const char* name, const T* array, std::size_t n) {
     requireArray(name, array, n);
     return {name, array, n * sizeof(T)};
-}
-
-/// The first byte of an array of at most n elements. It is for outputs of which only the device knows the length,
-/// because no more is certain to be written.
-template <typename T>
-[[nodiscard]] Region beginOfArray(const char* name, const T* array, std::size_t n) {
-    requireArray(name, array, n);
-    return {name, array, std::min<std::size_t>(n, 1)};
 }
 
 /// Throws if two regions share memory.

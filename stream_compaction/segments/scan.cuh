@@ -43,22 +43,26 @@ struct SegmentedScan {
     }
 
     /// Scans by any operator.
-    template <typename In, typename Heads, typename T, ElementCount N, OperatorOn<T> Op>
+    template <typename In, typename Heads, typename T, ElementCount N, typename Op>
     void operator()(const In& in, const Heads& heads, T* out, N n, Op op, Scratch scratch, cudaStream_t stream) const {
-        (*this)(in, heads, out, n, op, op.template identity<T>(), scratch, stream);
+        if constexpr (isOperatorFor<T, Op>()) {
+            (*this)(in, heads, out, n, op, op.template identity<T>(), scratch, stream);
+        }
     }
 
     /// Scans from an initial value.
-    template <typename In, typename Heads, typename T, ElementCount N, OperatorOn<T> Op>
+    template <typename In, typename Heads, typename T, ElementCount N, typename Op>
     void operator()(const In& in, const Heads& heads, T* out, N n, Op op, std::type_identity_t<T> initial,
                     Scratch scratch, cudaStream_t stream) const {
         const SourceOf<Heads> headSource = sourceOf(heads);
         requireHeads(headSource, out, countOf(n));
-        const Segments::SegmentedOperator<T, Op> segmented{{op}, initial};
-        const Segments::SegmentedSource<SourceOf<In>, SourceOf<Heads>, T, Op> source{sourceOf(in), headSource,
-                                                                                     segmented};
-        SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, countOf(n), segmented,
-                                                               OpenRun<T, bool>{false, initial}, scratch, stream);
+        if constexpr (isOperatorFor<T, Op>() && areElements<Stored<SourceOf<In>>, T>()) {
+            const Segments::SegmentedOperator<T, Op> segmented{{op}, initial};
+            const Segments::SegmentedSource<SourceOf<In>, SourceOf<Heads>, T, Op> source{sourceOf(in), headSource,
+                                                                                         segmented};
+            SinglePass::Scan{kind, reproducible, order}.scanSource(source, out, countOf(n), segmented,
+                                                                   OpenRun<T, bool>{false, initial}, scratch, stream);
+        }
     }
 
   private:

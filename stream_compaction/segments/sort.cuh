@@ -64,8 +64,11 @@ struct SegmentedSort {
                      {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most),
                       Segments::arrayOf(segments)},
                      {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});
-        run<K, Radix::Carried<V>>({Radix::bitsOf(keysIn), Radix::carried(valuesIn)},
-                                  {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, number, arena, stream);
+        if constexpr (areElements<Radix::Carried<V>>()) {
+            run<K, Radix::Carried<V>>({Radix::bitsOf(keysIn), Radix::carried(valuesIn)},
+                                      {Radix::bitsOf(keysOut), Radix::carried(valuesOut)}, segments, number, arena,
+                                      stream);
+        }
     }
 
   private:

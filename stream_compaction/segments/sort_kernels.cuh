@@ -1,6 +1,5 @@
 #pragma once
 
-#include <cooperative_groups.h>
 #include <cuda_runtime.h>
 
 #include <algorithm>
@@ -8,6 +7,7 @@
 #include <cstdint>
 
 #include "stream_compaction/primitives/block.cuh"
+#include "stream_compaction/primitives/chain.cuh"
 #include "stream_compaction/primitives/occupancy.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/sorting_network.cuh"
@@ -353,7 +353,7 @@ struct Team {
     /// What a block has written before is visible to all blocks behind.
     __device__ void meet() const {
         if (blocks > 1) {
-            cooperative_groups::this_grid().sync();
+            meetInGrid();
         } else {
             __syncthreads();
         }

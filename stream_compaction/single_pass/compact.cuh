@@ -581,8 +581,7 @@ void CompactLauncher<rejects>::operator()(const Source& in, T* out, T* rejected,
                                           Predicate keep, Scratch scratch, cudaStream_t stream) const {
     using Element = Stored<Source>;
     static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
-    static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
-    static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
+    static_assert(sizeof(T) <= 64 && sizeof(Element) <= 64, "elements of up to 64 bytes");
     const std::size_t most = capacityOf(n);
     ScratchArena arena(scratch, scratchBytes<Source, T>(most));
     if (most == 0) {
@@ -625,30 +624,34 @@ struct Compact {
 
     /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most elements that are kept (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, N n,
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, CountPointer /*count*/, N n,
                                            const Functions&... /*functions*/) const {
         return CompactLauncher<Rejects::Dropped>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
 
     /// Keeps the nonzero elements.
     template <typename In, typename T, ElementCount N>
-    void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
+    void operator()(const In& in, T* out, CountPointer count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
 
     /// Keeps the elements for which `keep` holds.
     template <typename In, typename T, ElementCount N, typename Predicate>
-    void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
+    void operator()(const In& in, T* out, CountPointer count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
-                     {Arguments::beginOfArray("out", out, most), Arguments::array("count", count, 1)});
-        CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
+                     {Arguments::array("out", out, std::min(most, maxOut)), Arguments::array("count", count, 1)});
+        if constexpr (areElements<Stored<SourceOf<In>>, T>() && isPredicateFor<T, Predicate>()) {
+            CompactLauncher<Rejects::Dropped>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
+        }
     }
 };
 
@@ -659,16 +662,20 @@ struct Partition {
 
     /// How the blocks of large partitions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// With two outputs: the most elements that are kept (common.cuh).
+    std::size_t maxOut = noLimit;
+    /// The same for those that are not kept.
+    std::size_t maxRejected = noLimit;
 
     /// The bytes of scratch that a call with one output needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, std::size_t* /*count*/, N n,
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*out*/, CountPointer /*count*/, N n,
                                            const Functions&... /*functions*/) const {
         return CompactLauncher<Rejects::Behind>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
     /// The bytes of scratch that a call with two outputs needs.
     template <typename In, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*kept*/, T* /*rejected*/, std::size_t* /*count*/, N n,
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, T* /*kept*/, T* /*rejected*/, CountPointer /*count*/, N n,
                                            const Functions&... /*functions*/) const {
         return CompactLauncher<Rejects::Apart>::scratchBytes<SourceOf<In>, T>(capacityOf(n));
     }
@@ -676,38 +683,43 @@ struct Partition {
     /// Into one array of n elements: the kept ones, then the others. For large arrays the first pass writes the others
     /// in reverse, and a second pass reverses them.
     template <typename In, typename T, ElementCount N>
-    void operator()(const In& in, T* out, std::size_t* count, N n, Scratch scratch, cudaStream_t stream) const {
+    void operator()(const In& in, T* out, CountPointer count, N n, Scratch scratch, cudaStream_t stream) const {
         (*this)(in, out, count, n, IsNonzero{}, scratch, stream);
     }
     /// The same, by a predicate.
     template <typename In, typename T, ElementCount N, typename Predicate>
-    void operator()(const In& in, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
+    void operator()(const In& in, T* out, CountPointer count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
                      {Arguments::array("out", out, most), Arguments::array("count", count, 1)});
-        CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
+        if constexpr (areElements<Stored<SourceOf<In>>, T>() && isPredicateFor<T, Predicate>()) {
+            CompactLauncher<Rejects::Behind>{order}(source, out, noArray<T>, count, number, keep, scratch, stream);
+        }
     }
 
     /// Into two arrays, each with room for the elements that go there. Always one pass.
     template <typename In, typename T, ElementCount N>
-    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, N n, Scratch scratch,
+    void operator()(const In& in, T* kept, T* rejected, CountPointer count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, kept, rejected, count, n, IsNonzero{}, scratch, stream);
     }
     /// The same, by a predicate.
     template <typename In, typename T, ElementCount N, typename Predicate>
-    void operator()(const In& in, T* kept, T* rejected, std::size_t* count, N n, Predicate keep, Scratch scratch,
+    void operator()(const In& in, T* kept, T* rejected, CountPointer count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         const SourceOf<In> source = sourceOf(in);
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
-        requireApart(number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
-                     {Arguments::beginOfArray("kept", kept, most), Arguments::beginOfArray("rejected", rejected, most),
-                      Arguments::array("count", count, 1)});
-        CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, number, keep, scratch, stream);
+        requireApart(
+            number, {arrayOf("in", source, most), arrayReadBy(keep, most)},
+            {Arguments::array("kept", kept, std::min(most, maxOut)),
+             Arguments::array("rejected", rejected, std::min(most, maxRejected)), Arguments::array("count", count, 1)});
+        if constexpr (areElements<Stored<SourceOf<In>>, T>() && isPredicateFor<T, Predicate>()) {
+            CompactLauncher<Rejects::Apart>{order}(source, kept, rejected, count, number, keep, scratch, stream);
+        }
     }
 };
 

@@ -56,7 +56,7 @@ __device__ void storeLoaded(Word* to, unsigned end, Load load) {
 template <typename Source, typename T>
 __device__ void gatherRun(T* to, const Source& source, std::size_t begin, const PlaceInTile* places, unsigned count) {
     if constexpr (std::is_same_v<Source, ArraySource<T>>) {
-        using Word = AnyObject<AccessWord<std::min<std::size_t>(alignof(T), 16)>>;
+        using Word = AnyObject<AlignedWord<T>>;
         constexpr unsigned words = sizeof(T) / sizeof(Word);
         const auto* const from = reinterpret_cast<const Word*>(source.elements + begin);
         storeLoaded(reinterpret_cast<Word*>(to), count * words,
@@ -134,8 +134,8 @@ __global__ void __launch_bounds__(Shape::threads,
 /// Stable compaction by flags: `compact(in, flags, out, count, n, [keep,] scratch, stream)`. Element i of `in` is kept
 /// if `keep` holds for element i of `flags`; by default, if that is not zero. The kept elements go to `out`, in order,
 /// and their number to `count`; both are in device memory. It takes one pass and reads only what it keeps. Use it for
-/// large elements of which few are kept. Writes nothing past the kept elements, and needs room for no more than these.
-/// May not run in place. Neither allocates nor synchronises. Throws what common.cuh says.
+/// large elements of which few are kept. Writes nothing past the kept elements. May not run in place. Neither allocates
+/// nor synchronises. Throws what common.cuh says.
 ///
 /// `flags` is an array of n bytes, bools or other elements in device memory, `packedBits(words)` for flags that are
 /// packed 32 to a word, or a function of elements or of the index (primitives/source.cuh). `keep` is a predicate as for
@@ -149,10 +149,12 @@ struct CompactFlagged {
 
     /// How the blocks of large compactions get their tiles.
     TileOrder order = TileOrder::BlockIndex;
+    /// The most elements that are kept (common.cuh).
+    std::size_t maxOut = noLimit;
 
     /// The bytes of scratch that a call with these arguments needs.
     template <typename In, typename Flags, typename T, ElementCount N, typename... Functions>
-    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*flags*/, T* /*out*/, std::size_t* /*count*/,
+    [[nodiscard]] std::size_t scratchBytes(const In& /*in*/, const Flags& /*flags*/, T* /*out*/, CountPointer /*count*/,
                                            N n, const Functions&... /*functions*/) const {
         using Element = Stored<SourceOf<Flags>>;
         const std::size_t most = capacityOf(n);
@@ -167,36 +169,37 @@ struct CompactFlagged {
 
     /// Keeps the elements whose flag is not zero.
     template <typename In, typename Flags, typename T, ElementCount N>
-    void operator()(const In& in, const Flags& flags, T* out, std::size_t* count, N n, Scratch scratch,
+    void operator()(const In& in, const Flags& flags, T* out, CountPointer count, N n, Scratch scratch,
                     cudaStream_t stream) const {
         (*this)(in, flags, out, count, n, IsNonzero{}, scratch, stream);
     }
 
     /// Keeps the elements for whose flag `keep` holds.
     template <typename In, typename Flags, typename T, ElementCount N, typename Predicate>
-    void operator()(const In& in, const Flags& flags, T* out, std::size_t* count, N n, Predicate keep, Scratch scratch,
+    void operator()(const In& in, const Flags& flags, T* out, CountPointer count, N n, Predicate keep, Scratch scratch,
                     cudaStream_t stream) const {
         using Source = SourceOf<In>;
         using Element = Stored<SourceOf<Flags>>;
         static_assert(std::is_same_v<typename Source::Value, T>, "elements come out as they go in");
-        static_assert(std::is_trivially_copyable_v<T> && sizeof(T) <= 64, "plain elements of up to 64 bytes");
-        static_assert(std::is_trivially_copyable_v<Element> && sizeof(Element) <= 64);
+        static_assert(sizeof(T) <= 64 && sizeof(Element) <= 64, "elements of up to 64 bytes");
         const Source source = sourceOf(in);
         const SourceOf<Flags> flagSource = sourceOf(flags);
         const CountFor<N> number = countOf(n);
         const std::size_t most = capacityOf(number);
         requireApart(number, {arrayOf("in", source, most), arrayOf("flags", flagSource, most), arrayReadBy(keep, most)},
-                     {Arguments::beginOfArray("out", out, most), Arguments::array("count", count, 1)});
+                     {Arguments::array("out", out, std::min(most, maxOut)), Arguments::array("count", count, 1)});
         ScratchArena arena(scratch, scratchBytes(in, flags, out, count, n));
         if (most == 0) {
             countNothing(number, count, stream);
             return;
         }
-        using SmallTile = SmallFlaggedTile<Element>;
-        const bool isDone = areFew(Common::divideRoundUp(most, SmallTile::elements)) &&
-                            compactTogether<SmallTile>(source, flagSource, out, count, number, keep, arena, stream);
-        if (!isDone) {
-            compactByLookBack<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+        if constexpr (areElements<T, Element>() && isPredicateFor<typename SourceOf<Flags>::Value, Predicate>()) {
+            using SmallTile = SmallFlaggedTile<Element>;
+            const bool isDone = areFew(Common::divideRoundUp(most, SmallTile::elements)) &&
+                                compactTogether<SmallTile>(source, flagSource, out, count, number, keep, arena, stream);
+            if (!isDone) {
+                compactByLookBack<FlaggedTile<Element>>(source, flagSource, out, count, number, keep, arena, stream);
+            }
         }
     }
 

@@ -67,10 +67,22 @@ __global__ void __launch_bounds__(Shape::threads, blocksPerMultiprocessor(Shape:
     }
     before = op(valueOf(initial), before);
 
-    // Store.
+    // Store. Where a tile ends early, all its vectors but the last are whole.
+    const auto storeRow = [&](int row, bool isWhole) {
+        storeVector(TileOf<Out>{out.elements, out.size, isWhole}, Shape::offset(row),
+                    TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
+    };
+    if (out.isWhole) {
 #pragma unroll
-    for (int row = 0; row < Shape::rows; ++row) {
-        storeVector(out, Shape::offset(row), TileScan::scanned(in.row(row), op(before, sums[row]), inclusive, op));
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeRow(row, true);
+        }
+    } else {
+        const bool isAligned = isVectorAligned<Shape::vectorLength>(odata);
+#pragma unroll
+        for (int row = 0; row < Shape::rows; ++row) {
+            storeRow(row, isAligned && Shape::offset(row) + Shape::vectorLength <= out.size);
+        }
     }
 }
 
@@ -171,23 +183,29 @@ struct Scan {
     }
 
     /// Combines by `op`.
-    template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
+    template <typename In, typename T, ElementCount N, typename Op>
     void operator()(const In& in, T* out, N n, Op op, Scratch scratch, cudaStream_t stream) const {
-        (*this)(in, out, n, op, op.template identity<T>(), scratch, stream);
+        if constexpr (isOperatorFor<T, Op>()) {
+            (*this)(in, out, n, op, op.template identity<T>(), scratch, stream);
+        }
     }
 
     /// Combines by `op`, from `initial` on.
-    template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
+    template <typename In, typename T, ElementCount N, typename Op>
     void operator()(const In& in, T* out, N n, Op op, std::type_identity_t<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
+        if constexpr (isOperatorFor<T, Op>() && areElements<Stored<SourceOf<In>>, T>()) {
+            scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
+        }
     }
 
     /// Combines by `op`, from a value on that an earlier kernel writes.
-    template <typename In, typename T, ElementCount N, OperatorOn<T> Op>
+    template <typename In, typename T, ElementCount N, typename Op>
     void operator()(const In& in, T* out, N n, Op op, InDeviceMemory<T> initial, Scratch scratch,
                     cudaStream_t stream) const {
-        scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
+        if constexpr (isOperatorFor<T, Op>() && areElements<Stored<SourceOf<In>>, T>()) {
+            scanSource(sourceOf(in), out, countOf(n), op, initial, scratch, stream);
+        }
     }
 
     /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
@@ -197,7 +215,6 @@ struct Scan {
     void scanSource(const Source& source, Out* out, Count n, Op op, Initial initial, Scratch scratch,
                     cudaStream_t stream, First first = {}) const {
         using Element = Stored<Source>;
-        static_assert(std::is_trivially_copyable_v<Element> && std::is_trivially_copyable_v<Out>);
         static_assert(sizeof(Element) <= 16 && sizeof(Out) <= 16, "elements of up to 16 bytes");
         const std::size_t most = capacityOf(n);
         requireSource<true>(source, out, most);

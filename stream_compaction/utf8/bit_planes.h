@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "stream_compaction/utf8/word_bytes.h"
@@ -18,7 +17,8 @@ struct BitPlanes {
 };
 
 /// Exchanges the bits of `high` under `mask` with the bits of `low` that lie `shift` places higher.
-constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, std::uint32_t mask) {
+__host__ __device__ constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift,
+                                                std::uint32_t mask) {
     const std::uint32_t upper = choose(mask, low >> shift, high);
     low = choose(mask, low, high << shift);
     high = upper;
@@ -26,7 +26,8 @@ constexpr void exchangeBits(std::uint32_t& low, std::uint32_t& high, int shift, 
 
 /// The planes of eight words. With `halvesExchanged` the last four words are the first 16 bytes.
 // NOLINTNEXTLINE(modernize-avoid-c-arrays)
-[[nodiscard]] constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8], std::uint32_t order = inOrder) {
+[[nodiscard]] __host__ __device__ constexpr BitPlanes bitPlanes(const std::uint32_t (&words)[8],
+                                                                std::uint32_t order = inOrder) {
     // Bring bytes i, i + 8, i + 16 and i + 24 into word i: two transpositions of 4 x 4 bytes.
     BitPlanes planes{};
     auto& bits = planes.bits;
@@ -57,11 +58,13 @@ struct UnitMasks {
     std::uint32_t wellFormed;  ///< first bytes of well-formed units
 
     /// First bytes of units, well-formed or not. The bytes of `inside` belong to a unit that begins before the 32.
-    [[nodiscard]] constexpr std::uint32_t starts(std::uint32_t inside) const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t starts(std::uint32_t inside) const {
         return ~(second << 1 | third << 2 | fourth << 3 | inside);
     }
     /// The bytes behind the 32 that belong to a unit that begins in the 32.
-    [[nodiscard]] constexpr std::uint32_t insideBehind() const { return second >> 31 | third >> 30 | fourth >> 29; }
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t insideBehind() const {
+        return second >> 31 | third >> 30 | fourth >> 29;
+    }
 };
 
 /// Finds the units in 32 bytes. `behind` holds the four bytes that follow.
@@ -81,7 +84,7 @@ struct UnitMasks {
 ///
 /// So a lead is C2 to F4, and four leads do not allow all continuations as their second byte. A lead has the bits
 /// 11xxxxxx; bit 5 says that a sequence has three bytes or more, bit 4 that it has four.
-[[nodiscard]] constexpr UnitMasks findUnits(const BitPlanes& planes, std::uint32_t behind) {
+[[nodiscard]] __host__ __device__ constexpr UnitMasks findUnits(const BitPlanes& planes, std::uint32_t behind) {
     const auto& [b0, b1, b2, b3, b4, b5, b6, b7] = planes.bits;
     const std::uint32_t continuation = b7 & ~b6;
     const std::uint32_t lead = b7 & b6;
@@ -111,13 +114,13 @@ struct UnitMasks {
 }
 
 /// The leads of sequences for code points above U+00FF: C4 to FF.
-[[nodiscard]] constexpr std::uint32_t leadsAboveLatin1(const BitPlanes& planes) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t leadsAboveLatin1(const BitPlanes& planes) {
     const auto& bits = planes.bits;
     return bits[7] & bits[6] & (bits[5] | bits[4] | bits[3] | bits[2]);
 }
 
 /// Bit i of the result is the parity of bits 0 to i of the mask.
-[[nodiscard]] constexpr std::uint32_t parityUpTo(std::uint32_t mask) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t parityUpTo(std::uint32_t mask) {
     for (int shift = 1; shift < 32; shift *= 2) {
         mask ^= mask << shift;
     }
@@ -127,7 +130,7 @@ struct UnitMasks {
 /// Numbers the set bits of a mask from the lowest on, beginning with `before`, and keeps those whose number is a
 /// multiple of `step`, a power of two.
 template <int step>
-[[nodiscard]] constexpr std::uint32_t everyNth(std::uint32_t mask, std::uint32_t before) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t everyNth(std::uint32_t mask, std::uint32_t before) {
     // A bit's number is a multiple of `step` if its lowest binary digits are all 0. The lowest digit is the parity of
     // the bits below. The next digit changes with every second bit: it is the parity of those bits below whose lowest
     // digit is 1, and so on.

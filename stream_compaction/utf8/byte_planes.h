@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "stream_compaction/utf8/unit.h"
@@ -13,20 +12,22 @@
 namespace StreamCompaction::Utf8 {
 
 /// The same byte four times.
-[[nodiscard]] constexpr std::uint32_t fourTimes(std::uint32_t byte) { return byte * 0x01010101; }
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t fourTimes(std::uint32_t byte) { return byte * 0x01010101; }
 
 inline constexpr std::uint32_t highBits = fourTimes(0x80);
 
 /// Flags the bytes of a plane that are at least `least`; 0 < least <= 0x80.
-[[nodiscard]] constexpr std::uint32_t atLeast(std::uint32_t plane, std::uint32_t least) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t atLeast(std::uint32_t plane, std::uint32_t least) {
     return (((plane & ~highBits) + fourTimes(0x80 - least)) | plane) & highBits;
 }
 
 /// Turns flags into masks: all bits of the flagged bytes.
-[[nodiscard]] constexpr std::uint32_t wholeBytes(std::uint32_t flags) { return selectBytes(flags, 0, 0xBA98); }
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t wholeBytes(std::uint32_t flags) {
+    return selectBytes(flags, 0, 0xBA98);
+}
 
 /// Flags the elements that are surrogates, given the plane of their high bytes.
-[[nodiscard]] constexpr std::uint32_t surrogatesIn(std::uint32_t high) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t surrogatesIn(std::uint32_t high) {
     return ~(((high & ~highBits) ^ fourTimes(0x58)) + fourTimes(0x78)) & high & highBits;
 }
 
@@ -37,7 +38,7 @@ struct CodePointQuad {
     std::uint32_t above = 0;  ///< bits 16 to 20
 
     /// Replaces the flagged code points with U+FFFD.
-    constexpr void replace(std::uint32_t flags) {
+    __host__ __device__ constexpr void replace(std::uint32_t flags) {
         const std::uint32_t mask = wholeBytes(flags);
         low = choose(mask, fourTimes(replacementCharacter & 0xFF), low);
         high |= mask & fourTimes(replacementCharacter >> 8);
@@ -48,13 +49,13 @@ struct CodePointQuad {
 /// A quad in UTF-8. The first plane has the last byte of each sequence, the second plane the byte before it, and so on.
 /// If a sequence has no such byte, the plane's byte is undefined.
 struct EncodedQuad {
-    std::array<std::uint32_t, 4> planes;
+    Array<std::uint32_t, 4> planes;
     std::uint32_t lengths;
 };
 
 /// Encodes a quad whose sequences have at most `most` bytes.
 template <int most>
-[[nodiscard]] constexpr EncodedQuad encodeQuad(const CodePointQuad& in) {
+[[nodiscard]] __host__ __device__ constexpr EncodedQuad encodeQuad(const CodePointQuad& in) {
     if constexpr (most == 1) {
         return {{in.low, 0, 0, 0}, fourTimes(1)};
     }
@@ -79,13 +80,13 @@ struct Utf16Quad {
     std::uint32_t first;  ///< flags the first surrogates of pairs; `second` flags the second ones
     std::uint32_t second;
 
-    constexpr Utf16Quad(std::uint32_t lowBytes, std::uint32_t highBytes)
+    __host__ __device__ constexpr Utf16Quad(std::uint32_t lowBytes, std::uint32_t highBytes)
         : low(lowBytes), high(highBytes), first(surrogatesIn(highBytes)), second(first & highBytes << 5) {
         first ^= second;
     }
 
     /// Replaces the flagged surrogates with U+FFFD.
-    constexpr void replace(std::uint32_t flags) {
+    __host__ __device__ constexpr void replace(std::uint32_t flags) {
         CodePointQuad quad{low, high};
         quad.replace(flags);
         low = quad.low;
@@ -97,7 +98,7 @@ struct Utf16Quad {
 
 /// Encodes a quad of UTF-16. Each surrogate of a pair becomes two of the pair's four bytes. `lowBefore` has the low
 /// byte of the element before each element, shifted left by four bits. Second surrogates need it.
-[[nodiscard]] constexpr EncodedQuad encodeQuad(const Utf16Quad& in, std::uint32_t lowBefore) {
+[[nodiscard]] __host__ __device__ constexpr EncodedQuad encodeQuad(const Utf16Quad& in, std::uint32_t lowBefore) {
     const std::uint32_t first = wholeBytes(in.first);
     const std::uint32_t three = atLeast(in.high, 8);
     const std::uint32_t two = atLeast(in.high, 1) | (in.low & highBits);

@@ -343,11 +343,10 @@ __global__ void __launch_bounds__(ValidateShape::threads, blocksThatFit<Chain>(V
 /// U+FFFD. In strict mode `result->count` is the number of elements before the first error, and later elements of `out`
 /// are unspecified.
 ///
-/// `in` holds n bytes at any address. `out` must have room for the elements that come out, at most n; nothing is
-/// written past them. In strict mode it must have room for n elements, because the text behind an error is converted,
-/// too. May not run in place. Neither allocates nor synchronises. The scratch may hold anything and keeps nothing from
-/// call to call. n == 0 is valid. Null arrays, more text than memory or a grid has room for, an output that begins
-/// inside the input and too little scratch throw std::invalid_argument. A failing CUDA call throws CudaError.
+/// `in` holds n bytes at any address. At most n elements come out; nothing is written past them. In strict mode the
+/// text after an error is converted, too, and what comes out of it also counts for `maxOut`. May not run in place.
+/// Neither allocates nor synchronises. The scratch may hold anything and keeps nothing from call to call. Throws what
+/// common.cuh says.
 ///
 /// `SomeErrors` is Errors, or Always<...> for one treatment of errors alone.
 template <typename SomeErrors>
@@ -355,20 +354,21 @@ struct DecodeWith {
     SomeErrors errors{};                          ///< what becomes of ill-formed units: U+FFFD unless set
     Bom bom = Bom::Keep;                          ///< whether a byte order mark at the beginning is kept
     TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
+    std::size_t maxOut = noLimit;                 ///< the most elements that are written (common.cuh)
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename To, ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const To*, const Result*, N n) const {
+    template <Utf8Byte Byte, typename To, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const Byte*, const To*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<std::uint8_t>(most);
         return most == 0 ? 0 : tiles([most](int bytes) { return TextInMemory::mostTiles(most, bytes); }).scratchBytes();
     }
 
     /// Decodes n bytes.
-    template <typename To, ElementCount N>
-    void operator()(const std::uint8_t* in, To* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
-        decode(TextOf<N>(in, n), in, out, result, countOf(n), scratch, stream);
+    template <Utf8Byte Byte, typename To, ElementCount N>
+    void operator()(const Byte* in, To* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
+        decode(TextOf<N>(in, n), bytesOf(in), out, result, countOf(n), scratch, stream);
     }
 
     /// Decodes n bytes that are cut out of a larger text, anywhere, given what lies around them in device memory.
@@ -402,7 +402,7 @@ template <typename SomeErrors>
 template <typename Text, typename To, typename Count>
 void DecodeWith<SomeErrors>::decode(const Text& text, const std::uint8_t* in, To* out, Result* result, Count n,
                                     Scratch scratch, cudaStream_t stream) const {
-    requireConversionArrays(in, out, result, n);
+    requireConversionArrays(in, out, result, n, maxOut);
     ScratchArena arena(scratch, scratchBytes(in, out, result, n));
     if (capacityOf(n) == 0) {
         tellExceeded(n, stream);
@@ -435,17 +435,17 @@ struct ValidateWith {
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const std::uint8_t*, const Result*, N n) const {
+    template <Utf8Byte Byte, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const Byte*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<std::uint8_t>(most);
         return most == 0 ? 0 : chainOf(TextInMemory::mostTiles(most, ValidateShape::bytes)).scratchBytes();
     }
 
     /// A template, so that only code that calls it compiles its kernels.
-    template <std::same_as<std::uint8_t> Byte, ElementCount N>
+    template <Utf8Byte Byte, ElementCount N>
     void operator()(const Byte* in, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
-        validate(TextOf<N>(in, n), in, result, countOf(n), scratch, stream);
+        validate(TextOf<N>(in, n), bytesOf(in), result, countOf(n), scratch, stream);
     }
 
     /// The same for n bytes of a larger text, as for Decode.

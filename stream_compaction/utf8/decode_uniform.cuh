@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <type_traits>
 
 #include "stream_compaction/primitives/run_copy.cuh"
@@ -86,7 +85,7 @@ class UniformTile {
                 *reinterpret_cast<uint4*>(words + 4 * k) = tile.template at<uint4>(begin + 16 * k);
             }
             words[12] = tile.template at<std::uint32_t>(begin + halfBytes);
-            std::array<std::uint32_t, 12> text;
+            Array<std::uint32_t, 12> text;
 #pragma unroll
             for (int k = 0; k < 12; ++k) {
                 text[k] = __funnelshift_r(words[k], words[k + 1], first_ * 8);
@@ -117,17 +116,17 @@ __device__ void decodeUniform(const typename Shape::Tile& tile, const UniformTil
         chain.publish(emitted);
     }
 
-    alignas(uint4) std::array<std::uint32_t, Part::words + 1> words;
+    alignas(uint4) Array<std::uint32_t, Part::words + 1> words;
 #pragma unroll
     for (int i = 0; i < Part::words; i += 4) {
-        *reinterpret_cast<uint4*>(words.data() + i) = tile.template at<uint4>(Part::begin() + 4 * i);
+        *reinterpret_cast<uint4*>(words.items + i) = tile.template at<uint4>(Part::begin() + 4 * i);
     }
     words[Part::words] = uniform.behind();
     __syncwarp();
     auto* const converted = tile.template pointerTo<uint4>(Warp::index() * Warp::lanes * Part::bytes);
 #pragma unroll
     for (int run = 0; run < runs; ++run) {
-        std::array<std::uint32_t, Run::words> text;
+        Array<std::uint32_t, Run::words> text;
 #pragma unroll
         for (int i = 0; i < Run::words; ++i) {
             const int word = run * Run::words + i;

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -22,14 +21,14 @@ template <typename T>
 class BigEndian {
   public:
     BigEndian() = default;
-    explicit constexpr BigEndian(std::uint32_t value) : stored_(exchanged(value)) {}
+    __host__ __device__ explicit constexpr BigEndian(std::uint32_t value) : stored_(exchanged(value)) {}
 
     // NOLINTNEXTLINE(google-explicit-constructor): it is a T
-    constexpr operator T() const { return exchanged(stored_); }
+    __host__ __device__ constexpr operator T() const { return exchanged(stored_); }
     [[nodiscard]] constexpr bool operator==(const BigEndian&) const = default;
 
   private:
-    [[nodiscard]] static constexpr T exchanged(std::uint32_t value) {
+    [[nodiscard]] static __host__ __device__ constexpr T exchanged(std::uint32_t value) {
         return static_cast<T>(selectBytes(value, 0, sizeof(T) == sizeof(char16_t) ? 0x4401 : 0x0123));
     }
 
@@ -66,7 +65,7 @@ using Native = typename NativeOf<T>::Type;
 
 /// A word of elements of type T in native byte order, given the word as it lies in memory. Its own inverse.
 template <typename T>
-[[nodiscard]] constexpr std::uint32_t nativeOrder(std::uint32_t word) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t nativeOrder(std::uint32_t word) {
     if constexpr (std::is_same_v<T, BigEndian<char16_t>>) {
         return selectBytes(word, 0, 0x2301);
     } else if constexpr (std::is_same_v<T, BigEndian<char32_t>>) {
@@ -77,7 +76,8 @@ template <typename T>
 
 /// Word i of a vector, as it lies in memory, of elements with these values.
 template <typename T>
-[[nodiscard]] constexpr std::uint32_t wordOf(const std::array<std::uint32_t, elementsPerVector<T>>& values, int i) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t wordOf(
+    const Array<std::uint32_t, elementsPerVector<T>>& values, int i) {
     if constexpr (sizeof(T) == 1) {
         return selectBytes(selectBytes(values[4 * i], values[4 * i + 1], 0x0040),
                            selectBytes(values[4 * i + 2], values[4 * i + 3], 0x0040), 0x5410);

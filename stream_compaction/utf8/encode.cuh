@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <climits>
 
 #include "stream_compaction/primitives/block.cuh"
@@ -83,8 +82,8 @@ class GroupEncoder<From, Text> {
     __device__ explicit GroupEncoder(const Text&) {}
 
     template <typename Packer>
-    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int, Packer& packer) const {
-        const auto [low, high, above, top] = planesOf(words);
+    __device__ void operator()(const Array<std::uint32_t, 4>& words, int, Packer& packer) const {
+        const auto [low, high, above, top] = planesOf(words).items;
         CodePointQuad quad{low, high};
         const std::uint32_t largest = max(max(words[0], words[1]), max(words[2], words[3]));
         const auto replace = [&](std::uint32_t illFormed) {
@@ -124,8 +123,8 @@ class GroupEncoder<From, Text> {
     }
 
     template <typename Packer>
-    __device__ void operator()(const std::array<std::uint32_t, 4>& words, int end, Packer& packer) {
-        const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words);
+    __device__ void operator()(const Array<std::uint32_t, 4>& words, int end, Packer& packer) {
+        const auto [frontLow, frontHigh, backLow, backHigh] = planesOf(words).items;
         if (!isLatin1<From> && anyLane((surrogatesIn(frontHigh) | surrogatesIn(backHigh)) != 0)) {
             return packer.pack(encodeSurrogates({frontLow, frontHigh}, {backLow, backHigh}, end, packer));
         }
@@ -360,7 +359,7 @@ template <typename From, Errors errors>
 #pragma unroll 1
     for (int groupBegin = 0; groupBegin < Shape::warpBytes; groupBegin += Shape::groupBytes) {
         const int position = groupBegin + Warp::lane() * wordBytes<From>;
-        std::array<std::uint32_t, Shape::rows> words;
+        Array<std::uint32_t, Shape::rows> words;
 #pragma unroll
         for (int row = 0; row < Shape::rows; ++row) {
             words[row] = wordAt<From>(tile, position + row * Shape::rowBytes);
@@ -472,17 +471,18 @@ __global__ void __launch_bounds__(EncodeShape<From>::threads,
 /// end the text; all Latin-1 is well-formed. In strict mode `result->count` is the number of bytes before the first
 /// error, and later bytes of `out` are unspecified.
 ///
-/// `out` must have room for the bytes that come out, at most 4 per element of UTF-32, 3 per element of UTF-16 and 2 per
-/// element of Latin-1. In strict mode it must have room for that maximum. Everything else is as for Decode.
+/// At most 4 bytes come out per element of UTF-32, 3 per element of UTF-16 and 2 per element of Latin-1. Everything
+/// else is as for Decode.
 template <typename SomeErrors>
 struct EncodeWith {
     SomeErrors errors{};                          ///< what becomes of ill-formed units: U+FFFD unless set
     TileOrder order = TileOrder::BlockIndex;      ///< how the blocks get their tiles
+    std::size_t maxOut = noLimit;                 ///< the most bytes that are written (common.cuh)
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
     /// The bytes of scratch that a call with these arguments needs.
-    template <typename From, ElementCount N>
-    [[nodiscard]] std::size_t scratchBytes(const From*, const std::uint8_t*, const Result*, N n) const {
+    template <typename From, Utf8Byte Byte, ElementCount N>
+    [[nodiscard]] std::size_t scratchBytes(const From*, const Byte*, const Result*, N n) const {
         const std::size_t most = capacityOf(n);
         Arguments::requireSize<From>(most);
         const std::size_t tiles = TextInMemory::mostTiles(most * sizeof(From), EncodeShape<From>::bytes);
@@ -491,10 +491,9 @@ struct EncodeWith {
     }
 
     /// Encodes n elements.
-    template <typename From, ElementCount N>
-    void operator()(const From* in, std::uint8_t* out, Result* result, N n, Scratch scratch,
-                    cudaStream_t stream) const {
-        encode(TextOf<N>(in, n), in, out, result, countOf(n), scratch, stream);
+    template <typename From, Utf8Byte Byte, ElementCount N>
+    void operator()(const From* in, Byte* out, Result* result, N n, Scratch scratch, cudaStream_t stream) const {
+        encode(TextOf<N>(in, n), in, bytesOf(out), result, countOf(n), scratch, stream);
     }
 
     /// Encodes n elements that are cut out of a larger text in UTF-16 of either order, anywhere, given what lies around
@@ -522,7 +521,7 @@ template <typename SomeErrors>
 template <typename Text, typename From, typename Count>
 void EncodeWith<SomeErrors>::encode(const Text& text, const From* in, std::uint8_t* out, Result* result, Count n,
                                     Scratch scratch, cudaStream_t stream) const {
-    requireConversionArrays(in, out, result, n);
+    requireConversionArrays(in, out, result, n, maxOut);
     ScratchArena arena(scratch, scratchBytes(in, out, result, n));
     if (capacityOf(n) == 0) {
         tellExceeded(n, stream);

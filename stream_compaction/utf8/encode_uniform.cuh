@@ -85,7 +85,7 @@ template <typename From, typename Text>
     CommonElements<Element> common;
 #pragma unroll
     for (int at = 0; at < Text::bytes; at += Warp::lanes * vectorBytes<From>) {
-        for (const std::uint32_t word : vectorAt<From>(text, at + Warp::lane() * vectorBytes<From>)) {
+        for (const std::uint32_t word : vectorAt<From>(text, at + Warp::lane() * vectorBytes<From>).items) {
             common.add(word);
         }
     }

@@ -1,10 +1,8 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 #include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/unit.h"
@@ -39,10 +37,10 @@ inline constexpr std::uint32_t illFormedMark = 0x80;
 /// the word; each byte weighs 64 times as much as the one after it in the text. In UTF-16 an element has at most three
 /// bytes, and byte 1 of the word does not count.
 template <typename To>
-[[nodiscard]] constexpr int sumOfSixBits(std::uint32_t word, int addend) {
+[[nodiscard]] __host__ __device__ constexpr int sumOfSixBits(std::uint32_t word, int addend) {
     constexpr bool hasFour = !isUtf16<To>;
 #ifdef __CUDA_ARCH__
-    if (!std::is_constant_evaluated()) {
+    if (!__builtin_is_constant_evaluated()) {
         constexpr int weights = 1 | 64 << 16;
         const auto bytes = static_cast<int>(word);
         return hasFour ? __dp2a_lo(weights, bytes, addend) + 4096 * __dp2a_hi(weights, bytes, 0)
@@ -58,14 +56,14 @@ struct PackedRule {
     std::uint32_t bits;
 
     /// For selectBytes(), which looks at the lower 16 bits only.
-    [[nodiscard]] constexpr std::uint32_t selector() const { return bits; }
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t selector() const { return bits; }
     /// The number of the element's last byte. In UTF-16 it is all of the lowest byte of `bits`, so that it needs no
     /// mask: dot products add a byte, and shifts look at the lowest five bits.
     template <typename To>
-    [[nodiscard]] constexpr std::uint32_t lastByte() const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t lastByte() const {
         return bits & (isUtf16<To> ? 0x1F : 0xF);
     }
-    [[nodiscard]] constexpr int addend() const {
+    [[nodiscard]] __host__ __device__ constexpr int addend() const {
 #ifdef __CUDA_ARCH__
         return static_cast<int>(__dp2a_lo(bits, 128u << 8, 0u));
 #else
@@ -105,7 +103,7 @@ template <typename To>
 /// The rule for a unit of `length` bytes, of which byte `begin` is the first.
 template <typename To>
 [[nodiscard]] constexpr ElementRule unitRule(int begin, int length) {
-    constexpr std::array<std::uint32_t, 4> marks{0, 0xFFFFC080, 0xFFE08080, 0xF0808080};
+    constexpr Array<std::uint32_t, 4> marks{0, 0xFFFFC080, 0xFFE08080, 0xF0808080};
     return elementRule<To>(begin + length - 1, length, marks[static_cast<std::size_t>(length - 1)], 0);
 }
 /// The rule for the first surrogate of a sequence whose first byte is byte `begin`. The sum is 16 times the surrogate
@@ -174,9 +172,9 @@ template <typename To>
 inline constexpr int bytesBefore = isUtf16<To> ? 1 : 0;
 
 template <typename To>
-[[nodiscard]] constexpr std::array<GatherEntry, 1 << gatherBits> gatherTable() {
-    std::array<GatherEntry, 1 << gatherBits> table{};
-    for (std::uint32_t index = 0; index < table.size(); ++index) {
+[[nodiscard]] constexpr Array<GatherEntry, 1 << gatherBits> gatherTable() {
+    Array<GatherEntry, 1 << gatherBits> table{};
+    for (std::uint32_t index = 0; index < 1u << gatherBits; ++index) {
         table[index] = gatherEntry<To>(index << firstGatherBit<To>);
     }
     return table;
@@ -185,7 +183,7 @@ template <typename To>
 /// Advances a position in the text by two elements, and shifts the bits that say where units begin accordingly. The new
 /// position is behind the last byte of the second element in UTF-32, and at that byte in UTF-16.
 template <typename To>
-constexpr void moveOn(const GatherEntry& entry, std::uint32_t& position, std::uint32_t& begins) {
+__host__ __device__ constexpr void moveOn(const GatherEntry& entry, std::uint32_t& position, std::uint32_t& begins) {
     if constexpr (isUtf16<To>) {
         position = addByte(entry.second.bits, 0, position);
         begins >>= entry.second.lastByte<To>();
@@ -199,8 +197,8 @@ constexpr void moveOn(const GatherEntry& entry, std::uint32_t& position, std::ui
 /// The sums of two elements from eight bytes of text: code points, negative numbers for marked units, or what the rules
 /// for surrogates say.
 template <typename To>
-[[nodiscard]] constexpr std::array<int, 2> sumsOfTwo(const std::array<std::uint32_t, 2>& text,
-                                                     const GatherEntry& entry) {
+[[nodiscard]] __host__ __device__ constexpr Array<int, 2> sumsOfTwo(const Array<std::uint32_t, 2>& text,
+                                                                    const GatherEntry& entry) {
     const auto sum = [&](const PackedRule& rule) {
         return sumOfSixBits<To>(selectBytes(text[0], text[1], rule.selector()), rule.addend());
     };
@@ -209,10 +207,11 @@ template <typename To>
 
 /// The substitute in place of the sum of a marked unit, in as many bits as the element has.
 template <typename To>
-[[nodiscard]] constexpr int replaceMarked(int sum) {
+[[nodiscard]] __host__ __device__ constexpr int replaceMarked(int sum) {
     if constexpr (isUtf16<To>) {
         // The sums of marked units are smaller than this number, those of others are not negative.
-        return std::max(sum, int{replacementCharacter} - 0x10000);
+        constexpr int smallest = int{replacementCharacter} - 0x10000;
+        return sum < smallest ? smallest : sum;
     }
     return sum >= 0 ? sum : int{substitute<To>};
 }
@@ -222,7 +221,7 @@ inline constexpr std::uint32_t secondSurrogate = 0xDC00;
 
 /// Turns a sum into an element of UTF-16. If that is the first of two surrogates, the next sum gets the second one's
 /// mark.
-constexpr void finishSurrogate(std::uint32_t& sum, std::uint32_t& next) {
+__host__ __device__ constexpr void finishSurrogate(std::uint32_t& sum, std::uint32_t& next) {
 #ifdef __CUDA_ARCH__
     // A branch would take more instructions.
     asm("{\n\t"

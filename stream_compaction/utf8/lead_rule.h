@@ -22,7 +22,7 @@ struct LeadRule {
 };
 
 /// The upper half of a window's first byte, 0x00 to 0xF0. It selects the rule.
-[[nodiscard]] constexpr std::uint32_t leadHalf(std::uint32_t window) { return window & 0xF0; }
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t leadHalf(std::uint32_t window) { return window & 0xF0; }
 
 inline constexpr std::uint32_t fourByteHalf = 0xF0;
 
@@ -30,7 +30,7 @@ inline constexpr std::uint32_t fourByteHalf = 0xF0;
 /// the sequence's first byte on; its sum is 16 times the surrogate. The second one is read from the second byte on,
 /// which is a continuation.
 template <typename To>
-[[nodiscard]] constexpr LeadRule leadRule(std::uint32_t half) {
+[[nodiscard]] __host__ __device__ constexpr LeadRule leadRule(std::uint32_t half) {
     constexpr int twoContinuations = 64 * 128 + 128;
     if (half < 0x80) {
         return {0x01, 0, 0, 1};
@@ -53,13 +53,13 @@ template <typename To>
 }
 
 /// The length of a well-formed unit whose first byte has this upper half.
-[[nodiscard]] constexpr int unitLength(std::uint32_t half, const LeadRule& rule) {
+[[nodiscard]] __host__ __device__ constexpr int unitLength(std::uint32_t half, const LeadRule& rule) {
     return half == fourByteHalf ? 4 : rule.length;
 }
 
 /// The element at the beginning of a window, by the rule of its first byte.
 template <typename To>
-[[nodiscard]] constexpr To elementOf(std::uint32_t window, const LeadRule& rule) {
+[[nodiscard]] __host__ __device__ constexpr To elementOf(std::uint32_t window, const LeadRule& rule) {
     int sum = weightedSum(window, rule.weights, rule.addend) + 4096 * weightedSum(window, rule.highWeights, 0);
     if constexpr (isUtf16<To>) {
         // Selected without a branch, because neighbouring lanes differ.
@@ -71,7 +71,7 @@ template <typename To>
 }
 
 /// The code point of the well-formed unit at the beginning of a window.
-[[nodiscard]] constexpr char32_t codePointOf(std::uint32_t window) {
+[[nodiscard]] __host__ __device__ constexpr char32_t codePointOf(std::uint32_t window) {
     return elementOf<char32_t>(window, leadRule<char32_t>(leadHalf(window)));
 }
 

@@ -2,6 +2,7 @@
 
 #include <cuda_runtime.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <stdexcept>
@@ -10,6 +11,7 @@
 #include "stream_compaction/common.cuh"
 #include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/runtime/clear_words.cuh"
+#include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/types.h"
 
 /// Initialises the result of a conversion in device memory, and reports to it.
@@ -62,12 +64,14 @@ __device__ void reportEnd(Result* result, std::uint64_t count) {
     }
 }
 
-/// Checks the arrays of a conversion.
+/// Checks the arrays of a conversion that writes at most `maxOut` elements.
 template <typename From, typename To, typename Count>
-void requireConversionArrays(const From* in, const To* out, const Result* result, const Count& n) {
+void requireConversionArrays(const From* in, const To* out, const Result* result, const Count& n,
+                             std::size_t maxOut = noLimit) {
     const std::size_t most = capacityOf(n);
     requireApart(n, {Arguments::array("in", in, most)},
-                 {Arguments::beginOfArray("out", out, most), Arguments::array("result", result, 1)});
+                 {Arguments::array("out", out, std::min(most * mostElements<From, To>, maxOut)),
+                  Arguments::array("result", result, 1)});
 }
 
 /// Calls `work` with the errors as a type, Always<errors>.

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <iterator>
 
 #include "stream_compaction/primitives/run_copy.cuh"
@@ -24,7 +23,7 @@ class LeadRules {
   public:
     /// Fills the tables, by the first threads of a block.
     __device__ void fill() {
-        if (threadIdx.x < std::size(sums_)) {
+        if (threadIdx.x < sizeof(sums_) / sizeof(sums_[0])) {
             const LeadRule rule = leadRule<To>(threadIdx.x * 16);
             sums_[threadIdx.x] = {rule.weights, static_cast<std::uint32_t>(rule.addend)};
             highs_[threadIdx.x] = {rule.highWeights, static_cast<std::uint32_t>(rule.length)};
@@ -220,8 +219,8 @@ class TwoElementsReader {
     }
 
     template <int count>
-    __device__ std::array<std::uint32_t, count> next() {
-        std::array<std::uint32_t, count> elements;
+    __device__ Array<std::uint32_t, count> next() {
+        Array<std::uint32_t, count> elements;
 #pragma unroll
         for (int i = 0; i < count; i += elementsAtOnce) {
             // 16 elements of Latin-1 may come from more bytes than there are bits, four never do.
@@ -248,7 +247,7 @@ class TwoElementsReader {
   private:
     using Rules = GatherTable<To>;
 
-    __device__ std::array<int, elementsAtOnce> nextSums() {
+    __device__ Array<int, elementsAtOnce> nextSums() {
         const GatherEntry rule = Rules::at(rules_, begins_);
         const std::uint32_t word = text_ & ~3u;
         const std::uint32_t middle = SharedAddress::loadWord(word + 4);
@@ -278,8 +277,8 @@ class SkippingReader {
         : tile_(tile), memory_(memory), position_(position) {}
 
     template <int count>
-    __device__ std::array<std::uint32_t, count> next() {
-        std::array<std::uint32_t, count> elements;
+    __device__ Array<std::uint32_t, count> next() {
+        Array<std::uint32_t, count> elements;
 #pragma unroll
         for (int i = 0; i < count; ++i) {
             elements[i] = static_cast<std::uint32_t>(nextElement());
@@ -323,7 +322,7 @@ __device__ void convertRuns(const DecodeMemory<To, Shape>& memory, const typenam
 #pragma unroll 2  // so that constants are loaded into registers half as often
     for (begins += threadIdx.x; begins < end; begins += Shape::threads) {
         const auto elements = Reader(tile, memory, *begins).template next<elementsPerVector<To>>();
-        std::array<std::uint32_t, 4> words;
+        Array<std::uint32_t, 4> words;
 #pragma unroll
         for (int i = 0; i < 4; ++i) {
             words[i] = wordOf<To>(elements, i);

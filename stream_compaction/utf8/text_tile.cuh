@@ -3,7 +3,6 @@
 #include <cuda_runtime.h>
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
@@ -199,7 +198,7 @@ template <typename From, typename Text>
 }
 /// The same for a position that is aligned to `vectorBytes`.
 template <typename From, typename Text>
-[[nodiscard]] __device__ std::array<std::uint32_t, 4> vectorAt(const Text& text, int position) {
+[[nodiscard]] __device__ Array<std::uint32_t, 4> vectorAt(const Text& text, int position) {
     if constexpr (isLatin1<From>) {
         const uint2 words = text.template at<uint2>(position);
         return {selectBytes(words.x, 0, 0x4140), selectBytes(words.x, 0, 0x4342), selectBytes(words.y, 0, 0x4140),

@@ -69,6 +69,7 @@ struct TextbookDecode {
     Scan scan{};                      ///< the scan that it is made of
     Errors errors = Errors::Replace;  ///< what becomes of ill-formed units
     Bom bom = Bom::Keep;              ///< whether a byte order mark at the beginning is kept
+    std::size_t maxOut = noLimit;     ///< the most code points that are written (common.cuh)
 
     static constexpr bool mayRunInPlace = false;  ///< whether the output may be the input
 
@@ -81,7 +82,7 @@ struct TextbookDecode {
     /// Decodes n bytes.
     void operator()(const std::uint8_t* in, char32_t* out, Result* result, std::size_t n, Scratch scratch,
                     cudaStream_t stream) const {
-        requireConversionArrays(in, out, result, n);
+        requireConversionArrays(in, out, result, n, maxOut);
         ScratchArena arena(scratch, scratchBytes(in, out, result, n));
         beginResult(result, 0, stream);
         if (n == 0) {

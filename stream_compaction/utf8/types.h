@@ -1,12 +1,31 @@
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
 
+#include "stream_compaction/runtime/compiler.h"
+
 /// What the conversions of UTF-8 take and return: the modes, the result, the kinds of errors.
 namespace StreamCompaction::Utf8 {
+
+/// A byte of UTF-8.
+template <typename T>
+concept Utf8Byte =
+    std::same_as<T, std::uint8_t> || std::same_as<T, char> || std::same_as<T, char8_t> || std::same_as<T, std::byte>;
+
+/// The bytes of a text, as kernels read them.
+template <Utf8Byte Byte>
+[[nodiscard]] const std::uint8_t* bytesOf(const Byte* text) {
+    return reinterpret_cast<const std::uint8_t*>(text);
+}
+/// The same, as kernels write them.
+template <Utf8Byte Byte>
+[[nodiscard]] std::uint8_t* bytesOf(Byte* text) {
+    return reinterpret_cast<std::uint8_t*>(text);
+}
 
 /// What happens to ill-formed input.
 enum class Errors {
@@ -46,16 +65,18 @@ struct Result {
     /// Whether both have the same count and the same first error.
     [[nodiscard]] constexpr bool operator==(const Result&) const = default;
     /// Whether there was no error.
-    [[nodiscard]] constexpr bool isWellFormed() const { return firstError == noError; }
+    [[nodiscard]] __host__ __device__ constexpr bool isWellFormed() const { return firstError == noError; }
     /// Where the first ill-formed unit begins, in elements of the input.
-    [[nodiscard]] constexpr std::size_t errorOffset() const { return static_cast<std::size_t>(firstError >> kindBits); }
+    [[nodiscard]] __host__ __device__ constexpr std::size_t errorOffset() const {
+        return static_cast<std::size_t>(firstError >> kindBits);
+    }
     /// Of the first error.
-    [[nodiscard]] constexpr ErrorKind errorKind() const {
+    [[nodiscard]] __host__ __device__ constexpr ErrorKind errorKind() const {
         return isWellFormed() ? ErrorKind::None : static_cast<ErrorKind>(firstError & ((1u << kindBits) - 1));
     }
 
     /// An error as a number. Of two errors the earlier one is the smaller number.
-    [[nodiscard]] static constexpr std::uint64_t errorAt(std::uint64_t offset, ErrorKind kind) {
+    [[nodiscard]] static __host__ __device__ constexpr std::uint64_t errorAt(std::uint64_t offset, ErrorKind kind) {
         return offset << kindBits | static_cast<std::uint64_t>(kind);
     }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <array>
 #include <cstdint>
 
 #include "stream_compaction/utf8/element.h"
@@ -21,7 +20,7 @@ struct WordMarks {
     std::uint32_t zeros;
 
     /// Whether that holds for words whose AND is `all` and whose OR is `any`.
-    [[nodiscard]] constexpr bool areIn(std::uint32_t all, std::uint32_t any) const {
+    [[nodiscard]] __host__ __device__ constexpr bool areIn(std::uint32_t all, std::uint32_t any) const {
         return (all & ones) == ones && (any & zeros) == 0;
     }
 };
@@ -29,7 +28,7 @@ struct WordMarks {
 /// The bits that tell leads from continuations in word `word` of consecutive sequences of `length` bytes, 2 to 4. Word
 /// 0 begins with a sequence.
 template <int length>
-[[nodiscard]] constexpr WordMarks sequenceMarks(int word) {
+[[nodiscard]] __host__ __device__ constexpr WordMarks sequenceMarks(int word) {
     WordMarks marks{};
     for (int i = 0; i < 4; ++i) {
         const bool isLead = (4 * word + i) % length == 0;
@@ -43,10 +42,10 @@ template <int length>
 /// for such text: sequences of two bytes must have a bit in common that C0 and C1 lack. Sequences of four bytes must be
 /// of planes 1 to 15, and have a bit in common that overlong ones lack.
 template <int length>
-[[nodiscard]] constexpr bool areSequences(const std::array<std::uint32_t, 12>& words) {
+[[nodiscard]] __host__ __device__ constexpr bool areSequences(const Array<std::uint32_t, 12>& words) {
     // Every third word has leads in the same places.
-    std::array<std::uint32_t, 3> all{~0u, ~0u, ~0u};
-    std::array<std::uint32_t, 3> any{};
+    Array<std::uint32_t, 3> all{~0u, ~0u, ~0u};
+    Array<std::uint32_t, 3> any{};
     for (int i = 0; i < 12; ++i) {
         all[i % 3] &= words[i];
         any[i % 3] |= words[i];
@@ -81,18 +80,18 @@ class UniformRun {
     static constexpr int elements = isOfPairs ? 2 : 1;  ///< per sequence
     static constexpr int words = elementsPerVector<To> / elements * length / 4;
 
-    explicit constexpr UniformRun(const std::array<std::uint32_t, words>& text) : text_(text) {}
+    __host__ __device__ explicit constexpr UniformRun(const Array<std::uint32_t, words>& text) : text_(text) {}
 
     /// The elements, as they lie in memory.
-    [[nodiscard]] constexpr std::array<std::uint32_t, 4> converted() const {
+    [[nodiscard]] __host__ __device__ constexpr Array<std::uint32_t, 4> converted() const {
         return {word<0>(), word<1>(), word<2>(), word<3>()};
     }
 
   private:
     /// The sum of `addend` and two neighbouring bytes, each times its weight; `half` counts halves of words.
     template <int half>
-    [[nodiscard]] constexpr std::uint32_t add(std::uint32_t weight0, std::uint32_t weight1,
-                                              std::uint32_t addend) const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t add(std::uint32_t weight0, std::uint32_t weight1,
+                                                                  std::uint32_t addend) const {
         constexpr bool isUpper = half % 2 != 0;
         const std::uint32_t word = text_[half / 2];
 #ifdef __CUDA_ARCH__
@@ -104,7 +103,7 @@ class UniformRun {
     }
 
     /// What the marks of a lead and its continuations add to a sum of bytes, and what has to be subtracted.
-    [[nodiscard]] static constexpr std::uint32_t marks(std::uint32_t lead, int continuations) {
+    [[nodiscard]] static __host__ __device__ constexpr std::uint32_t marks(std::uint32_t lead, int continuations) {
         for (; continuations > 0; --continuations) {
             lead = 64 * lead + 0x80;
         }
@@ -112,7 +111,7 @@ class UniformRun {
     }
 
     template <int sequence>
-    [[nodiscard]] constexpr std::uint32_t codePoint() const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t codePoint() const {
         constexpr int half = sequence * length / 2;
         if constexpr (length == 2) {
             return add<half>(64, 1, -marks(0xC0, 1));
@@ -127,7 +126,7 @@ class UniformRun {
 
     /// Two surrogates: the first from the first three bytes, the second from the last two.
     template <int sequence>
-    [[nodiscard]] constexpr std::uint32_t pair() const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t pair() const {
         constexpr int half = sequence * 2;
         const std::uint32_t firstTimes16 =
             add<half + 1>(1, 0, add<half>(4096, 64, 16 * (0xD800 - (0x10000 >> 10)) - marks(0xF0, 2)));
@@ -136,7 +135,7 @@ class UniformRun {
     }
 
     template <int i>
-    [[nodiscard]] constexpr std::uint32_t word() const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t word() const {
         if constexpr (isOfPairs) {
             return pair<i>();
         } else if constexpr (isUtf16<To>) {
@@ -146,7 +145,7 @@ class UniformRun {
         }
     }
 
-    std::array<std::uint32_t, words> text_;
+    Array<std::uint32_t, words> text_;
 };
 
 // ---- Encoding ----
@@ -154,7 +153,7 @@ class UniformRun {
 /// Bytes per element in UTF-8, if all elements are of sequences of `length` bytes. An element of a pair takes half a
 /// sequence.
 template <typename From>
-[[nodiscard]] constexpr int bytesEach(int length) {
+[[nodiscard]] __host__ __device__ constexpr int bytesEach(int length) {
     return isUtf16<From> && length == 4 ? 2 : length;
 }
 
@@ -167,11 +166,11 @@ class UniformVector {
     static constexpr bool isOfPairs = isUtf16<From> && length == 4;
     static constexpr int words = elements * bytesEach<From>(length) / 4;  ///< of UTF-8
 
-    explicit constexpr UniformVector(const std::array<std::uint32_t, 4>& in) : in_(in) {}
+    __host__ __device__ explicit constexpr UniformVector(const Array<std::uint32_t, 4>& in) : in_(in) {}
 
     /// The bytes, as they lie in memory.
-    [[nodiscard]] constexpr std::array<std::uint32_t, words> encoded() const {
-        std::array<std::uint32_t, words> out{};
+    [[nodiscard]] __host__ __device__ constexpr Array<std::uint32_t, words> encoded() const {
+        Array<std::uint32_t, words> out{};
         if constexpr (length == 4) {
             for (int i = 0; i < words; ++i) {
                 out[i] = fourBytes(isOfPairs ? codePointOfPair(in_[i] & 0xFFFF, in_[i] >> 16) : in_[i]);
@@ -201,22 +200,22 @@ class UniformVector {
 
   private:
     /// Elements 2 i and 2 i + 1, in 16 bits each.
-    [[nodiscard]] constexpr std::uint32_t halves(int i) const {
+    [[nodiscard]] __host__ __device__ constexpr std::uint32_t halves(int i) const {
         return isUtf16<From> ? in_[i] : selectBytes(in_[2 * i], in_[2 * i + 1], 0x5410);
     }
     /// In the lower byte of each half, the bits from bit 6 on, under the mask; in its upper byte, the six bits below.
-    [[nodiscard]] static constexpr std::uint32_t sixBits(std::uint32_t halves, std::uint32_t mask) {
+    [[nodiscard]] static __host__ __device__ constexpr std::uint32_t sixBits(std::uint32_t halves, std::uint32_t mask) {
         return (halves >> 6 & mask) | (halves << 8 & 0x3F003F00);
     }
     /// In each half, the lead of a sequence of three.
-    [[nodiscard]] static constexpr std::uint32_t leads(std::uint32_t halves) {
+    [[nodiscard]] static __host__ __device__ constexpr std::uint32_t leads(std::uint32_t halves) {
         return (halves >> 12 & 0x000F000F) | 0x00E000E0;
     }
-    [[nodiscard]] static constexpr std::uint32_t fourBytes(char32_t codePoint) {
+    [[nodiscard]] static __host__ __device__ constexpr std::uint32_t fourBytes(char32_t codePoint) {
         return selectBytes(encodeCodePoint(codePoint).bytes, 0, 0x0123);
     }
 
-    std::array<std::uint32_t, 4> in_;
+    Array<std::uint32_t, 4> in_;
 };
 
 }  // namespace StreamCompaction::Utf8

@@ -27,9 +27,11 @@ inline constexpr char32_t byteOrderMark = 0xFEFF;
 inline constexpr std::uint32_t firstLeadAboveLatin1 = 0xC4;
 
 /// Whether a window begins with a byte order mark.
-[[nodiscard]] constexpr bool beginsWithMark(std::uint32_t window) { return (window & 0xFFFFFF) == 0xBFBBEF; }
+[[nodiscard]] __host__ __device__ constexpr bool beginsWithMark(std::uint32_t window) {
+    return (window & 0xFFFFFF) == 0xBFBBEF;
+}
 
-[[nodiscard]] constexpr bool isContinuation(std::uint32_t byte) { return (byte & 0xC0) == 0x80; }
+[[nodiscard]] __host__ __device__ constexpr bool isContinuation(std::uint32_t byte) { return (byte & 0xC0) == 0x80; }
 
 /// What takes the place of units that cannot be converted to elements of type To.
 template <typename To>
@@ -41,14 +43,14 @@ struct Unit {
 };
 
 /// Whether `second` may follow `lead` (table 3-7, see bit_planes.h). False for bytes that cannot lead a sequence.
-[[nodiscard]] constexpr bool isSecond(std::uint32_t lead, std::uint32_t second) {
+[[nodiscard]] __host__ __device__ constexpr bool isSecond(std::uint32_t lead, std::uint32_t second) {
     const std::uint32_t least = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
     const std::uint32_t most = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
     return lead >= 0xC2 && lead <= 0xF4 && second >= least && second <= most;
 }
 
 /// The unit at the beginning of a window.
-[[nodiscard]] constexpr Unit unitAt(std::uint32_t window) {
+[[nodiscard]] __host__ __device__ constexpr Unit unitAt(std::uint32_t window) {
     const std::uint32_t lead = byteOf(window, 0);
     if (lead < 0x80) {
         return {1, true};
@@ -69,7 +71,7 @@ struct Unit {
 }
 
 /// One bit per byte of the window: whether it belongs to a unit that begins in the four bytes `before` the window.
-[[nodiscard]] constexpr std::uint32_t insideOf(std::uint32_t before, std::uint32_t window) {
+[[nodiscard]] __host__ __device__ constexpr std::uint32_t insideOf(std::uint32_t before, std::uint32_t window) {
     if (!isContinuation(byteOf(window, 0))) {
         return 0;
     }
@@ -82,7 +84,7 @@ struct Unit {
 }
 
 /// Why the unit at the beginning of a window is ill-formed.
-[[nodiscard]] constexpr ErrorKind errorIn(std::uint32_t window) {
+[[nodiscard]] __host__ __device__ constexpr ErrorKind errorIn(std::uint32_t window) {
     const std::uint32_t lead = byteOf(window, 0);
     const std::uint32_t second = byteOf(window, 1);
     if (isContinuation(lead)) {
@@ -102,7 +104,7 @@ struct Unit {
 
 /// Why a conversion to elements of type To cannot convert the unit at the beginning of a window.
 template <typename To>
-[[nodiscard]] constexpr ErrorKind errorFor(std::uint32_t window) {
+[[nodiscard]] __host__ __device__ constexpr ErrorKind errorFor(std::uint32_t window) {
     return isLatin1<To> && unitAt(window).isWellFormed ? ErrorKind::AboveLatin1 : errorIn(window);
 }
 
@@ -137,23 +139,29 @@ struct Encoded {
     int length;
 };
 
-[[nodiscard]] constexpr bool isSurrogate(char32_t codePoint) { return (codePoint & 0xFFFFF800) == 0xD800; }
+[[nodiscard]] __host__ __device__ constexpr bool isSurrogate(char32_t codePoint) {
+    return (codePoint & 0xFFFFF800) == 0xD800;
+}
 
-[[nodiscard]] constexpr bool isFirstSurrogate(char32_t element) { return (element & 0xFFFFFC00) == 0xD800; }
-[[nodiscard]] constexpr bool isSecondSurrogate(char32_t element) { return (element & 0xFFFFFC00) == 0xDC00; }
+[[nodiscard]] __host__ __device__ constexpr bool isFirstSurrogate(char32_t element) {
+    return (element & 0xFFFFFC00) == 0xD800;
+}
+[[nodiscard]] __host__ __device__ constexpr bool isSecondSurrogate(char32_t element) {
+    return (element & 0xFFFFFC00) == 0xDC00;
+}
 
 /// The code point that a pair of surrogates stands for.
-[[nodiscard]] constexpr char32_t codePointOfPair(char32_t first, char32_t second) {
+[[nodiscard]] __host__ __device__ constexpr char32_t codePointOfPair(char32_t first, char32_t second) {
     return 0x10000 + ((first & 0x3FF) << 10 | (second & 0x3FF));
 }
 
 /// Whether UTF-32 may hold the code point.
-[[nodiscard]] constexpr bool isScalarValue(char32_t codePoint) {
+[[nodiscard]] __host__ __device__ constexpr bool isScalarValue(char32_t codePoint) {
     return codePoint <= lastCodePoint && !isSurrogate(codePoint);
 }
 
 /// The UTF-8 of a scalar value.
-[[nodiscard]] constexpr Encoded encodeCodePoint(char32_t codePoint) {
+[[nodiscard]] __host__ __device__ constexpr Encoded encodeCodePoint(char32_t codePoint) {
     if (codePoint < 0x80) {
         return {codePoint, 1};
     }

@@ -110,7 +110,7 @@ class DeviceCountTest : public DeviceTest {
                 expected.poison();
                 actual.poison();
                 count.set(number);
-                auto scratchOfHost = usedScratch(scratchBytes(expected, n));
+                auto scratchOfHost = usedScratch(scratchBytes(expected, n), 0x55, std::size_t{1} << number % 8);
                 call(expected, n, scratchOfHost.bytes(), nullptr);
                 call(actual, count.get(), scratch.bytes(), nullptr);
                 ASSERT_NO_FATAL_FAILURE(expectSame(actual, expected));
@@ -314,8 +314,8 @@ TEST_F(DeviceCountTest, SegmentedSort) {
 }
 
 TEST_F(DeviceCountTest, SortKeys) {
-    for (const Radix::Sort sort :
-         {Radix::Sort{}, Radix::Sort{.beginBit = 3, .endBit = 9, .order = TileOrder::Ticket}}) {
+    for (const Radix::Sort sort : {Radix::Sort{}, Radix::Sort{.beginBit = 3, .endBit = 9, .order = TileOrder::Ticket},
+                                   Radix::Sort{.beginBit = 9, .endBit = 9}}) {
         expectLikeHost([&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), n); },
                        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
                            sort(std::as_const(a.in).data(), a.out.data(), n, scratch, stream);
@@ -324,7 +324,7 @@ TEST_F(DeviceCountTest, SortKeys) {
 }
 
 TEST_F(DeviceCountTest, SortConsumedKeys) {
-    for (const int endBit : {8, 16}) {
+    for (const int endBit : {0, 8, 16}) {
         const Radix::Sort sort{.descending = true, .endBit = endBit};
         const auto consumed = [](Arrays& a) { return Radix::Consumed{a.otherOut.data()}; };
         expectLikeHost([&](Arrays& a, auto n) { return sort.scratchBytes(consumed(a), a.out.data(), n); },
@@ -340,24 +340,28 @@ TEST_F(DeviceCountTest, SortConsumedKeys) {
 }
 
 TEST_F(DeviceCountTest, SortPairs) {
-    const Radix::Sort sort;
-    expectLikeHost(
-        [&](Arrays& a, auto n) {
-            return sort.scratchBytes(a.in.data(), a.out.data(), a.in.data(), a.otherOut.data(), n);
-        },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            const Word* const in = std::as_const(a.in).data();
-            sort(in, a.out.data(), in, a.otherOut.data(), n, scratch, stream);
-        });
+    for (const int endBit : {0, allBits}) {
+        const Radix::Sort sort{.endBit = endBit};
+        expectLikeHost(
+            [&](Arrays& a, auto n) {
+                return sort.scratchBytes(a.in.data(), a.out.data(), a.in.data(), a.otherOut.data(), n);
+            },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                const Word* const in = std::as_const(a.in).data();
+                sort(in, a.out.data(), in, a.otherOut.data(), n, scratch, stream);
+            });
+    }
 }
 
 TEST_F(DeviceCountTest, ArgSort) {
-    const Radix::ArgSort sort;
-    expectLikeHost(
-        [&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), n); },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            sort(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
-        });
+    for (const int endBit : {0, allBits}) {
+        const Radix::ArgSort sort{.endBit = endBit};
+        expectLikeHost(
+            [&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), n); },
+            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+                sort(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
+            });
+    }
 }
 
 /// On a card most of the numbers are so large that the sort ends in spans.
@@ -632,6 +636,162 @@ TEST_F(DeviceCountTest, RefusesBadArguments) {
     EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), none, scratch.bytes(), nullptr), std::invalid_argument);
     const CountInDeviceMemory tooMany{a.counts.data() + 1, 200};
     EXPECT_THROW(compact(in, a.out.data(), a.counts.data(), tooMany, Scratch{}, nullptr), std::invalid_argument);
+}
+
+/// A call with one output under test, of which only the device knows the length.
+struct CountedCall {
+    const Word* in;
+    void* out;
+    void* other;  ///< the other output, if there is one
+    std::size_t* count;
+    std::size_t maxOut;
+    Scratch scratch;
+};
+
+/// The elements at index 0, 16, 32, ... are `rare`, the others `common`.
+[[nodiscard]] std::vector<Word> oneInSixteen(Word rare, Word common) {
+    return hostArray(1000, [=](std::size_t i) { return i % 16 == 0 ? rare : common; });
+}
+
+/// Calls operations with outputs near their inputs.
+class OutputsTest : public DeviceTest {
+  protected:
+    static constexpr std::size_t few = 200;  // elements, which is more than any call here writes
+
+    /// Expects an operation on `input` to check its output for `most` elements of `bytes` bytes, or for `few` if it is
+    /// told so. `call(arguments, n)` enqueues the operation. It writes at most `few` elements.
+    template <typename Call>
+    static void expectChecked(const std::vector<Word>& input, std::size_t most, std::size_t bytes, Call call) {
+        const std::size_t n = input.size();
+        GuardedArray<Word> memory(2 * n);
+        Word* const in = memory.data() + n;
+        Common::checkCUDAError(cudaMemcpy(in, input.data(), n * sizeof(Word), cudaMemcpyHostToDevice), "cudaMemcpy");
+        GuardedArray<Word> apart(n);
+        GuardedArray<Word> other(n);
+        GuardedArray<std::size_t> count(2);
+        auto scratch = usedScratch(std::size_t{1} << 20);
+        DeviceCount number(n);
+        const auto before = [&](std::size_t elements) { return reinterpret_cast<std::byte*>(in) - elements * bytes; };
+        const auto bytesAt = [&](const void* elements) {
+            std::vector<std::uint8_t> copy(few * bytes);
+            Common::checkCUDAError(cudaMemcpy(copy.data(), elements, copy.size(), cudaMemcpyDeviceToHost),
+                                   "cudaMemcpy");
+            return copy;
+        };
+        const auto inputIsIntact = [&] {
+            std::vector<Word> all = memory.read(2 * n);
+            all.erase(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(n));
+            return sameBits(all, input);
+        };
+        const auto run = [&](void* out, std::size_t maxOut, auto size) {
+            call(CountedCall{in, out, other.data(), count.data(), maxOut, scratch.bytes()}, size);
+            return count.read(2);
+        };
+        const auto expectCheckedWith = [&](auto size) {
+            EXPECT_THROW((void)run(before(most - 1), noLimit, size), std::invalid_argument);
+            EXPECT_THROW((void)run(before(few - 1), few, size), std::invalid_argument);
+            EXPECT_THROW((void)run(nullptr, noLimit, size), std::invalid_argument);
+            EXPECT_THROW((void)run(nullptr, few, size), std::invalid_argument);
+            const auto countApart = run(apart.data(), noLimit, size);
+            const auto countBefore = run(before(few), few, size);
+            EXPECT_EQ(countApart, countBefore);
+            EXPECT_GT(countBefore[0], 0U);
+            EXPECT_EQ(bytesAt(before(few)), bytesAt(apart.data()));
+            EXPECT_TRUE(inputIsIntact());
+        };
+        expectCheckedWith(n);
+        number.set(n);
+        expectCheckedWith(number.get());
+        number.set(0);
+        EXPECT_EQ(run(nullptr, 0, number.get())[0], 0U);
+    }
+};
+
+TEST_F(OutputsTest, OfCompactionsMayNotReachIntoTheInput) {
+    const std::vector<Word> fewKept = oneInSixteen(5, 0);
+    const std::size_t n = fewKept.size();
+    expectChecked(fewKept, n, sizeof(Word), [](const CountedCall& c, auto size) {
+        SinglePass::Compact{.maxOut = c.maxOut}(c.in, static_cast<Word*>(c.out), c.count, size, c.scratch, nullptr);
+    });
+    expectChecked(fewKept, n, sizeof(Word), [](const CountedCall& c, auto size) {
+        SinglePass::CompactFlagged{.maxOut = c.maxOut}(c.in, c.in, static_cast<Word*>(c.out), c.count, size, c.scratch,
+                                                       nullptr);
+    });
+    expectChecked(fewKept, n, sizeof(Word), [](const CountedCall& c, auto size) {
+        SinglePass::Partition{.maxOut = c.maxOut}(c.in, static_cast<Word*>(c.out), static_cast<Word*>(c.other), c.count,
+                                                  size, c.scratch, nullptr);
+    });
+    expectChecked(oneInSixteen(0, 5), n, sizeof(Word), [](const CountedCall& c, auto size) {
+        SinglePass::Partition{.maxRejected = c.maxOut}(c.in, static_cast<Word*>(c.other), static_cast<Word*>(c.out),
+                                                       c.count, size, c.scratch, nullptr);
+    });
+}
+
+TEST_F(OutputsTest, OfRunsMayNotReachIntoTheInput) {
+    const std::vector<Word> fewRuns = oneInSixteen(5, 0);
+    const std::size_t n = fewRuns.size();
+    expectChecked(fewRuns, n, sizeof(Word), [](const CountedCall& c, auto size) {
+        Runs::Unique{.maxOut = c.maxOut}(c.in, static_cast<Word*>(c.out), c.count, size, c.scratch, nullptr);
+    });
+    const auto expectBothChecked = [&](auto call) {
+        expectChecked(fewRuns, n, sizeof(Word),
+                      [&](const CountedCall& c, auto size) { call(c, c.out, c.other, size); });
+        expectChecked(fewRuns, n, sizeof(Word),
+                      [&](const CountedCall& c, auto size) { call(c, c.other, c.out, size); });
+    };
+    expectBothChecked([](const CountedCall& c, void* unique, void* lengths, auto size) {
+        Runs::Encode{.maxOut = c.maxOut}(c.in, static_cast<Word*>(unique), static_cast<Word*>(lengths), c.count, size,
+                                         c.scratch, nullptr);
+    });
+    expectBothChecked([](const CountedCall& c, void* keys, void* sums, auto size) {
+        Runs::ReduceByKey{.maxOut = c.maxOut}(c.in, c.in, static_cast<Word*>(keys), static_cast<Word*>(sums), c.count,
+                                              size, c.scratch, nullptr);
+    });
+}
+
+TEST_F(OutputsTest, OfTextMayNotReachIntoTheInput) {
+    const auto resultOf = [](const CountedCall& c) { return reinterpret_cast<Utf8::Result*>(c.count); };
+    constexpr Utf8::Errors errors = Utf8::Errors::Skip;
+    // Mostly bytes that begin no code point.
+    const std::vector<Word> bytes = oneInSixteen(0xFFFFFF41, 0xFFFFFFFF);
+    expectChecked(bytes, bytes.size(), sizeof(char32_t), [=](const CountedCall& c, auto size) {
+        Utf8::Decode{.errors = errors, .maxOut = c.maxOut}(reinterpret_cast<const std::uint8_t*>(c.in),
+                                                           static_cast<char32_t*>(c.out), resultOf(c), size, c.scratch,
+                                                           nullptr);
+    });
+    // Mostly surrogates of no pair.
+    const std::vector<Word> units = oneInSixteen(0xDC000041, 0xDC00DC00);
+    expectChecked(units, 3 * units.size(), sizeof(std::uint8_t), [=](const CountedCall& c, auto size) {
+        Utf8::Encode{.errors = errors, .maxOut = c.maxOut}(reinterpret_cast<const char16_t*>(c.in),
+                                                           static_cast<std::uint8_t*>(c.out), resultOf(c), size,
+                                                           c.scratch, nullptr);
+    });
+}
+
+TEST_F(OutputsTest, MayNotReachIntoEachOther) {
+    const std::vector<Word> input = oneInSixteen(5, 0);
+    const std::size_t n = input.size();
+    const DeviceBuffer<Word> buffer{std::span<const Word>(input)};
+    const Word* const in = buffer.data();
+    DeviceBuffer<Word> memory(2 * n);
+    DeviceBuffer<std::size_t> count(1);
+    auto scratch = usedScratch(std::size_t{1} << 20);
+    const auto expectApart = [&](auto call) {
+        Word* const first = memory.data();
+        EXPECT_THROW(call(first, first + n - 1, noLimit), std::invalid_argument);
+        EXPECT_THROW(call(first + n - 1, first, noLimit), std::invalid_argument);
+        EXPECT_THROW(call(first, first + few - 1, few), std::invalid_argument);
+        EXPECT_NO_THROW(call(first, first + few, few));
+    };
+    expectApart([&](Word* kept, Word* rejected, std::size_t maxOut) {
+        SinglePass::Partition{.maxOut = maxOut}(in, kept, rejected, count.data(), n, scratch.bytes(), nullptr);
+    });
+    expectApart([&](Word* unique, Word* lengths, std::size_t maxOut) {
+        Runs::Encode{.maxOut = maxOut}(in, unique, lengths, count.data(), n, scratch.bytes(), nullptr);
+    });
+    expectApart([&](Word* keys, Word* sums, std::size_t maxOut) {
+        Runs::ReduceByKey{.maxOut = maxOut}(in, in, keys, sums, count.data(), n, scratch.bytes(), nullptr);
+    });
 }
 
 static_assert(ElementCount<int> && ElementCount<std::size_t> && ElementCount<CountInDeviceMemory>);

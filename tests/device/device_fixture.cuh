@@ -107,11 +107,55 @@ template <typename Value>
     return array;
 }
 
-/// Scratch that is not cleared, as an earlier call may leave it.
-[[nodiscard]] inline DeviceBuffer<std::byte> usedScratch(std::size_t bytes, int byte = 0x55) {
-    DeviceBuffer<std::byte> scratch(bytes);
-    Common::checkCUDAError(cudaMemset(scratch.data(), byte, scratch.byteCount()), "cudaMemset");
-    return scratch;
+/// Scratch of exactly `bytes` bytes, `offset` bytes after an aligned address. In the end nothing may have been written
+/// past it.
+class UsedScratch {
+  public:
+    UsedScratch() = default;
+    UsedScratch(std::size_t bytes, int byte, std::size_t offset) : offset_(offset), memory_(offset + bytes + guard) {
+        Common::checkCUDAError(cudaMemset(memory_.data(), byte, memory_.size()), "cudaMemset");
+        const std::vector<std::uint8_t> zone(guard, guardByte);
+        Common::checkCUDAError(cudaMemcpy(data() + bytes, zone.data(), guard, cudaMemcpyHostToDevice), "cudaMemcpy");
+    }
+    ~UsedScratch() {
+        if (memory_.size() > 0) {
+            std::vector<std::uint8_t> zone(guard);
+            EXPECT_EQ(cudaMemcpy(zone.data(), data() + size(), guard, cudaMemcpyDeviceToHost), cudaSuccess);
+            EXPECT_EQ(zone, std::vector<std::uint8_t>(guard, guardByte)) << "written past the scratch";
+        }
+    }
+    UsedScratch(UsedScratch&& other) noexcept { *this = std::move(other); }
+    UsedScratch& operator=(UsedScratch&& other) noexcept {
+        std::swap(offset_, other.offset_);
+        std::swap(memory_, other.memory_);
+        return *this;
+    }
+
+    [[nodiscard]] std::byte* data() { return memory_.data() + offset_; }
+    [[nodiscard]] std::size_t size() const { return memory_.size() - offset_ - guard; }
+    [[nodiscard]] Scratch bytes() { return {data(), size()}; }
+
+    /// What the first array in it begins with.
+    template <typename T>
+    [[nodiscard]] T first() const {
+        T value{};
+        Common::checkCUDAError(
+            cudaMemcpy(&value, memory_.data() + alignedForScratch(offset_), sizeof(T), cudaMemcpyDeviceToHost),
+            "cudaMemcpy");
+        return value;
+    }
+
+  private:
+    static constexpr std::uint8_t guardByte = 0xA5;
+    static constexpr std::size_t guard = 64;
+
+    std::size_t offset_ = 0;
+    DeviceBuffer<std::byte> memory_;
+};
+
+/// Scratch that is not cleared, as an earlier call may leave it. It has no alignment.
+[[nodiscard]] inline UsedScratch usedScratch(std::size_t bytes, int byte = 0x55, std::size_t offset = 1) {
+    return {bytes, byte, offset};
 }
 
 /// Regular inputs, which are edge cases of scans, compactions and sorts. Their sums are exact in a float.

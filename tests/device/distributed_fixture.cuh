@@ -132,7 +132,7 @@ class ScratchOfRanks {
     [[nodiscard]] Scratch of(int rank) { return buffers_[rank].bytes(); }
 
   private:
-    std::vector<DeviceBuffer<std::byte>> buffers_;
+    std::vector<UsedScratch> buffers_;
 };
 
 /// Tests on a number of ranks, each with a GPU of its own.

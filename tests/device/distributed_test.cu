@@ -113,8 +113,11 @@ class DistributedTest : public RanksTest {
         team().synchronize();
 
         // The oracle: std::stable_sort of the indices by the bits that are compared.
-        const int end = sort.endBit == 0 ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
-        const auto comparedBits = [&](std::uint32_t i) {
+        const int end = sort.endBit == allBits ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
+        const auto comparedBits = [&](std::uint32_t i) -> std::uint64_t {
+            if (sort.beginBit == end) {
+                return 0;
+            }
             const std::uint64_t code = orderedBits(keys[i]);
             const std::uint64_t bits = code >> sort.beginBit & (~std::uint64_t{0} >> (64 - (end - sort.beginBit)));
             return sort.descending ? ~bits : bits;
@@ -420,6 +423,19 @@ TEST_P(DistributedTest, SortIntoOtherShares) {
     for (const auto& shares : {even, allOnOne}) {
         expectSorted(counts, shares, {}, keys);
         expectSorted(counts, shares, {.leastPerBucket = 0}, keysOfBuckets);
+    }
+}
+
+TEST_P(DistributedTest, SortByNoBitsKeepsTheOrder) {
+    const auto counts = raggedCounts(size());
+    const std::size_t n = totalOf(counts);
+    std::vector<std::size_t> even(size(), n / size());
+    even.back() += n % size();
+    for (const auto& shares : {counts, even}) {
+        expectSorted(counts, shares, {.beginBit = 8, .endBit = 8, .leastPerBucket = 0}, hostArray(n, AnyBits<int>{26}));
+        expectSorted(counts, shares, {.beginBit = 64, .endBit = 64}, hostArray(n, AnyBits<std::uint64_t>{27}));
+        expectSorted(counts, shares, {.descending = true, .endBit = 0, .mostPerRank = n},
+                     hostArray(n, AnyBits<std::int8_t>{28}));
     }
 }
 

@@ -264,6 +264,22 @@ TEST_F(OutOfCoreSortTest, SortsByRangesOfBits) {
     }
 }
 
+TEST_F(OutOfCoreSortTest, CopiesByAnEmptyRangeOfBits) {
+    const std::size_t n = 5003;
+    for (const int bit : {0, 8, 32}) {
+        const Radix::Sort order{.beginBit = bit, .endBit = bit};
+        const auto keys = hostArray(n, AnyBits<std::uint32_t>{88});
+        const auto values = hostArray(n, AnyBits<std::uint32_t>{89});
+        for (const Options& options : limitsOfEveryWay(n * 8)) {
+            std::vector<std::uint32_t> keysOut(n);
+            std::vector<std::uint32_t> valuesOut(n);
+            OutOfCore::Sort(options, order)(keys, keysOut, values, valuesOut);
+            EXPECT_TRUE(sameBits(keysOut, keys)) << bit;
+            EXPECT_TRUE(sameBits(valuesOut, values)) << bit;
+        }
+    }
+}
+
 TEST_F(OutOfCoreSortTest, SortsAnySizeWithTheSameObject) {
     for (const Options& options : limitsOfEveryWay(20'000)) {
         OutOfCore::Sort sort(options);

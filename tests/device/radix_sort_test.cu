@@ -62,7 +62,10 @@ template <typename V>
 /// The bits of a key that a sort compares, as Sort defines them.
 template <typename K>
 [[nodiscard]] std::uint64_t comparedBits(const Radix::Sort& sort, K key) {
-    const int end = sort.endBit == 0 ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
+    const int end = sort.endBit == allBits ? static_cast<int>(8 * sizeof(K)) : sort.endBit;
+    if (sort.beginBit == end) {
+        return 0;
+    }
     const std::uint64_t code = orderedBits(key);
     const std::uint64_t bits = (code >> sort.beginBit) & (~std::uint64_t{0} >> (64 - (end - sort.beginBit)));
     return sort.descending ? ~bits : bits;
@@ -149,13 +152,14 @@ class RadixSortTest : public DeviceTest {
     }
 
     template <typename K, typename Index>
-    static void expectArgsorted(std::size_t n, TileOrder order = TileOrder::BlockIndex) {
+    static void expectArgsorted(std::size_t n, TileOrder order = TileOrder::BlockIndex, int beginBit = 0,
+                                int endBit = allBits) {
         for (const bool descending : directions()) {
-            const Radix::ArgSort sort{.descending = descending, .order = order};
+            const Radix::ArgSort sort{descending, beginBit, endBit, order};
             const auto keys = hostArray(n, [](std::size_t i) { return static_cast<K>(randomBits(9, i) % 7 * 31); });
             std::vector<K> expectedKeys;
             std::vector<Index> expectedIndices;
-            for (const std::size_t place : sortedPlaces(Radix::Sort{.descending = descending}, keys)) {
+            for (const std::size_t place : sortedPlaces(Radix::Sort{descending, beginBit, endBit}, keys)) {
                 expectedKeys.push_back(keys[place]);
                 expectedIndices.push_back(static_cast<Index>(place));
             }
@@ -299,6 +303,28 @@ TEST_P(RadixSortWaysTest, BitRanges) {
             ASSERT_NO_FATAL_FAILURE(
                 (expectPairsSorted<float, std::uint32_t>(sort, hostArray(GetParam(), AnyBits<float>{15}))));
         }
+    }
+}
+
+TEST_P(RadixSortWaysTest, EmptyBitRangesCopy) {
+    for (const int bit : quick() ? std::vector{0, 7, 32} : std::vector{0, 1, 7, 8, 16, 31, 32}) {
+        for (const bool descending : directions()) {
+            const Radix::Sort sort{.descending = descending, .beginBit = bit, .endBit = bit};
+            ASSERT_NO_FATAL_FAILURE(expectSorted(sort, hostArray(GetParam(), AnyBits<int>{14})));
+            ASSERT_NO_FATAL_FAILURE(
+                (expectPairsSorted<float, std::uint32_t>(sort, hostArray(GetParam(), AnyBits<float>{15}))));
+        }
+        ASSERT_NO_FATAL_FAILURE((expectArgsorted<int, std::uint32_t>(GetParam(), TileOrder::BlockIndex, bit, bit)));
+    }
+}
+
+TEST_F(RadixSortTest, EveryEmptyBitRangeCopies) {
+    for (int bit = 0; bit <= 64; ++bit) {
+        const Radix::Sort sort{.beginBit = bit, .endBit = bit};
+        ASSERT_NO_FATAL_FAILURE(expectSorted(sort, hostArray(333, AnyBits<std::int64_t>{14})));
+        ASSERT_NO_FATAL_FAILURE(
+            (expectPairsSorted<std::uint64_t, std::uint32_t>(sort, hostArray(333, AnyBits<std::uint64_t>{15}))));
+        ASSERT_NO_FATAL_FAILURE((expectArgsorted<std::int64_t, std::uint32_t>(333, TileOrder::BlockIndex, bit, bit)));
     }
 }
 
@@ -490,9 +516,11 @@ TEST_F(RadixSortTest, RefusesBadArguments) {
         EXPECT_THROW(sort(a.data(), b.data(), n, scratch.bytes(), nullptr), std::invalid_argument);
     };
     expectRefused({.beginBit = -1});
-    expectRefused({.beginBit = 32});
-    expectRefused({.beginBit = 8, .endBit = 8});
+    expectRefused({.beginBit = 33});
+    expectRefused({.beginBit = 9, .endBit = 8});
+    expectRefused({.endBit = -1});
     expectRefused({.endBit = 33});
+    expectRefused({.beginBit = 33, .endBit = 33});
     const auto expectPairsRefused = [&](const int* keysIn, int* keysOut, const int* valuesIn, int* valuesOut,
                                         Scratch memory) {
         EXPECT_THROW(Radix::Sort{}(keysIn, keysOut, valuesIn, valuesOut, n, memory, nullptr), std::invalid_argument);

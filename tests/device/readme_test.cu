@@ -186,14 +186,15 @@ TEST_F(ReadmeTest, DistributedScan) {
 #endif
 
 TEST_F(ReadmeTest, Utf8) {
-    const auto input = onDevice<std::uint8_t>({0xEF, 0xBB, 0xBF, 0xC3, 0xBC, 'a'});  // a byte order mark, "üa"
+    const auto input = onDevice<char>({'\xEF', '\xBB', '\xBF', '\xC3', '\xBC', 'a'});  // a byte order mark, "üa"
     DeviceBuffer<char32_t> output(input.size());
     DeviceBuffer<Utf8::Result> report(1);
-    const std::uint8_t* const text = input.data();
+    const char* const text = input.data();
     char32_t* const codePoints = output.data();
     Utf8::Result* const result = report.data();
     const std::size_t n = input.size();
 
+    // In device memory: text (of char, char8_t, std::byte or std::uint8_t), char32_t* codePoints, Utf8::Result* result
     Utf8::Decode decode{.errors = Utf8::Errors::Replace, .bom = Utf8::Bom::Drop};
     DeviceBuffer<std::byte> scratch(decode.scratchBytes(text, codePoints, result, n));
     decode(text, codePoints, result, n, scratch.bytes(), stream);

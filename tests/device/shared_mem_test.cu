@@ -152,6 +152,12 @@ TEST_F(SplitSortTest, SortsByTheLowestBitsOnly) {
     }
 }
 
+TEST_F(SplitSortTest, ByNoBitsItCopies) {
+    const std::vector<int> keys{3, 1, 2};
+    EXPECT_EQ(sorted(keys, 0, false), keys);
+    EXPECT_EQ(sorted(keys, 0, true), keys);
+}
+
 TEST_F(SplitSortTest, IsStable) {
     const auto keys = hostArray(70001, Summand<std::uint32_t>{23});
     auto expected = keys;
@@ -161,11 +167,11 @@ TEST_F(SplitSortTest, IsStable) {
 
 TEST_F(SplitSortTest, PutsExtremesInTheirPlaces) {
     using Limits = std::numeric_limits<int>;
-    EXPECT_EQ(sorted<int>({0, Limits::max(), -1, Limits::min(), 1}, 0, false),
+    EXPECT_EQ(sorted<int>({0, Limits::max(), -1, Limits::min(), 1}, allBits, false),
               (std::vector<int>{Limits::min(), -1, 0, 1, Limits::max()}));
     const float inf = std::numeric_limits<float>::infinity();
     const float nan = std::numeric_limits<float>::quiet_NaN();
-    EXPECT_TRUE(sameBits(sorted<float>({nan, 0.0f, inf, -0.0f, -inf, 1e-45f, -1.0f}, 0, false),
+    EXPECT_TRUE(sameBits(sorted<float>({nan, 0.0f, inf, -0.0f, -inf, 1e-45f, -1.0f}, allBits, false),
                          {-inf, -1.0f, -0.0f, 0.0f, 1e-45f, inf, nan}));
 }
 

@@ -123,8 +123,11 @@ class SinglePassCompactTest : public DeviceTest {
         GuardedArray<T> rejected(expected.rejected.size(), 3);
         kept.poison(expected.kept.size(), nullptr);
         rejected.poison(expected.rejected.size(), nullptr);
-        partition(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n,
-                  WithIndex{KeepByIndex{fraction}}, scratch.bytes(), nullptr);
+        Partition limited = partition;
+        limited.maxOut = expected.kept.size();
+        limited.maxRejected = expected.rejected.size();
+        limited(deviceIn.data(), kept.data(), rejected.data(), count.memory.data(), n, WithIndex{KeepByIndex{fraction}},
+                scratch.bytes(), nullptr);
         ASSERT_EQ(count.read(), expected.kept.size()) << "n = " << n;
         ASSERT_TRUE(sameBits(kept.read(expected.kept.size()), expected.kept)) << "n = " << n;
         ASSERT_TRUE(sameBits(rejected.read(expected.rejected.size()), expected.rejected)) << "n = " << n;
@@ -225,7 +228,9 @@ void expectBytes(const std::vector<std::uint8_t>& bytes, Predicate keep, const s
     GuardedArray<std::uint8_t> out(expected.size(), n % 16);
     Counter count;
     auto scratch = usedScratch(compact.scratchBytes(array, out.data(), count.memory.data(), n, keep));
-    compact(array, out.data(), count.memory.data(), n, keep, scratch.bytes(), nullptr);
+    Compact limited = compact;
+    limited.maxOut = expected.size();
+    limited(array, out.data(), count.memory.data(), n, keep, scratch.bytes(), nullptr);
     ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
     ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
 }
@@ -323,7 +328,7 @@ TEST_F(SinglePassCompactTest, APredicateReceivesNoIndexUnlessItAsksForIt) {
 }
 
 TEST_F(SinglePassCompactTest, MapScanScatterByIndex) {
-    const MapScanScatter<SharedMem::Scan> compact;
+    MapScanScatter<SharedMem::Scan> compact;
     const Fraction fraction{400000};
     const auto in = hostArray(5000, Numbered<int>{});
     const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
@@ -332,10 +337,35 @@ TEST_F(SinglePassCompactTest, MapScanScatterByIndex) {
     Counter count;
     const WithIndex keep{KeepByIndex{fraction}};
     auto scratch = usedScratch(compact.scratchBytes(deviceIn.data(), out.data(), count.memory.data(), in.size(), keep));
-    compact(deviceIn.data(), out.data(), count.memory.data(), in.size(), keep, scratch.bytes(), nullptr);
     const auto expected = expectedParts(in, fraction).kept;
+    compact.maxOut = expected.size();
+    compact(deviceIn.data(), out.data(), count.memory.data(), in.size(), keep, scratch.bytes(), nullptr);
     ASSERT_EQ(count.read(), expected.size());
     ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
+
+    // Right before the input.
+    GuardedArray<int> memory(expected.size() + in.size());
+    int* const after = memory.data() + expected.size();
+    Common::checkCUDAError(cudaMemcpy(after, in.data(), in.size() * sizeof(int), cudaMemcpyHostToDevice), "cudaMemcpy");
+    const auto call = [&](int* to, std::size_t maxOut) {
+        compact.maxOut = maxOut;
+        compact(static_cast<const int*>(after), to, count.memory.data(), in.size(), keep, scratch.bytes(), nullptr);
+    };
+    EXPECT_THROW(call(memory.data(), noLimit), std::invalid_argument);
+    EXPECT_THROW(call(memory.data(), expected.size() + 1), std::invalid_argument);
+    call(memory.data(), expected.size());
+    std::vector<int> both = expected;
+    both.insert(both.end(), in.begin(), in.end());
+    EXPECT_TRUE(sameBits(memory.read(both.size()), both));
+}
+
+TEST_F(SinglePassCompactTest, MapScanScatterOfNothingTakesNoOutput) {
+    const DeviceBuffer<int> zeros{std::span<const int>(std::vector<int>(100))};
+    Counter count;
+    const MapScanScatter<SharedMem::Scan> compact{.maxOut = 0};
+    auto scratch = usedScratch(compact.scratchBytes(zeros.data(), noArray<int>, count.memory.data(), zeros.size()));
+    compact(zeros.data(), noArray<int>, count.memory.data(), zeros.size(), scratch.bytes(), nullptr);
+    EXPECT_EQ(count.read(), 0U);
 }
 
 /// The result is wider than the element, so a tile grows in shared memory.
@@ -366,7 +396,8 @@ void expectEvenValues(const In& in, const std::vector<std::uint64_t>& values) {
 
     out.poison(n, nullptr);
     scratch = usedScratch(Partition{}.scratchBytes(in, out.data(), others.data(), count.memory.data(), n, IsEven{}));
-    Partition{}(in, out.data(), others.data(), count.memory.data(), n, IsEven{}, scratch.bytes(), nullptr);
+    Partition{.maxOut = kept.size(), .maxRejected = rejected.size()}(in, out.data(), others.data(), count.memory.data(),
+                                                                     n, IsEven{}, scratch.bytes(), nullptr);
     ASSERT_EQ(count.read(), kept.size()) << "n = " << n;
     ASSERT_TRUE(sameBits(out.read(kept.size()), kept)) << "n = " << n;
     ASSERT_TRUE(sameBits(others.read(rejected.size()), rejected)) << "n = " << n;
@@ -410,7 +441,9 @@ void expectFlagged(const In& in, const Stencil& stencil, std::size_t n, const st
     GuardedArray<T> out(expected.size(), misalignment);
     Counter count;
     auto scratch = usedScratch(compact.scratchBytes(in, stencil, out.data(), count.memory.data(), n, keep...));
-    compact(in, stencil, out.data(), count.memory.data(), n, keep..., scratch.bytes(), nullptr);
+    CompactFlagged limited = compact;
+    limited.maxOut = expected.size();
+    limited(in, stencil, out.data(), count.memory.data(), n, keep..., scratch.bytes(), nullptr);
     ASSERT_EQ(count.read(), expected.size()) << "n = " << n;
     ASSERT_TRUE(sameBits(out.read(expected.size()), expected)) << "n = " << n;
 }
@@ -720,7 +753,7 @@ TEST_F(SinglePassCompactTest, RefusesBadArguments) {
     EXPECT_EQ(count.read(), 0U);
 }
 
-// Outputs need room for no more than what goes there.
+// Outputs need room for no more than what goes there, if the caller says how much that is.
 TEST_F(SinglePassCompactTest, WhatLiesBehindAShortOutputIsItsOwn) {
     const std::vector<int> in{1, 0, 2, 0, 0, 0, 3, 0};
     DeviceBuffer<int> memory(2 * in.size());
@@ -728,11 +761,15 @@ TEST_F(SinglePassCompactTest, WhatLiesBehindAShortOutputIsItsOwn) {
     int* const rejected = memory.data() + 6;
     auto* const count = reinterpret_cast<std::size_t*>(memory.data() + 4);
     auto scratch = usedScratch(Partition{}.scratchBytes(deviceIn.data(), memory.data(), rejected, count, in.size()));
-    Partition{}(deviceIn.data(), memory.data(), rejected, count, in.size(), scratch.bytes(), nullptr);
+    const Partition partition{.maxOut = 3, .maxRejected = 5};
+    partition(deviceIn.data(), memory.data(), rejected, count, in.size(), scratch.bytes(), nullptr);
     std::vector<int> actual(3);
     memory.copyTo(actual);
     EXPECT_EQ(actual, (std::vector<int>{1, 2, 3}));
-    EXPECT_NO_THROW(Compact{}(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr));
+    const Compact compact{.maxOut = 3};
+    EXPECT_NO_THROW(compact(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr));
+    EXPECT_THROW(Compact{}(deviceIn.data(), memory.data(), count, in.size(), scratch.bytes(), nullptr),
+                 std::invalid_argument);
 }
 
 }  // namespace

@@ -355,7 +355,7 @@ TEST_F(SinglePassScanTest, FourStreamsAtOnce) {
     struct Lane {
         DeviceBuffer<std::uint32_t> in;
         DeviceBuffer<std::uint32_t> out;
-        DeviceBuffer<std::byte> scratch;
+        UsedScratch scratch;
         CudaStream stream;
     };
     std::array<Lane, 4> lanes;

@@ -28,7 +28,8 @@ TEST_F(ThrustPartitionTest, RefusesArraysThatOverlap) {
     };
     expectRefused(in.data(), rejected.data(), count.data());
     expectRefused(kept.data(), in.data(), count.data());
-    expectRefused(kept.data(), kept.data(), count.data());
+    expectRefused(kept.data(), kept.data() + n - 1, count.data());
+    expectRefused(kept.data() + n - 1, kept.data(), count.data());
     for (int* const array : {in.data(), kept.data(), rejected.data()}) {
         expectRefused(kept.data(), rejected.data(), reinterpret_cast<std::size_t*>(array));
     }

@@ -11,6 +11,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/values.h"
@@ -310,6 +311,10 @@ TEST_F(CompareFiles, WriteMarkdown) {
     std::string line;
     std::getline(written, line);
     EXPECT_THAT(line, testing::StartsWith("| operation | variant |"));
+
+    EXPECT_EQ(run({before, before, "--markdown", markdown.string()}), 0);
+    std::ofstream(markdown) << "my notes";
+    EXPECT_THROW((void)run({before, before, "--markdown", markdown.string()}), UsageError);
 }
 
 TEST_F(CompareFiles, AreNotWrittenTo) {
@@ -338,6 +343,28 @@ TEST_F(CompareFiles, RefuseWhatIsNoRun) {
             (void)run({good, good, "--threshold", "5"});
         },
         testing::ThrowsMessage<UsageError>("--threshold: expected a percentage such as 2%, got '5'"));
+}
+
+TEST_F(CompareFiles, RefuseWhatIsBrokenInOneLine) {
+    const std::string good = file("good.csv", {row("a", 100)});
+    const std::string broken = (folder_ / "broken").string();
+    Row negative = row("a", 100);
+    negative.samplesUs[3] = -1;
+    const std::pair<std::string, std::string> cases[] = {
+        {"", " is empty"},
+        {"my notes\n", " is no file of measurements"},
+        {jsonLine(row("a", 100)).substr(0, 200), ": line 1 breaks off or is no JSON"},
+        {jsonLine(negative), ": measurement 1 has a trial of -1 us"},
+    };
+    for (const auto& [text, message] : cases) {
+        std::ofstream(broken) << text;
+        EXPECT_THAT([&] { (void)run({good, broken}); }, testing::ThrowsMessage<UsageError>(broken + message));
+    }
+    EXPECT_THAT(
+        [&] {
+            (void)run({good, folder_.string()});
+        },
+        testing::ThrowsMessage<UsageError>("cannot read " + folder_.string()));
 }
 
 TEST_F(CompareFiles, RefuseTimesThatNothingCanHaveTaken) {

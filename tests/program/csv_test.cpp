@@ -278,11 +278,16 @@ TEST_F(CsvFileTest, NamesTheLinesThatAreBroken) {
 }
 
 TEST_F(CsvFileTest, IsNotReadWhenItIsSomethingElse) {
-    EXPECT_THROW((void)readCsv(path_), UsageError);
+    const auto refuses = [this](const std::string& message) {
+        EXPECT_THAT([this] { (void)readCsv(path_); }, testing::ThrowsMessage<UsageError>(message));
+    };
+    refuses("cannot read " + path_.string());
     fill("name,value\nx,1\n");
-    EXPECT_THROW((void)readCsv(path_), UsageError);
+    refuses(path_.string() + " is no file of measurements");
+    fill("gpu,value\nx,1\n");
+    refuses(path_.string() + " has other columns than this program writes");
     fill("");
-    EXPECT_THROW((void)readCsv(path_), UsageError);
+    refuses(path_.string() + " is empty");
 }
 
 #ifndef _WIN32

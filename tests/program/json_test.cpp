@@ -1,10 +1,12 @@
 #include "output/json.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cli/values.h"
@@ -29,6 +31,8 @@ using Json = nlohmann::json;
     row.blockSize = 256;
     row.mode = "warm";
     row.medianUs = 145.0625;
+    row.minUs = 144;
+    row.maxUs = 145.5;
     row.verified = true;
     row.cpu = "Processor";
     row.gpus.reset();
@@ -123,12 +127,36 @@ TEST_F(ReadJson, TakesAWholeRun) {
     EXPECT_EQ(jsonLine(rows[0]), jsonLine(exampleRow()));
 }
 
-TEST_F(ReadJson, RefusesWhatIsNoRun) {
+/// The row with another value.
+[[nodiscard]] std::string lineWith(const std::string& key, const Json& value) {
+    Json object = Json::parse(jsonLine(exampleRow()));
+    object[key] = value;
+    return object.dump() + '\n';
+}
+
+TEST_F(ReadJson, SaysWhatIsWrong) {
     const std::string line = jsonLine(exampleRow());
-    for (const std::string& text : {line.substr(0, line.size() / 2), std::string("{\"n\": 3}"), std::string("[1]"),
-                                    std::string("7"), std::string("text")}) {
+    std::ostringstream run;
+    writeJson(run, {}, std::vector{exampleRow()});
+    const std::pair<std::string, std::string> cases[] = {
+        {line.substr(0, line.size() / 2), ": line 1 breaks off or is no JSON"},
+        {line + '\n' + line.substr(0, line.size() / 2) + '\n', ": line 2 breaks off or is no JSON"},
+        {run.str().substr(0, 19), ": line 3 breaks off or is no JSON"},
+        {"text", ": line 1 breaks off or is no JSON"},
+        {"{\"n\": 3}", ": measurement 1 has no valid gpu"},
+        {"{\"rows\": 3}", ": measurement 1 has no valid gpu"},
+        {"[1]", ": measurement 1 has no valid gpu"},
+        {"7", ": measurement 1 has no valid gpu"},
+        {line + '\n' + lineWith("n", "many"), ": measurement 2 has no valid n"},
+        {lineWith("samples_us", {"soon"}), ": measurement 1 has no valid samples_us"},
+        {lineWith("samples_us", {145.5, -1, 144}), ": measurement 1 has a trial of -1 us"},
+        {lineWith("samples_us", {0}), ": measurement 1 has a trial of 0 us"},
+        {lineWith("median_us", -1), ": measurement 1 has no valid times"},
+        {lineWith("min_us", Json()), ": measurement 1 has no valid times"},
+    };
+    for (const auto& [text, message] : cases) {
         fill(text);
-        EXPECT_THROW((void)readJson(path_), UsageError) << text;
+        EXPECT_THAT([this] { (void)readJson(path_); }, testing::ThrowsMessage<UsageError>(path_.string() + message));
     }
 }
 

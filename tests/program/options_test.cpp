@@ -65,7 +65,7 @@ TEST(ParseOptions, ReadsEveryOption) {
                                    "naive,cub",
                                    "--trials",
                                    "3",
-                                   "--warmup=2",
+                                   "--warmup=0",
                                    "--seed",
                                    "18446744073709551615",
                                    "--input",
@@ -98,7 +98,7 @@ TEST(ParseOptions, ReadsEveryOption) {
     EXPECT_THAT(options.types, ElementsAre(ElementType::Int8, ElementType::Double));
     EXPECT_THAT(options.variants, ElementsAre("naive", "cub"));
     EXPECT_EQ(options.plan.trials, 3);
-    EXPECT_EQ(options.plan.warmup, 2);
+    EXPECT_EQ(options.plan.warmup, 0);
     EXPECT_EQ(options.seed, 18446744073709551615u);
     EXPECT_THAT(options.inputs, ElementsAre(InputPattern{InputPattern::Kind::Modulo, 7},
                                             InputPattern{InputPattern::Kind::Kept, 0, 0.5}));
@@ -270,7 +270,7 @@ TEST(ParseOptions, RefusesBadInputInOneLine) {
         {"--trials", "-1"},
         {"--trials", "x"},
         {"--trials", "1.5"},
-        {"--warmup", "0"},
+        {"--warmup", "-1"},
         {"--seed", "-1"},
         {"--seed", "99999999999999999999"},
         {"--block-size", "0"},

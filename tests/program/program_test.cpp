@@ -4,7 +4,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stream_compaction/runtime/block_size.h>
-#include <version_info.h>
 
 #include <algorithm>
 #include <array>
@@ -21,9 +20,12 @@
 #include <utility>
 #include <vector>
 
+#include "cli/version_info.h"
 #include "fake_machine.h"
 #include "measure/gpu.h"
 #include "output/csv.h"
+#include "output/json.h"
+#include "output/results_table.h"
 
 namespace Bench {
 namespace {
@@ -182,14 +184,15 @@ TEST(Program, SkipsGpuVariantsWithoutAGpu) {
 TEST(Program, SaysThatNothingWasRun) {
     const TemporaryFile csv("program_test_nothing.csv");
     const TemporaryFile json("program_test_nothing.json");
-    json.fill("earlier");
+    const std::string earlier(jsonBegin);
+    json.fill(earlier);
     const Machine machine = machineWithoutGpu(workingVariants());
     const std::vector<const char*> arguments{"--variant", "naive", "--csv", csv.name(), "--json", json.name()};
     const Result result = run(arguments, machine);
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.out, EndsWith("\n0 passed, 0 failed, 4 skipped\n"));
     EXPECT_EQ(result.err, "stream_compaction_test: nothing was run: no CUDA device is visible\n");
-    EXPECT_EQ(json.contents(), "earlier");
+    EXPECT_EQ(json.contents(), earlier);
 
     // But not if an earlier run has done what can be done.
     const std::vector<const char*> resumed{"--op", "scan", "--csv", csv.name(), "--resume"};
@@ -273,13 +276,35 @@ TEST(Program, RunsInItsOwnSimulator) {
     EXPECT_THAT(result.out, HasSubstr("\nskipped: cub (CUB is not simulated)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 
-    // Restores the default settings, which ends the trace.
-    EXPECT_EQ(runWith({"naive", "--card", "capability=9.0,multiprocessors=4,seed=0,trace="}).status, 0);
     ASSERT_FALSE(trace.lines().empty());
     EXPECT_TRUE(nlohmann::json::accept(trace.lines().front()));
+    // Restores the default settings.
+    EXPECT_EQ(runWith({"naive", "--card", "capability=9.0,multiprocessors=4,seed=0"}).status, 0);
     const Result unknown = runWith({"naive", "--card", "colour=green"});
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("colour"));
+}
+
+TEST(Program, NoticesThatATraceCannotBeWritten) {
+    const char* const full = "/dev/full";
+    if (!std::filesystem::exists(full)) {
+        GTEST_SKIP() << "needs " << full;
+    }
+    const Result result = run({"--size", "64", "--op", "scan", "--variant", "naive", "--trace", full}, thisMachine());
+    EXPECT_EQ(result.status, 1);
+    EXPECT_EQ(result.err, "stream_compaction_test: the trace could not be written to /dev/full\n");
+}
+
+TEST(Program, RefusesALimitOfMemoryThatLeavesNoRoom) {
+    for (const char* operation : {"scan", "compact", "sort", "sort-pairs"}) {
+        const std::vector<const char*> arguments{"--op",      operation,     "--size",       "1000",
+                                                 "--variant", "out-of-core", "--gpu-memory", "1"};
+        const Result result = run(arguments, thisMachine());
+        EXPECT_EQ(result.status, 2) << operation;
+        EXPECT_THAT(result.err, AllOf(StartsWith("stream_compaction_test: nothing was run: --gpu-memory: expected at "
+                                                 "least "),
+                                      EndsWith(", got 1\n")));
+    }
 }
 #endif
 
@@ -490,6 +515,7 @@ TEST(Program, RefusesOptionsWithoutEffect) {
         {{"--input", "mixed", "--op", "scan,sort"}, "--input: none of the chosen operations takes mixed"},
         {{"--type", "int64,double", "--op", "utf8-validate"},
          "--type: none of the chosen operations takes it; those on text go with int32"},
+        {{"--variant", "^naive,naive", "--op", "scan"}, "--variant: no implementation is left"},
         {{"--gpus", "2", "--op", "row-sum"}, "--gpus: none of the chosen variants runs on several GPUs"},
         {{"--gpu-memory", "2^20", "--op", "sort", "--variant", "radix"},
          "--gpu-memory: none of the chosen variants works on arrays in host memory"}};
@@ -504,7 +530,11 @@ TEST(Program, RefusesOptionsWithoutEffect) {
 TEST(Program, RefusesAFileThatHasNoTextBeforeAnythingHasRun) {
     const TemporaryFile empty("program_test_empty.txt");
     empty.fill("");
-    for (const std::string& file : {std::string("no such file"), testing::TempDir(), std::string(empty.name())}) {
+    std::vector<std::string> files{"no such file", testing::TempDir(), empty.name()};
+    if (std::filesystem::exists("/dev/null")) {
+        files.emplace_back("/dev/null");
+    }
+    for (const std::string& file : files) {
         const Result result =
             run({"--op", "scan,utf8-validate", "--utf8-file", file.c_str()}, machineWithoutGpu(allVariants()));
         EXPECT_EQ(result.status, 2) << file;
@@ -743,9 +773,27 @@ TEST(Program, LeavesOtherFilesAloneWhereTheCsvIsNone) {
     const TemporaryFile csv("program_test_no.csv");
     const TemporaryFile json("program_test_kept.json");
     csv.fill("something else\n");
-    json.fill("good");
+    const std::string good(jsonBegin);
+    json.fill(good);
     EXPECT_EQ(run({"--csv", csv.name(), "--json", json.name()}, machineWithGpu(workingVariants())).status, 2);
-    EXPECT_EQ(json.contents(), "good");
+    EXPECT_EQ(json.contents(), good);
+}
+
+TEST(Program, WritesToItsOwnFilesOnly) {
+    for (const char* option : {"--csv", "--samples", "--json", "--markdown"}) {
+        const TemporaryFile file("program_test_foreign");
+        const std::vector<const char*> arguments{"--op", "scan", option, file.name()};
+        for (int i = 0; i < 2; ++i) {
+            EXPECT_EQ(run(arguments, machineWithGpu(workingVariants())).status, 0) << option;
+        }
+        file.fill("my notes\n");
+        const Result result = run(arguments, machineWithGpu(workingVariants()));
+        EXPECT_EQ(result.status, 2) << option;
+        EXPECT_THAT(result.out, IsEmpty()) << option;
+        EXPECT_THAT(result.err, AllOf(StartsWith(std::string("stream_compaction_test: ") + option + ": "),
+                                      EndsWith("; choose another file\n")));
+        EXPECT_EQ(file.contents(), "my notes\n") << option;
+    }
 }
 
 TEST(Program, DoesNotWriteToTheFileOfTextThatItReads) {
@@ -926,6 +974,17 @@ TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 12u);
 }
 
+TEST(Program, NoticesAnInterruptInTheLastMeasurement) {
+    const TemporaryFile csv("program_test_interrupted_last.csv");
+    const std::vector<Variant> variants{
+        fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", interruptedScan)};
+    interruptions = 0;
+    const Result result = run({"--size", "13", "--csv", csv.name()}, machineWithGpu(variants));
+    EXPECT_EQ(result.status, 130);
+    EXPECT_THAT(result.out, HasSubstr("Note: interrupted after 1 of 1 measurements"));
+    EXPECT_EQ(csv.lines().size(), 2u);
+}
+
 TEST(Program, WritesEarlierMeasurementsAfterAResumption) {
     const TemporaryFile csv("program_test_earlier.csv");
     const TemporaryFile json("program_test_earlier.json");
@@ -975,10 +1034,10 @@ TEST(Program, KeepsEarlierFilesUntilItHasMeasuredEverything) {
     watched = &file;
     auto variants = workingVariants();
     variants[0] = fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", watchingScan);
-    for (const char* option : {"--json", "--markdown"}) {
-        file.fill("earlier");
+    for (const auto& [option, begin] : {std::pair{"--json", jsonBegin}, {"--markdown", markdownBegin}}) {
+        file.fill(std::string(begin));
         EXPECT_EQ(run({"--op", "scan", option, file.name()}, machineWithGpu(variants)).status, 0);
-        EXPECT_EQ(watchedContents, "earlier") << option;
+        EXPECT_EQ(watchedContents, begin) << option;
         EXPECT_THAT(file.contents(), HasSubstr("naive")) << option;
     }
 }

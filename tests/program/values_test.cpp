@@ -48,6 +48,16 @@ TEST(ParseSize, RefusesOverflow) {
     }
 }
 
+TEST(ParseBytes, TakesTheSameNumbersAndSpeaksOfBytes) {
+    EXPECT_EQ(parseBytes("2^34"), std::size_t{1} << 34);
+    for (const auto& [text, message] :
+         {std::pair{"-1", "expected a number of bytes such as 1000000, 2^24, 1<<24 or 16M, got '-1'"},
+          {"0", "expected at least 1 byte, got '0'"},
+          {"2^64", "'2^64' bytes are more than any memory holds"}}) {
+        EXPECT_THAT([text] { (void)parseBytes(text); }, testing::ThrowsMessage<UsageError>(message));
+    }
+}
+
 TEST(FormatBytes, TakesTheLargestUnitThatFits) {
     EXPECT_EQ(formatBytes(0), "0 bytes");
     EXPECT_EQ(formatBytes(1023), "1023 bytes");

@@ -147,6 +147,13 @@ TEST(SelectVariants, LeavesOutExcludedNames) {
     EXPECT_THAT(one, testing::ElementsAre(Field(&Variant::name, "cub")));
 }
 
+TEST(SelectVariants, RefusesToExcludeAll) {
+    for (const std::vector<std::string>& names : {std::vector<std::string>{"^radix", "radix"}, {"cpu", "^cpu"}}) {
+        EXPECT_THAT([&] { (void)selectVariants(allVariants(), onlySort, onlyInt32, names); },
+                    ThrowsMessage<UsageError>("--variant: no implementation is left"));
+    }
+}
+
 TEST(SelectVariants, RefusesToExcludeAnUnknownName) {
     EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^radx"}); },
                 ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));

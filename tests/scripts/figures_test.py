@@ -1,15 +1,22 @@
 #!/usr/bin/env python3
 """README.md, docs/ and img/ match data/."""
 
+import contextlib
+import io
 import os
+import pathlib
+import re
+import tempfile
 import unittest
+from unittest import mock
 
-from sample_data import run  # sets the path of the scripts
+from sample_data import row, run, write_csv  # sets the path of the scripts
 
 from charts import CHARTS, build_charts  # isort: skip
 from measurements import DATA, ROOT, csv_rows  # isort: skip
 from plot import is_current  # isort: skip
-from update_figures import BLOCKS, FACTS, generate, with_noise  # isort: skip
+import update_figures  # isort: skip
+from update_figures import BLOCKS, FACTS, REFUSED, generate, times, with_noise  # isort: skip
 
 
 class FiguresTest(unittest.TestCase):
@@ -35,6 +42,52 @@ class FiguresTest(unittest.TestCase):
         self.assertEqual(with_noise(row), "8.768 µs ± 1.3 %")
         self.assertEqual(with_noise(row | {"noise_percent": ""}), "8.768 µs")
         self.assertEqual(with_noise({"median_us": "8.768"}), "8.768 µs")
+
+    def test_a_ratio_of_different_runs_is_refused(self):
+        ours, cub = ({"gpu": "Some Card", "commit": "a123", "timestamp": "2026-12-01T10:00:00Z", "file": "sweep.csv",
+                      "operation": "sort", "variant": variant, "n": "1024", "median_us": us}
+                     for variant, us in (("radix", "2"), ("cub", "3")))
+        REFUSED.clear()
+        self.assertEqual(times(cub, ours), "1.50")
+        self.assertEqual(REFUSED, [])
+        older = cub | {"commit": "b456", "timestamp": "2026-11-27T10:00:00Z"}
+        reason = ("Some Card, sweep.csv: sort cub 2^10 is of commit b456 of 2026-11-27, "
+                  "sort radix 2^10 is of commit a123 of 2026-12-01")
+        with mock.patch.dict(BLOCKS, {"docs/any.md": {"ratios": lambda: f"| {times(older, ours)} |"}}), \
+                contextlib.redirect_stderr(io.StringIO()) as said:
+            page = generate("docs/any.md", "<!-- ratios -->\n<!-- end -->")
+        self.assertEqual(page, "<!-- ratios -->\n| — |\n\nOf different runs, so not to be compared: "
+                         f"{reason}.\n<!-- end -->")
+        self.assertEqual(said.getvalue(), f"docs/any.md, ratios: {reason}\n")
+        with mock.patch.dict(FACTS, {"one": lambda: f"{update_figures.ratio(older, ours):.1f}"}), \
+                contextlib.redirect_stderr(io.StringIO()):
+            self.assertEqual(generate("docs/any.md", "<!-- = one -->0<!-- end -->"),
+                             "<!-- = one -->1.5 (different runs)<!-- end -->")
+        with mock.patch.dict(BLOCKS, {"README.md": {"ratios": lambda: times(older, ours)}}):
+            with self.assertRaisesRegex(SystemExit, re.escape(f"README.md, ratios: {reason}: measure them in one run")):
+                generate("README.md", "<!-- ratios -->\n<!-- end -->")
+
+    def test_the_front_page_is_of_a_card_that_can_be_had(self):
+        self.assertNotIn("H100", "".join(block() for block in BLOCKS["README.md"].values()))
+
+    def test_the_newest_of_two_files_counts(self):
+        folder = pathlib.Path(self.enterContext(tempfile.TemporaryDirectory()))
+        for file, rows in (("sweep.csv", [("radix", "01"), ("cub", "03"), ("thrust", "01")]),
+                           ("sorts.csv", [("radix", "02"), ("cub", "02")])):
+            write_csv(folder / file, [row("sort", variant, 1024, 5, timestamp=f"2026-12-{day}T10:00:00Z",
+                                          input="uniform") for variant, day in rows]
+                      + [row("sort", "radix", 1024, 5, timestamp="2026-12-09T10:00:00Z", input="zeros")]
+                      * (file == "sorts.csv"))
+        ladder = update_figures.read_ladder(folder)
+        self.assertEqual([(variant, found["file"]) for (_, variant, _), found in ladder.items()],
+                         [("radix", "sorts.csv"), ("cub", "sweep.csv"), ("thrust", "sweep.csv")])
+
+    def test_times_that_stand_out_are_marked_and_explained(self):
+        page = "docs/lab-notes/performance.md"
+        with contextlib.redirect_stderr(io.StringIO()):
+            text = generate(page, (ROOT / page).read_text(encoding="utf-8"))
+        self.assertIn("† [Stands out](../glossary.md#measuring)", text)
+        self.assertIn("**Stands out.**", (ROOT / "docs/glossary.md").read_text(encoding="utf-8"))
 
     def test_nothing_is_much_faster_than_a_copy(self):
         most = 125  # percent; a card only reads faster than it copies

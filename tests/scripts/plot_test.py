@@ -80,6 +80,25 @@ class ChartsTest(unittest.TestCase):
         self.assertTrue(charts["scan_time"]["source"].endswith("; whiskers: 95 % interval of the median"))
         self.assertTrue(charts["row_sums"]["source"].endswith("; whiskers: fastest and slowest trial"))
 
+    def test_different_runs_and_what_stands_out_are_named(self):
+        self.assertIn(", commit 0123456789; sweep.csv", build_charts(self.folder)[0]["crossover"]["source"])
+        rows = [row | {"noise_percent": "1"} for row in sample_data.scans()]
+        for row in rows:
+            if (row["variant"], row["n"]) == ("cpu", 1 << 20):
+                row["median_us"] = "9000.000"
+            if row["variant"] == "single-pass":
+                row |= {"commit": "9876543210", "timestamp": "2026-12-01T10:00:00Z"}
+        sample_data.write_csv(self.folder / "sweep.csv", rows, sample_data.NEW_COLUMNS)
+        charts, _ = build_charts(self.folder)
+        self.assertIn(", different runs: 0123456789, 9876543210 of 2026-12-01; sweep.csv",
+                      charts["crossover"]["source"])
+        for name, label, at in (("scan_time", "cpu", {(1 << 20) - 3, 1 << 20, 1 << 21}),
+                                ("crossover", "scan, from 5,100 on", {1 << 20, 1 << 21})):
+            self.assertTrue(charts[name]["source"].endswith("; × stands out (docs/glossary.md)"))
+            series = {line["label"]: line["points"] for line in charts[name]["panels"][0]["series"]}
+            self.assertEqual({point["x"] for point in series[label] if "stands_out" in point}, at)
+        self.assertNotIn("stands_out", str(charts["ladder"]))
+
     def test_files_without_the_fastest_and_slowest_trial_have_no_spread(self):
         columns = [column for column in sample_data.COLUMNS if column not in ("min_us", "max_us")]
         sample_data.write_csv(self.folder / "sweep.csv", sample_data.scans(), columns)
@@ -333,6 +352,30 @@ class OwnTest(unittest.TestCase):
         self.assertIn("lacks the columns", reason())
         sample_data.write_csv(self.file, [])
         self.assertIn("has no measurements", reason())
+
+    def test_numbers_that_no_measurement_has(self):
+        for column, wrong in (("median_us", "abc"), ("median_us", "nan"), ("median_us", "-5"), ("median_us", "0"),
+                              ("median_us", "inf"), ("gbps", "-1"), ("n", "many"), ("min_us", "nan")):
+            rows = sample_data.scans()
+            rows[2] |= {column: wrong}
+            sample_data.write_csv(self.file, rows)
+            done = run("plot.py", self.file)
+            self.assertEqual((done.returncode, done.stderr), (2, f"plot.py: mine.v2.csv, row 3: {column} is {wrong}\n"))
+
+    @sample_data.needs_matplotlib
+    def test_where_nothing_can_be_written(self):
+        sample_data.write_csv(self.file, sample_data.scans())
+        for options in (["--html", self.folder], ["--html", self.file / "page.html"], ["--out", self.file]):
+            done = run("plot.py", self.file, *options)
+            self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), done.stderr)
+            self.assertIn(str(self.folder), done.stderr)
+
+    def test_a_page_is_not_checked(self):
+        page = self.folder / "page.html"
+        done = run("plot.py", self.file, "--html", page, "--check")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("--check: not allowed with argument --html", done.stderr)
+        self.assertFalse(page.exists())
 
     @sample_data.needs_matplotlib
     def test_several_files_share_their_images(self):

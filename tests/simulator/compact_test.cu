@@ -171,5 +171,20 @@ TEST_F(SeededCompactTest, FlaggedByTickets) {
                    [](std::uint64_t seed) { expectKeptByStencil<192>(TileOrder::Ticket, 6500 + seed % 7, seed); });
 }
 
+// The count may be any integer of 8 bytes.
+TEST(CompactTest, CountsInAnyWideInteger) {
+    const std::vector<int> in{1, 2, 3, 4, 5};
+    const DeviceBuffer<int> deviceIn{std::span<const int>(in)};
+    GuardedArray<int> out(in.size());
+    DeviceBuffer<unsigned long long> count(1);
+    const SinglePass::Compact compact;
+    auto scratch = usedScratch(compact.scratchBytes(deviceIn.data(), out.data(), count.data(), in.size(), IsOdd{}));
+    compact(deviceIn.data(), out.data(), count.data(), in.size(), IsOdd{}, scratch.bytes(), nullptr);
+    std::vector<unsigned long long> counted(1);
+    count.copyTo(counted);
+    EXPECT_EQ(counted[0], 3U);
+    EXPECT_TRUE(sameBits(out.read(3), std::vector<int>{1, 3, 5}));
+}
+
 }  // namespace
 }  // namespace StreamCompaction::Testing

@@ -254,8 +254,7 @@ using PlaceAsIndex = Radix::OwnIndex<std::uint32_t>;
 
 /// Sorts by the lowest bits, in the given way.
 template <typename Way, typename Value>
-[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed, int bits,
-                                DeviceBuffer<std::byte>& scratch) {
+[[nodiscard]] bool expectSorted(std::size_t n, std::size_t most, std::uint64_t seed, int bits, UsedScratch& scratch) {
     using Word = std::uint32_t;
     const Counted keys(n, most, seed);
     GuardedArray<Word> keysOut(most);
@@ -337,10 +336,9 @@ void expectSortedInSpans(std::size_t n, std::size_t most, std::uint64_t seed) {
     using Tile = Radix::SortShape<256, 2>;
     using Attempt = Radix::BucketAttempt<Tile, 2, 2>;
     using Way = Radix::InSpans<Radix::InPasses<Tile>, Tile, 256, Attempt>;
-    auto scratch = usedScratch(Way::scratchBytes<std::uint32_t, Value>(most, false));
+    UsedScratch scratch = usedScratch(Way::scratchBytes<std::uint32_t, Value>(most, false));
     EXPECT_TRUE((expectSorted<Way, Value>(n, most, seed, 32, scratch)));
-    Radix::SpanState state{};
-    Common::checkCUDAError(cudaMemcpy(&state, scratch.data(), sizeof(state), cudaMemcpyDeviceToHost), "cudaMemcpy");
+    const auto state = scratch.first<Radix::SpanState>();
     EXPECT_EQ(state.mayEnd, n >= 256 && (Radix::hasValues<Value> || n > Attempt::mostElements));
     EXPECT_EQ(state.failed, 0);
 }

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <array>
 
-#include "version_info.h"
+#include "cli/version_info.h"
 
 namespace Bench::Tune {
 namespace {

@@ -5,7 +5,9 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
 #include <stream_compaction/out_of_core.cuh>
+#include <string>
 #include <vector>
 
 #include "variants/gpu/bus_copy.h"
@@ -122,6 +124,26 @@ class HostSort : public SortOf<K, V> {
     OutOfCore::Sort sort_;
 };
 
+/// An operation whose limit of device memory may leave no room for one element.
+template <typename Memory>
+class Limited : public Memory {
+  public:
+    using Memory::Memory;
+
+    void call() {
+        try {
+            Memory::call();
+        } catch (const std::invalid_argument& error) {
+            const std::string what = error.what();
+            const std::string parameter = "deviceBytes";
+            if (!what.starts_with(parameter)) {
+                throw;
+            }
+            throw CannotTakeInput("--gpu-memory" + what.substr(parameter.size()));
+        }
+    }
+};
+
 /// An operation on host memory. It is compared with copies over the bus. It takes what device memory is free.
 template <typename Memory>
 [[nodiscard]] Implementation outOfCore() {
@@ -130,8 +152,8 @@ template <typename Memory>
             "out-of-core",
             {.deviceBytes = [](const Problem&, const Setting&) { return std::size_t{0}; },
              .prepare = [](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
-                 return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
-                                                             setting);
+                 return std::make_unique<RunInParts<Limited<Memory>>>(
+                     dynamic_cast<typename Memory::SomeProblem&>(problem), setting);
              },
              .prepareCopy = busCopyFor<Memory::elementBytes>}};
 }
