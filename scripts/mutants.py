@@ -131,10 +131,10 @@ MUTANTS = [
 
     # Barriers of the grid.
     Mutant("sums without barrier", "barrier of the grid", "primitives/chain.cuh",
-           "    cooperative_groups::this_grid().sync();\n", "",
+           "        cooperative_groups::this_grid().sync();\n", "",
            "SeededScanTest.Together"),
     Mutant("result without barrier", "barrier of the grid", "utf8/chain.cuh",
-           "            meetInGrid();\n", "",
+           "synchronize() const { meetInGrid(); }", "synchronize() const {}",
            "SeededDecodeTest.Validate"),
     Mutant("digits without barrier", "wait at the barrier of the grid", "radix_sort/resident.cuh",
            "blocks.barrier_wait(std::move(arrival));", "static_cast<void>(arrival);",

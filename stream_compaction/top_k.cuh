@@ -123,7 +123,7 @@ struct TopK {
             constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
             constexpr std::size_t tilesOfOneBlock = 2;
             launchAtMost(tiles <= tilesOfOneBlock ? 1 : blocksFor(tiles), [&](std::size_t blocks) {
-                return launchTogether<kernel>(blocks, threads, stream, n, std::uint64_t{k}, out, in, filter, coding,
+                return launchTogether<kernel>({blocks, threads}, stream, n, std::uint64_t{k}, out, in, filter, coding,
                                               blocks > 1 ? counts : nullptr, chain);
             });
         };
@@ -141,8 +141,7 @@ struct TopK {
                                           .parts = 0};
         launchAtMost(blocksFor(tiles), [&](std::size_t blocks) {
             filter.parts = static_cast<unsigned>(blocks * Shape::warps);
-            return tryLaunch<kernel>({blocks, threads, 0, Begin::Cooperative}, stream, n, rank, in, filter, coding,
-                                     counts);
+            return launchTogether<kernel>({blocks, threads}, stream, n, rank, in, filter, coding, counts);
         });
         first(filter);
     }

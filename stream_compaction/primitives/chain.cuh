@@ -21,12 +21,15 @@
 /// one warp.
 namespace StreamCompaction {
 
-/// A barrier of all threads of a cooperative grid. What a block has written before is visible to all blocks after it.
-/// The barrier of the block makes the lanes of each warp converge. If they have diverged, the barrier of the grid hangs
-/// in code that nvcc does not optimise (-G), as of 13.5 (docs/lab-notes/operations.md).
+/// A barrier of all threads of a grid whose blocks are all resident. What a block has written before is visible to all
+/// blocks after it. A single block needs no cooperative launch for it. The barrier of the block makes the lanes of each
+/// warp converge. If they have diverged, the barrier of the grid hangs in code that nvcc does not optimise (-G), as of
+/// 13.5 (docs/lab-notes/operations.md).
 __device__ inline void meetInGrid() {
     __syncthreads();
-    cooperative_groups::this_grid().sync();
+    if (gridDim.x > 1) {
+        cooperative_groups::this_grid().sync();
+    }
 }
 
 /// The sums that a block learns from its grid.

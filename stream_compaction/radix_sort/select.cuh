@@ -399,7 +399,7 @@ template <typename Shape, typename Bits, typename Values>
 }
 
 /// Finds the candidates: draws a sample, finds the key of a rank in it, which is a bound of the first k, and keeps the
-/// keys within the bound. A cooperative launch. If there is to be no filter, or if so many keys are equal that it would
+/// keys within the bound. Its blocks meet. If there is to be no filter, or if so many keys are equal that it would
 /// let most through, it keeps none. It also clears the counts of the selection.
 ///
 /// The blocks draw the sample together. Behind a barrier each block finds the bound by itself. Each warp has a part of

@@ -356,7 +356,7 @@ struct ReduceByKey {
         constexpr auto kernel = kernReduceByKey<Shape, Chain, Keys, Values, K, T, Equal, Op, Count>;
         const std::size_t tiles = tilesOf<Shape>(capacityOf(n));
         return tiles <= mostMeetingBlocks &&
-               launchTogether<kernel>(tiles, Shape::threads, stream, n, uniqueKeys, sums, count,
+               launchTogether<kernel>({tiles, Shape::threads}, stream, n, uniqueKeys, sums, count,
                                       Chain{arena.take<typename Chain::Value>(tiles)}, keys, values,
                                       TileOrder::BlockIndex, equal, op);
     }

@@ -46,6 +46,7 @@ void set(const void* kernel, cudaFuncAttribute which, std::size_t value) {
 
 /// What CUDA says about a kernel, for blocks of some number of threads.
 struct KernelOfThreads {
+    DeviceProperties device;
     bool waitsForEarlier;
     std::size_t staticBytes;      ///< of shared memory per block
     std::size_t allowedBytes;     ///< of dynamic shared memory per block
@@ -58,7 +59,8 @@ KernelOfThreads askKernel(const void* kernel, int threads) {
     int blocks = 0;
     Common::checkCUDAError(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, threads, 0),
                            "cudaOccupancyMaxActiveBlocksPerMultiprocessor");
-    return {.waitsForEarlier = attributes.ptxVersion >= 90,
+    return {.device = currentDevice(),
+            .waitsForEarlier = attributes.ptxVersion >= 90,
             .staticBytes = attributes.sharedSizeBytes,
             .allowedBytes = static_cast<std::size_t>(attributes.maxDynamicSharedSizeBytes),
             .blocksPerMultiprocessor = blocks};
@@ -82,8 +84,8 @@ DeviceProperties currentDevice() {
 }
 
 KernelProperties propertiesOnCurrentDevice(const void* kernel, int threads, std::size_t sharedBytes) {
-    const DeviceProperties device = currentDevice();
     const KernelOfThreads& known = kernelOfThreads(kernel, threads);
+    const DeviceProperties& device = known.device;
     KernelProperties found{.waitsForEarlier = known.waitsForEarlier};
     if (known.staticBytes + sharedBytes > device.sharedBytesPerBlock) {
         return found;
@@ -99,7 +101,7 @@ KernelProperties propertiesOnCurrentDevice(const void* kernel, int threads, std:
 
 void allowSharedMemory(const void* kernel, int threads, std::size_t sharedBytes) {
     KernelOfThreads& known = kernelOfThreads(kernel, threads);
-    const std::size_t most = currentDevice().sharedBytesPerBlock - known.staticBytes;
+    const std::size_t most = known.device.sharedBytesPerBlock - known.staticBytes;
     if (sharedBytes > known.allowedBytes && sharedBytes <= most) {
         // The same value for all launches, so that none takes back what another thread's launch was allowed.
         set(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, most);

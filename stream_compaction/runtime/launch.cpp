@@ -45,4 +45,10 @@ LaunchConfig::LaunchConfig(const void* kernel, std::string_view name, const Laun
     }
 }
 
+bool isRefusal(cudaError_t status, Begin begin) {
+    const bool isTogether = begin == Begin::Cooperative || begin == Begin::Cluster;
+    return isTogether && (status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorInvalidClusterSize ||
+                          status == cudaErrorLaunchOutOfResources || status == cudaErrorNotSupported);
+}
+
 }  // namespace StreamCompaction

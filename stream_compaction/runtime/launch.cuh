@@ -90,9 +90,12 @@ class LaunchConfig {
     cudaLaunchConfig_t config_{};
 };
 
+/// Whether the status of a launch says that the card cannot hold all its blocks at once.
+[[nodiscard]] bool isRefusal(cudaError_t status, Begin begin);
+
 /// The status of enqueueing `kernel(arguments...)`.
 template <auto kernel, typename... Arguments>
-[[nodiscard]] cudaError_t enqueue(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+[[nodiscard]] cudaError_t enqueueKernel(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
     const LaunchConfig config(reinterpret_cast<const void*>(kernel), nameOf<kernel>(), shape, stream);
     return cudaLaunchKernelEx(config.get(), kernel, arguments...);
 }
@@ -101,7 +104,7 @@ template <auto kernel, typename... Arguments>
 /// than a grid has, 2^31 - 1, and CudaError if the launch fails.
 template <auto kernel, typename... Arguments>
 void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
-    Common::checkCUDAError(enqueue<kernel>(shape, stream, arguments...), nameOf<kernel>(), shape.where);
+    Common::checkCUDAError(enqueueKernel<kernel>(shape, stream, arguments...), nameOf<kernel>(), shape.where);
 }
 
 /// The same for blocks that are to begin all at once. Returns false if the card refuses that: under MPS and in a green
@@ -109,8 +112,8 @@ void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... argument
 /// remembers only the last error, so one that was left behind before is lost in that case.
 template <auto kernel, typename... Arguments>
 [[nodiscard]] bool tryLaunch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
-    const cudaError_t status = enqueue<kernel>(shape, stream, arguments...);
-    if (status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorInvalidClusterSize) {
+    const cudaError_t status = enqueueKernel<kernel>(shape, stream, arguments...);
+    if (isRefusal(status, shape.begin)) {
         cudaGetLastError();  // clears the error, because the caller goes on
         return false;
     }
@@ -118,13 +121,12 @@ template <auto kernel, typename... Arguments>
     return true;
 }
 
-/// Enqueues a kernel whose blocks meet (GridChain). Returns false if the card cannot hold them all at once. A single
-/// block meets nobody, so it always can.
+/// The same for a kernel whose blocks meet (GridChain). A single block meets nobody, so the card can always hold it.
 template <auto kernel, typename... Arguments>
-[[nodiscard]] bool launchTogether(std::size_t blocks, int threads, cudaStream_t stream, Arguments... arguments) {
-    return blocks <= onCurrentDevice<kernel>(threads).residentBlocks &&
-           tryLaunch<kernel>({blocks, threads, 0, blocks > 1 ? Begin::Cooperative : Begin::Normal}, stream,
-                             arguments...);
+[[nodiscard]] bool launchTogether(LaunchShape shape, cudaStream_t stream, Arguments... arguments) {
+    shape.begin = shape.blocks > 1 ? Begin::Cooperative : Begin::Normal;
+    return shape.blocks <= onCurrentDevice<kernel>(shape.threads, shape.sharedBytes).residentBlocks &&
+           tryLaunch<kernel>(shape, stream, arguments...);
 }
 
 /// Calls `launchWith(blocks)` with fewer and fewer blocks until it returns true. It may not refuse a single block.

@@ -123,9 +123,9 @@ struct SegmentedSort {
         const bool mayBeHuge = most >= Segments::leastHuge<Bits, Value>;
         auto* const counts = mayBeHuge ? arena.take<std::uint64_t>(Segments::Team::countsOf(mostBlocks)) : nullptr;
         launchAtMost(mostResident, [&](std::size_t blocks) {
-            return tryLaunch<kernel>(
-                {blocks, threadsPerBlock, sharedBytes, mayBeHuge ? Begin::Cooperative : Begin::Programmatic}, stream, n,
-                out, spare, in, segments, longSegments, counts, DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
+            const Begin begin = mayBeHuge && blocks > 1 ? Begin::Cooperative : Begin::Programmatic;
+            return tryLaunch<kernel>({blocks, threadsPerBlock, sharedBytes, begin}, stream, n, out, spare, in, segments,
+                                     longSegments, counts, DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);
         });
     }
 

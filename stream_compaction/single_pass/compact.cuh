@@ -527,7 +527,7 @@ struct CompactLauncher {
         } else {
             constexpr auto kernel = kernCompactResident<Tile, rejects, Source, T, Predicate, Count>;
             const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
-            return launchTogether<kernel>(blocks, Tile::threads, stream, n, out, rejected, count,
+            return launchTogether<kernel>({blocks, Tile::threads}, stream, n, out, rejected, count,
                                           GridChain<std::uint32_t>{arena.take<std::uint32_t>(blocks)}, in, keep);
         }
     }
@@ -541,7 +541,7 @@ struct CompactLauncher {
         constexpr auto kernel = kernCompactPacked<Tile, rejects, Chain, Source, T, Predicate, Count>;
         const std::size_t blocks = Common::divideRoundUp(capacityOf(n), Tile::elements);
         return blocks <= mostMeetingBlocks &&
-               launchTogether<kernel>(blocks, Tile::threads, stream, n, out, rejected, count,
+               launchTogether<kernel>({blocks, Tile::threads}, stream, n, out, rejected, count,
                                       Chain{arena.take<LookBack::Count>(blocks)}, in, TileOrder::BlockIndex, keep);
     }
 

@@ -210,7 +210,7 @@ struct CompactFlagged {
         using Chain = GridChain<LookBack::Count>;
         constexpr auto kernel = kernCompactFlagged<Shape, Chain, Source, Flags, T, Predicate, Count>;
         const std::size_t tiles = Common::divideRoundUp(capacityOf(n), Shape::elements);
-        return tiles <= mostMeetingBlocks && launchTogether<kernel>(tiles, Shape::threads, stream, n, out, count,
+        return tiles <= mostMeetingBlocks && launchTogether<kernel>({tiles, Shape::threads}, stream, n, out, count,
                                                                     Chain{arena.take<LookBack::Count>(tiles)}, source,
                                                                     flags, TileOrder::BlockIndex, keep);
     }

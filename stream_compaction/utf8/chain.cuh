@@ -36,13 +36,7 @@ struct TextGridChain {
     /// The earliest error that is known to have been reported.
     [[nodiscard]] __device__ std::uint64_t knownError() const { return Result::noError; }
     /// Called by all threads. Returns once the result has been initialised.
-    __device__ void synchronize() const {
-        if (gridDim.x == 1) {
-            __syncthreads();
-        } else {
-            meetInGrid();
-        }
-    }
+    __device__ void synchronize() const { meetInGrid(); }
     __device__ void publish(std::uint32_t) const {}
     /// Called by all threads. Returns the sum of the counts of earlier tiles. `mine` is the count of this tile.
     __device__ std::uint64_t before(std::uint32_t mine) const {

@@ -17,6 +17,10 @@
 #include "stream_compaction/runtime/block_size.h"
 #include "stream_compaction/runtime/chevrons.h"
 
+#if !defined(STREAM_COMPACTION_SIMULATED)
+#include "green_context.h"
+#endif
+
 /// Shared by the tests of the device layer: random values, guarded arrays, streams, sizes.
 namespace StreamCompaction::Testing {
 
