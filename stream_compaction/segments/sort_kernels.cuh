@@ -444,8 +444,7 @@ __device__ void sortInTiles(const Team& team, Radix::TileStorage<Shape, Bits, Va
 
 /// Sorts the listed segments. All blocks together sort one huge segment after the other, in `out` and `spare`. Then
 /// each block takes one of the others after the other. It sorts a segment in shared memory if it fits, else in `out`
-/// and `spare`. The launch is cooperative if there may be a huge segment, unless
-/// there is one block.
+/// and `spare`. The launch is cooperative if there may be a huge segment, unless there is one block.
 ///
 /// Work O(n) per digit. Steps O(m) per digit for segments of up to m elements that are not huge, and O(n / blocks) for
 /// huge ones. Reads and writes 8 bytes per int if all segments fit. Otherwise it reads each key twice and writes it
