@@ -40,8 +40,9 @@
 /// n == 0 is valid. A bad argument throws std::invalid_argument, before anything is enqueued: scratch that is too
 /// small, a null array, arrays that overlap but may not, more elements than memory or a grid has room for, a block size
 /// that is not allowed. A failing CUDA call throws CudaError. `scratchBytes` throws for sizes that the call would
-/// refuse. An error that the caller has not looked at (cudaGetLastError) is neither thrown nor cleared, except by the
-/// textbook rungs, CUB and Thrust, and if the card refuses to hold the blocks of a launch at once.
+/// refuse. An error that the caller has not looked at (cudaGetLastError) is not thrown, except by the textbook rungs,
+/// CUB and Thrust. It is not cleared either, except by these, by a call that throws CudaError, where devices are
+/// connected or a rank is waited for, and if the card refuses to hold the blocks of a launch at once.
 ///
 /// An output may overlap no input and no other output, unless the operation may run in place. Of some operations only
 /// the device knows how much they write. Their outputs are checked for as many elements as can come out: n, or the

@@ -180,7 +180,9 @@ struct Sort {
   private:
     template <typename T>
     [[nodiscard]] auto call(const T* in, T* out, std::size_t n, cudaStream_t stream) const {
-        return [=, end = std::min(endBit, static_cast<int>(8 * sizeof(T)))](void* storage, std::size_t& bytes) {
+        constexpr int width = 8 * sizeof(T);
+        Arguments::requireAtMost("endBit", endBit == allBits ? 0 : static_cast<std::size_t>(endBit), width);
+        return [=, end = endBit == allBits ? width : endBit](void* storage, std::size_t& bytes) {
             return withSize<mostElements<T>>(n, [&](auto size) {
                 return cub::DeviceRadixSort::SortKeys(storage, bytes, in, out, size, 0, end, stream);
             });

@@ -137,7 +137,8 @@ struct MultiPartition {
     template <typename K, typename V>
     [[nodiscard]] static std::size_t scratchOf(std::size_t n, std::uint32_t parts) {
         static_assert(std::is_trivially_copyable_v<K> && sizeof(K) <= 16, "elements of up to 16 bytes");
-        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        static_assert(std::is_trivially_copyable_v<V>, "values are trivially copyable");
+        static_assert(sizeof(V) <= 16, "values of up to 16 bytes");
         Arguments::requireSize<K, V>(n);
         if (parts < 1 || parts > mostParts) {
             throw std::invalid_argument("parts: expected 1 to " + std::to_string(mostParts) + ", got " +

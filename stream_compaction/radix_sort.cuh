@@ -289,7 +289,8 @@ struct Sort {
     template <typename K, typename V, typename Count>
     void sortPairs(const K* keysIn, K* keysOut, const V* valuesIn, V* valuesOut,
                    Elements<BitsOf<K>, Carried<V>> consumed, Count n, ScratchArena arena, cudaStream_t stream) const {
-        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        static_assert(std::is_trivially_copyable_v<V>, "values are trivially copyable");
+        static_assert(sizeof(V) <= 16, "values of up to 16 bytes");
         const std::size_t most = capacityOf(n);
         requireApart(n, {Arguments::array("keysIn", keysIn, most), Arguments::array("valuesIn", valuesIn, most)},
                      {Arguments::array("keysOut", keysOut, most), Arguments::array("valuesOut", valuesOut, most)});

@@ -117,12 +117,13 @@ struct TopK {
         }
         const std::size_t most = capacityOf(n);
         const std::size_t tiles = Common::divideRoundUp(most, Shape::elements);
+        const std::size_t leastBlocks = most / (std::size_t{1} << 31) + 1;  // a block counts its keys in 32 bits
         auto* const counts = arena.take<SelectCounts<Bits>>(1);
         const GridChain<Sides> chain{arena.take<Sides>(mostSelectBlocks)};
         const auto first = [&](auto filter) {
             constexpr auto kernel = kernSelect<Shape, Bits, Values, decltype(filter), Count>;
             constexpr std::size_t tilesOfOneBlock = 2;
-            launchAtMost(tiles <= tilesOfOneBlock ? 1 : blocksFor(tiles), [&](std::size_t blocks) {
+            launchAtMost(tiles <= tilesOfOneBlock ? 1 : blocksFor(tiles), leastBlocks, [&](std::size_t blocks) {
                 return launchTogether<kernel>({blocks, threads}, stream, n, std::uint64_t{k}, out, in, filter, coding,
                                               blocks > 1 ? counts : nullptr, chain);
             });
@@ -139,7 +140,7 @@ struct TopK {
                                           .kept = arena.take<Element>(most),
                                           .candidates = arena.take<Element>(mostCandidates(most)),
                                           .parts = 0};
-        launchAtMost(blocksFor(tiles), [&](std::size_t blocks) {
+        launchAtMost(blocksFor(tiles), leastBlocks, [&](std::size_t blocks) {
             filter.parts = static_cast<unsigned>(blocks * Shape::warps);
             return launchTogether<kernel>({blocks, threads}, stream, n, rank, in, filter, coding, counts);
         });

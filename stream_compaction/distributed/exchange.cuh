@@ -70,6 +70,10 @@ inline void requireWindow(const SharedScratch& scratch, const Rank& rank) {
     if (rank.reachesAllRanks() && scratch.window == nullptr) {
         throw std::invalid_argument("scratch: expected that of a SharedBuffer, got memory without a window");
     }
+    if (reinterpret_cast<std::uintptr_t>(scratch.memory.data()) % scratchAlignment != 0) {
+        // A rank computes where the arrays of the others begin.
+        throw std::invalid_argument("scratch: expected the memory of a SharedBuffer from its beginning on");
+    }
 }
 
 /// The address of rank `to`'s part of a window.

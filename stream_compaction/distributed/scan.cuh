@@ -83,6 +83,7 @@ struct Scan {
     void operator()(const std::vector<ScanPart<In, T>>& parts, Op op, std::type_identity_t<T> initial) const {
         using Part = ScanPart<In, T>;
         using Source = SourceOf<In>;
+        static_assert(areElements<Stored<Source>, T>());
         const Call<Part> call(parts, [&](const Part& part) {
             requireSource<SinglePass::Scan::mayRunInPlace>(sourceOf(part.in), part.out, part.n);
             (void)ScratchArena(part.scratch, scratchBytes(part.in, part.out, part.n, op));

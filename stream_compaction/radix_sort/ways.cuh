@@ -21,8 +21,8 @@
 ///                                                 decreases with n;
 ///   fits(sort)                                    whether it suits the sort and the current card can launch it;
 ///   launch(sort)                                  enqueues the kernels; requires that it holds the array and fits.
-///                                                 If blocks have to be resident together, returns false if the
-///                                                 card refuses that.
+///                                                 A way whose blocks have to be resident together returns whether
+///                                                 the card did not refuse that; the others return nothing.
 namespace StreamCompaction::Radix {
 
 /// A sort of n elements, with room for at least one. `Count` is that of runtime/element_count.cuh.
@@ -61,7 +61,7 @@ template <typename Bits, typename Value>
     return elements;
 }
 
-/// Enqueues a copy of the input to the output, if the plan says so or if there is none.
+/// Enqueues a copy of the input to the output. With a plan, the device copies only if the plan says so.
 template <typename Bits, typename Value, typename Count>
 void launchCopy(const SortCall<Bits, Value, Count>& sort, const Plan* plan) {
     constexpr int threads = 256;

@@ -109,7 +109,8 @@ void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... argument
 
 /// The same for blocks that are to begin all at once. Returns false if the card refuses that: under MPS and in a green
 /// context it has fewer multiprocessors than it says. The caller then takes another way, or fewer blocks. CUDA
-/// remembers only the last error, so one that was left behind before is lost in that case.
+/// remembers only the last error, so one that was left behind before is lost in that case. Not tried while a stream is
+/// captured.
 template <auto kernel, typename... Arguments>
 [[nodiscard]] bool tryLaunch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
     const cudaError_t status = enqueueKernel<kernel>(shape, stream, arguments...);
@@ -129,11 +130,14 @@ template <auto kernel, typename... Arguments>
            tryLaunch<kernel>(shape, stream, arguments...);
 }
 
-/// Calls `launchWith(blocks)` with fewer and fewer blocks until it returns true. It may not refuse a single block.
+/// Calls `launchWith(blocks)` with fewer and fewer blocks, down to `least`, until it returns true. Throws CudaError if
+/// it never does.
 template <typename Launch>
-void launchAtMost(std::size_t blocks, const Launch& launchWith) {
+void launchAtMost(std::size_t blocks, std::size_t least, const Launch& launchWith) {
     while (!launchWith(blocks)) {
         blocks /= 2;
+        Common::checkCUDAError(blocks < least ? cudaErrorCooperativeLaunchTooLarge : cudaSuccess,
+                               "a launch whose blocks have to be resident together");
     }
 }
 

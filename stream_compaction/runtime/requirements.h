@@ -49,8 +49,8 @@ class CountPointer {
     /// Another integer of 8 bytes. Refuses all other types.
     template <typename T>
     CountPointer(T* count)  // NOLINT(google-explicit-constructor): an argument
-        : count_(reinterpret_cast<std::size_t*>(count)) {
-        static_assert(std::integral<T> && sizeof(T) == sizeof(std::size_t),
+        : count_(reinterpret_cast<std::size_t*>(const_cast<std::remove_const_t<T>*>(count))) {
+        static_assert(std::integral<T> && !std::is_const_v<T> && sizeof(T) == sizeof(std::size_t),
                       "a count is a std::size_t in device memory");
     }
 

@@ -77,7 +77,8 @@ struct SegmentedSort {
 
     template <typename K, typename V, typename Offset>
     [[nodiscard]] static std::size_t scratchOf(const SegmentsAt<Offset>& segments, std::size_t n) {
-        static_assert(std::is_trivially_copyable_v<V> && sizeof(V) <= 16, "values of up to 16 bytes");
+        static_assert(std::is_trivially_copyable_v<V>, "values are trivially copyable");
+        static_assert(sizeof(V) <= 16, "values of up to 16 bytes");
         Arguments::requireSize<K, V>(n);
         Arguments::requireSize<Offset>(segments.count);
         (void)Common::blocksFor(segments.count + 1, Segments::shortThreads);
@@ -122,7 +123,7 @@ struct SegmentedSort {
         const auto spare = Radix::takeElements<Bits, Value>(arena, most);
         const bool mayBeHuge = most >= Segments::leastHuge<Bits, Value>;
         auto* const counts = mayBeHuge ? arena.take<std::uint64_t>(Segments::Team::countsOf(mostBlocks)) : nullptr;
-        launchAtMost(mostResident, [&](std::size_t blocks) {
+        launchAtMost(mostResident, 1, [&](std::size_t blocks) {
             const Begin begin = mayBeHuge && blocks > 1 ? Begin::Cooperative : Begin::Programmatic;
             return tryLaunch<kernel>({blocks, threadsPerBlock, sharedBytes, begin}, stream, n, out, spare, in, segments,
                                      longSegments, counts, DigitRange{0, 8 * static_cast<int>(sizeof(K))}, coding);

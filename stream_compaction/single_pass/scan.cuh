@@ -209,8 +209,8 @@ struct Scan {
     }
 
     /// Scans a source from `initial` on, in the type of `initial`. Its elements convert to sums, and `prefixAt` makes
-    /// of sums what is written (primitives/tile_scan.cuh). Before that, one thread calls `first()` on the device, and
-    /// perhaps again. It may write the initial value, and nothing that the source reads.
+    /// of sums what is written (primitives/tile_scan.cuh). Before that, one thread calls `first()` on the device, once
+    /// or twice, to the same effect. It may write the initial value, and nothing that the source reads.
     template <typename Source, typename Out, typename Count, typename Op, typename Initial, typename First = DoNothing>
     void scanSource(const Source& source, Out* out, Count n, Op op, Initial initial, Scratch scratch,
                     cudaStream_t stream, First first = {}) const {
