@@ -20,6 +20,7 @@ class CudaError : public std::runtime_error {
     /// The code where a build or a machine has no CUDA at all: cudaErrorNotSupported.
     static constexpr int notSupported = 801;
 
+    /// A message, and the cudaError_t as a number.
     CudaError(const std::string& what, int code) : std::runtime_error(what), code_(code) {}
 
     /// The cudaError_t of the failure, as a number, so that this header needs no CUDA.
