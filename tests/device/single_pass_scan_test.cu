@@ -128,7 +128,7 @@ TEST_F(SinglePassScanTest, OfAFunctionBehindAnInitialValue) {
 
 TEST_F(SinglePassScanTest, RefusesAnInitialValueThatItWouldOverwrite) {
     const std::size_t n = 100;
-    DeviceBuffer<int> array(n + 1);
+    DeviceBuffer<int> array{std::span<const int>(std::vector<int>(n + 1))};
     auto scratch = usedScratch(Scan{}.scratchBytes(array.data(), array.data(), n));
     const auto scanFrom = [&](const int* initial) {
         Scan{}(std::as_const(array).data(), array.data(), n, Sum{}, InDeviceMemory<int>{initial}, scratch.bytes(),

@@ -60,19 +60,12 @@ class LookBackTest : public DeviceTest {
         DeviceBuffer<std::uint64_t> words(2 * LookBack::Statuses<T>::wordsFor(tiles));
         // Old words that look like publications.
         Common::checkCUDAError(cudaMemset(words.data(), 0x55, words.byteCount()), "cudaMemset");
-        int perMultiprocessor = 0;
-        int multiprocessors = 0;
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&perMultiprocessor, kernChain<T, Op>, Warp::lanes, 0);
-        cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0);
-        T* outData = out.data();
-        std::uint64_t* wordData = words.data();
-        const T* inData = in.data();
-        int count = tiles;
-        void* arguments[] = {&count, &outData, &wordData, &inData, &chain, &op};
-        Common::checkCUDAError(
-            cudaLaunchCooperativeKernel(kernChain<T, Op>, std::min(tiles, perMultiprocessor * multiprocessors),
-                                        Warp::lanes, arguments, 0, nullptr),
-            "kernChain");
+        constexpr auto kernel = kernChain<T, Op>;
+        const std::size_t resident = onCurrentDevice<kernel>(Warp::lanes, 0).residentBlocks;
+        launchAtMost(std::min<std::size_t>(tiles, resident), 1, [&](std::size_t blocks) {
+            return tryLaunch<kernel>({.blocks = blocks, .threads = Warp::lanes, .begin = Begin::Cooperative}, nullptr,
+                                     tiles, out.data(), words.data(), in.data(), chain, op);
+        });
         std::vector<T> prefixes(tiles);
         out.copyTo(prefixes);
         return prefixes;
