@@ -167,7 +167,7 @@ choose_preset() {
     fi
 }
 
-# build PRESET [CMake options]: builds the target in `target` (default: all) into build/PRESET, also with the options in
+# build PRESET [CMake options]: builds the targets in `target` (default: all) into build/PRESET, also with the options in
 # STREAM_COMPACTION_CMAKE_OPTIONS. Prints output only if something fails.
 target=all
 build() {
@@ -177,8 +177,8 @@ build() {
     mkdir -p build
     say "Building build/$preset (log: $log)"
     # Compiler flags of an earlier configuration are forgotten: CI's make kernels slow.
-    # shellcheck disable=SC2086  # options, separated by spaces
-    { cmake --preset "$preset" -UCMAKE_CUDA_FLAGS ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset" --target "$target"; } >"$log" 2>&1 || {
+    # shellcheck disable=SC2086  # options and targets, separated by spaces
+    { cmake --preset "$preset" -UCMAKE_CUDA_FLAGS ${STREAM_COMPACTION_CMAKE_OPTIONS:-} "$@" && cmake --build --preset "$preset" --target $target; } >"$log" 2>&1 || {
         tail -n 40 "$log" >&2
         die "the build failed; the whole log is in $log"
     }
