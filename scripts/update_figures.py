@@ -15,7 +15,7 @@ import re
 import statistics
 import sys
 
-from charts import CHARTS, OPERATIONS, measurements_of
+from charts import CHARTS, measurements_of
 from measurements import (CARDS, DAGGER, DATA, ROOT, differing_pairs, fastest, format_time, is_one_run, power,
                           power_shape, read, runs_of)
 
@@ -103,14 +103,13 @@ def copy_time(rows):
 def ladder():
     """A line per variant of an operation, a column per size, and a line for the copy."""
     lines, used = [], []
-    for operation in ("scan", "compact"):
+    for operation, title in (("scan", "Exclusive scan"), ("compact", "Stream compaction, 75 % kept")):
         of_size = {n: {variant: row for (op, variant, m), row in read_ladder().items() if (op, m) == (operation, n)}
                    for n in FRONT_PAGE}
         variants = dict.fromkeys(variant for op, variant, _ in read_ladder() if op == operation)
         rows = [[f"`{variant}`", *(with_noise(row) + of_copy(row) if (row := of_size[n].get(variant)) else ""
                                    for n in FRONT_PAGE)] for variant in variants]
         rows.append(["a copy", *(copy_time(of_size[n].values()) for n in FRONT_PAGE)])
-        title = OPERATIONS[operation] + (", 75 % kept" if operation == "compact" else "")
         lines += [*table([title, *map(power, FRONT_PAGE)], rows), ""]
         used += [row for rows_of_size in of_size.values() for row in rows_of_size.values()]
     return "\n".join([*lines, "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the "
