@@ -12,8 +12,8 @@ import math
 import statistics
 
 from distributed_model import Model
-from measurements import (TEXT_OPERATIONS, Unusable, copy_speed, fastest, is_one_run, is_power, is_verified,
-                          power_shape, read, read_all, runs_of)
+from measurements import (Unusable, copy_speed, fastest, is_one_run, is_power, is_verified, power_shape, read, read_all,
+                          runs_of)
 
 ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
 FILTERS = ("operation", "variant", "machine")
@@ -309,6 +309,10 @@ def row_sums(rows):
     return chart(rows, "Row sums: bandwidth by shape of the matrix",
                  "float; rows × columns; the dashes mark cudaMemcpyAsync of as many bytes",
                  [bars(rows, lambda row: power_shape(row["shape"], size))])
+
+
+TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
+                   "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
 
 
 def utf8(rows):

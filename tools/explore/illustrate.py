@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws in img/ how the algorithms work. Each algorithm runs on a few numbers.
 
-    scripts/illustrate.py [--out FOLDER]
+    tools/explore/illustrate.py [--out FOLDER]
 
 The drawings show the results of the steps, and each final result is checked. The names are those of the kernels.
 """
@@ -9,9 +9,11 @@ The drawings show the results of the steps, and each final result is checked. Th
 import argparse
 import itertools
 import pathlib
+import sys
 
-from drawing import COLOURS, plt, save
-from measurements import ROOT
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "scripts"))
+from drawing import COLOURS, plt, save  # isort: skip
 
 NUMBERS = [3, 1, 7, 0, 4, 1, 6, 3]
 HUES = ("blue", "red", "green", "purple", "orange")

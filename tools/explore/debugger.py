@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes the transcript of gdb in docs/simulator.md.
 
-    scripts/debugger.py            types the page's commands into gdb and writes what it answers
-    scripts/debugger.py --check    writes nothing; exit status 1 if the page is out of date, 77 if gdb is not there or
+    tools/explore/debugger.py            types the page's commands into gdb and writes what it answers
+    tools/explore/debugger.py --check    writes nothing; exit status 1 if the page is out of date, 77 if gdb is not there or
                                    may not run programs
 
 The commands are those of the page. gdb runs naive_scan (tools/explore) of the preset `simulated`. Addresses and numbers
@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "simulator.md"
 PROGRAM = ROOT / "build" / "simulated" / "bin" / "naive_scan"
 NO_DEBUGGER = 77  # exit status: nothing was checked
@@ -84,7 +84,7 @@ def main():
         PAGE.write_text(new, encoding="utf-8")
         return 0
     sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), str(PAGE), "gdb"))
-    sys.exit(f"debugger.py: {PAGE} is out of date: run scripts/debugger.py")
+    sys.exit(f"debugger.py: {PAGE} is out of date: run tools/explore/debugger.py")
 
 
 if __name__ == "__main__":

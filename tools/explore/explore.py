@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Makes docs/explore.html: algorithms step by step, as the kernels have run in the simulator.
 
-    scripts/explore.py            runs the kernels and writes the page
-    scripts/explore.py --check    writes nothing; exit status 1 if the page is out of date, 77 if another compiler has
+    tools/explore/explore.py            runs the kernels and writes the page
+    tools/explore/explore.py --check    writes nothing; exit status 1 if the page is out of date, 77 if another compiler has
                                   built the kernels than those of the page
 
 The kernels are run by the program explore_run (tools/explore) of the preset `simulated`. Its traces become steps
@@ -26,7 +26,7 @@ from typing import Callable
 
 from traces import Region, look_back_steps_of, read_trace, replay, steps_of
 
-ROOT = pathlib.Path(__file__).resolve().parents[1]
+ROOT = pathlib.Path(__file__).resolve().parents[2]
 TEMPLATE = pathlib.Path(__file__).with_name("explore.html")
 PAGE = ROOT / "docs" / "explore.html"
 PROGRAM = ROOT / "build" / "simulated" / "bin" / "explore_run"
@@ -557,7 +557,7 @@ def main():
         print(f"explore.py: not checked: the page is of {compiler_of(old)}, this build of {compiler_of(text)}")
         sys.exit(ANOTHER_COMPILER)
     if old != text:
-        sys.exit("explore.py: docs/explore.html is out of date: run scripts/explore.py")
+        sys.exit("explore.py: docs/explore.html is out of date: run tools/explore/explore.py")
 
 
 if __name__ == "__main__":
