@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # What is proven on this machine's card beyond scripts/test.sh. Without a mode, all of it:
-#   scripts/card.sh debug                     the tests and the program in a build for a debugger (nvcc -G), which finds
-#                                             what only the optimiser keeps right
-#   scripts/card.sh general-ways              kernels of compute capability 7.5, which the driver compiles when they first
-#                                             run: without bulk copies, clusters and early launches
-#   scripts/card.sh sanitize [PROGRAM...]     the tests at small sizes under the four tools of compute-sanitizer, those of
-#                                             the build `release` or these. TOOLS picks some tools. Each runs PROCESSES
-#                                             processes [4] with a part of the tests each, as one keeps one core busy
+#   scripts/card.sh debug                   the tests and the program in a build for a debugger (nvcc -G), which finds
+#                                           what only the optimiser keeps right
+#   scripts/card.sh general-ways            kernels of compute capability 7.5, which the driver compiles when they
+#                                           first run: without bulk copies, clusters and early launches
+#   scripts/card.sh sanitize [PROGRAM...]   the tests of the build `release`, or these, at small sizes under the four
+#                                           tools of compute-sanitizer, or those in TOOLS. Each runs PROCESSES
+#                                           processes [4] with a part of the tests, as one keeps one core busy
 # The logs are in build/card, or in LOGS: the card, the commit and the result of each test. Exit status 0 if all passed.
 source "$(dirname "$0")/setup.sh"
 logs=${LOGS:-$PWD/build/card}
@@ -33,12 +33,12 @@ in_build() {
     } | tee "$logs/$1.log"
 }
 
-# All scans and compactions at small sizes and alignments. All operations above the textbook's also at larger sizes. The
-# split sort with one scan only, because its passes are the same with every scan and slow here. Kernels of Thrust and CUB
-# are left out.
+# All scans and compactions at small sizes and alignments. All operations above the textbook's also at larger sizes.
+# The split sort with one scan only, because its passes are the same with every scan and slow here. Kernels of Thrust
+# and CUB are left out.
 filter='*EverySmallSize*:*UnalignedPointers*:*InPlace*:*SharedMemScanTest*:*SplitSortTest*:*BytesInWider*'
-filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:PackedRegisters*:*RadixSort*Test*:DigitRank*:*RowSumTest*:*Utf8*Test*'
-filter+=':Runs*:TopK*:Histogram*:MultiPartition*:Segmented*:DeviceCount*'
+filter+=':SinglePass*:LookBackTest*:TileTest*:WarpTest*:PackedRegisters*:*RadixSort*Test*:DigitRank*:*RowSumTest*'
+filter+=':*Utf8*Test*:Runs*:TopK*:Histogram*:MultiPartition*:Segmented*:DeviceCount*'
 filter+='-*thrust*:*Thrust*:*cub*:*Cub*:*_sort_*:*Recursively*'
 
 # under TOOL PROCESS PROGRAM...
@@ -71,8 +71,8 @@ sanitize() {
     for tool in "${tools[@]}"; do
         { about; cat "$logs/$tool".*.part; } >"$logs/$tool.log"
         rm "$logs/$tool".*.part
-        echo "$tool: $(grep -E '^exit status|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool.log" | sort | uniq -c | sort -n |
-            tr -s ' \n' ' ')"
+        echo "$tool: $(grep -E '^exit status|ERROR SUMMARY|RACECHECK SUMMARY' "$logs/$tool.log" |
+            sort | uniq -c | sort -n | tr -s ' \n' ' ')"
     done
     return $status
 }

@@ -28,7 +28,8 @@ TEXTS = "ascii,cyrillic,cjk,emoji,mixed,ill-formed:10"
 TOPICS = {
     "sweep": [
         "--sweep 2^8:2^28,npot --op scan,compact,sort --variant single-pass,radix",
-        "--sweep 2^12,2^20,2^24 --op scan,compact --variant naive,efficient,efficient-optimized,shared-conflicts,shared",
+        "--sweep 2^12,2^20,2^24 --op scan,compact "
+        "--variant naive,efficient,efficient-optimized,shared-conflicts,shared",
         "--sweep 2^12,2^20,2^24 --op sort --variant radix-split",
     ],
     "types": [
@@ -92,7 +93,7 @@ def measure(program, csv_file, options, end):
     except subprocess.TimeoutExpired:
         return False
     if done.returncode != 0:
-        print(f"{program} {' '.join(options)}: exit status {done.returncode}\n{done.stdout[-1000:]}{done.stderr[-1000:]}")
+        print(f"{program} {' '.join(options)}: exit status {done.returncode}\n{(done.stdout + done.stderr)[-2000:]}")
     return done.returncode == 0
 
 

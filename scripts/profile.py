@@ -77,7 +77,8 @@ def stalls(kernel):
     """The reasons for which its warps wait, longest first, in cycles per instruction."""
     found = {match[1]: number(value) for name, value in kernel.items() if (match := STALL.fullmatch(name))}
     found.pop("selected", None)
-    return ", ".join(f"{reason} {cycles:.1f}" for reason, cycles in sorted(found.items(), key=lambda item: -item[1])[:3])
+    longest = sorted(found, key=found.get, reverse=True)[:3]
+    return ", ".join(f"{reason} {found[reason]:.1f}" for reason in longest)
 
 
 def short_name(name):

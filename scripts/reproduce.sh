@@ -5,9 +5,9 @@
 #   scripts/reproduce.sh [--only TOPIC,TOPIC] [--resume] [--program FILE] [--folder FOLDER]
 #   scripts/reproduce.sh --list          the topics, with the files that each makes
 # A topic replaces its files when all of it has been measured; until then the new ones are in FOLDER/unfinished. If a
-# command has a time limit: --only runs some of the topics, and --resume keeps the program's rows of this card and commit,
-# those of an unfinished topic too, and measures the rest. --program uses an existing program, with the examples in
-# ../examples. --folder puts the CSVs elsewhere: those of four H200 are in data/h200_x4.
+# command has a time limit: --only runs some of the topics, and --resume keeps the program's rows of this card and
+# commit, those of an unfinished topic too, and measures the rest. --program uses an existing program, with the examples
+# in ../examples. --folder puts the CSVs elsewhere: those of four H200 are in data/h200_x4.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -143,8 +143,8 @@ report() {
     "$program" --no-color --size "$((1 << 20)),$(((1 << 20) - 3))" >"$unfinished/report_2pow20.txt"
 }
 
-# What docs/distributed.md models: as many elements on each GPU and as many in all, small arrays, partitions and text. One
-# GPU is measured with the parts that each of several has.
+# What docs/distributed.md models: as many elements on each GPU and as many in all, small arrays, partitions and text.
+# One GPU is measured with the parts that each of several has.
 distributed() {
     local gpus all texts=utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8
     measure distributed.csv --sweep 2^13:2^30 --op scan,compact,sort --variant single-pass,radix

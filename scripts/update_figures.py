@@ -112,8 +112,8 @@ def ladder():
         rows.append(["a copy", *(copy_time(of_size[n].values()) for n in FRONT_PAGE)])
         lines += [*table([title, *map(power, FRONT_PAGE)], rows), ""]
         used += [row for rows_of_size in of_size.values() for row in rows_of_size.values()]
-    return "\n".join([*lines, "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on the "
-                      "card. int32; " + source(used)])
+    return "\n".join([*lines, "In brackets: percent of the speed at which `cudaMemcpyAsync` copies as many bytes on "
+                      "the card. int32; " + source(used)])
 
 
 def against_cub():
@@ -152,7 +152,8 @@ def row_sum_study():
     """Every variant at the shape of the course."""
     shape = "24000x2048"
     rows = [row for row in read("row_sum_study.csv") if row["shape"] == shape]
-    lines = [[f"`{row['variant']}`", f"{format_time(row)}, {float(row['gbps']):.0f} GB/s{of_copy(row)}"] for row in rows]
+    lines = [[f"`{row['variant']}`", f"{format_time(row)}, {float(row['gbps']):.0f} GB/s{of_copy(row)}"]
+             for row in rows]
     return "\n".join([*table(["variant", power_shape(shape)], lines), "",
                       "In brackets: percent of the speed of a copy. float; " + source(rows)])
 

@@ -46,8 +46,8 @@ def start_browser():
 
 class RequirementsTest(unittest.TestCase):
     def test_where_the_browser_is_asked_for_nothing_is_skipped(self):
-        done = subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True, check=False,
-                              env={"PATH": "", "STREAM_COMPACTION_BROWSER": "1"})
+        done = subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
+                              check=False, env={"PATH": "", "STREAM_COMPACTION_BROWSER": "1"})
         self.assertEqual(done.returncode, 1)
         self.assertNotIn("skipped", done.stderr)
 

@@ -119,7 +119,7 @@ class ReproduceTest(unittest.TestCase):
     @unittest.skipUnless(importlib.util.find_spec("matplotlib"), "matplotlib is missing")
     def test_pages_are_made_in_a_tree_that_was_never_built(self):
         tree = self.folder / "tree"
-        for name in ("scripts", "data", "docs"):
+        for name in ("scripts", "data", "docs", "tools"):
             shutil.copytree(ROOT / name, tree / name)
         shutil.copy(ROOT / "README.md", tree)
         # By the Python that has matplotlib, which need not be the first on the PATH.
@@ -141,8 +141,8 @@ class RunTest(unittest.TestCase):
     def test_a_run_is_either_on_a_card_or_simulated(self):
         for options in (["--simulate", "--cuda"], ["--cuda", "--op", "scan", "--simulate"]):
             for script in ("run.sh", "test.sh"):
-                done = subprocess.run([ROOT / "scripts" / script, *options], capture_output=True, text=True, check=False,
-                                      env={"PATH": "/usr/bin:/bin"})
+                done = subprocess.run([ROOT / "scripts" / script, *options], capture_output=True, text=True,
+                                      check=False, env={"PATH": "/usr/bin:/bin"})
                 self.assertNotEqual(done.returncode, 0)
                 self.assertEqual(done.stdout, "")
                 self.assertIn("error: --cuda and --simulate exclude each other\n", done.stderr)

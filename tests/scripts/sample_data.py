@@ -12,7 +12,8 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 COLUMNS = ("gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
-           "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu,noise_percent,enqueue_us").split(",")
+           "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu,noise_percent,"
+           "enqueue_us").split(",")
 COPY_SPEED = 4000  # GB/s
 SCANS = {"cpu": 1e-3, "naive": 2e-4, "single-pass": 2e-5, "cub": 3e-5}  # microseconds per element
 

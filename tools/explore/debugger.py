@@ -2,8 +2,8 @@
 """Makes the transcript of gdb in docs/simulator.md.
 
     tools/explore/debugger.py            types the page's commands into gdb and writes what it answers
-    tools/explore/debugger.py --check    writes nothing; exit status 1 if the page is out of date, 77 if gdb is not there or
-                                   may not run programs
+    tools/explore/debugger.py --check    writes nothing; exit status 1 if the page is out of date, 77 if gdb is not
+                                         there or may not run programs
 
 The commands are those of the page. gdb runs naive_scan (tools/explore) of the preset `simulated`. Addresses and numbers
 of threads differ from machine to machine; only where they are equal counts.

@@ -2,8 +2,8 @@
 """Makes docs/explore.html: algorithms step by step, as the kernels have run in the simulator.
 
     tools/explore/explore.py            runs the kernels and writes the page
-    tools/explore/explore.py --check    writes nothing; exit status 1 if the page is out of date, 77 if another compiler has
-                                  built the kernels than those of the page
+    tools/explore/explore.py --check    writes nothing; exit status 1 if the page is out of date, 77 if another compiler
+                                        has built the kernels than those of the page
 
 The kernels are run by the program explore_run (tools/explore) of the preset `simulated`. Its traces become steps
 (traces.py), and the page (explore.html) shows them. Captions are the comments of the code and a few hints. Each result
