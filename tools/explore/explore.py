@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Makes docs/explore.html: algorithms step by step, as the kernels have run in the simulator.
+"""Makes the data of docs/explore.html: algorithms step by step, as the kernels have run in the simulator.
 
-    tools/explore/explore.py            runs the kernels and writes the page
+    tools/explore/explore.py            runs the kernels and writes the data into the page
     tools/explore/explore.py --check    writes nothing; exit status 1 if the page is out of date, 77 if another compiler
                                         has built the kernels than those of the page
 
 The kernels are run by the program explore_run (tools/explore) of the preset `simulated`. Its traces become steps
-(traces.py), and the page (explore.html) shows them. Captions are the comments of the code and a few hints. Each result
+(traces.py), and the code of the page shows them. Captions are the comments of the code and a few hints. Each result
 is compared with one computed here.
 """
 
@@ -27,8 +27,8 @@ from typing import Callable
 from traces import Region, look_back_steps_of, read_trace, replay, steps_of
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-TEMPLATE = pathlib.Path(__file__).with_name("explore.html")
 PAGE = ROOT / "docs" / "explore.html"
+DATA = re.compile(r'(?<=<script type="application/json" id="data">).*?(?=</script>)', re.DOTALL)
 PROGRAM = ROOT / "build" / "simulated" / "bin" / "explore_run"
 ANOTHER_COMPILER = 77  # exit status: nothing was checked
 WARP = 32
@@ -513,7 +513,7 @@ def shared_strings(data):
     data["places"] = [json.loads(place) for place in places]
 
 
-def page(program):
+def recorded_data(program):
     source = Source()
     jobs = [(algorithm, given) for algorithm in ALGORITHMS for given in algorithm.inputs]
     with ThreadPoolExecutor() as pool:
@@ -531,12 +531,11 @@ def page(program):
     if source.unused_hints:
         sys.exit(f"explore.py: no step is of the hints {sorted(source.unused_hints)}")
     data["source"] = {file: dict(sorted(lines.items())) for file, lines in sorted(source.shown.items())}
-    text = json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
-    return TEMPLATE.read_text(encoding="utf-8").replace("@DATA@", text)
+    return json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("</", "<\\/")
 
 
 def compiler_of(text):
-    """The compiler of the kernels of a page."""
+    """The compiler of the kernels of a page or of its data."""
     found = re.search(r'"compiler":"([^"]*)"', text)
     return found and found[1]
 
@@ -548,15 +547,14 @@ def main():
     arguments = parser.parse_args()
     if not arguments.program.exists():
         sys.exit(f"explore.py: {arguments.program} was not found: build the target explore_run of the preset simulated")
-    text = page(arguments.program)
+    data, page = recorded_data(arguments.program), PAGE.read_text(encoding="utf-8")
     if not arguments.check:
-        PAGE.write_text(text, encoding="utf-8")
+        PAGE.write_text(DATA.sub(lambda _: data, page), encoding="utf-8")
         return
-    old = PAGE.read_text(encoding="utf-8") if PAGE.exists() else ""
-    if old and compiler_of(old) != compiler_of(text):
-        print(f"explore.py: not checked: the page is of {compiler_of(old)}, this build of {compiler_of(text)}")
+    if compiler_of(page) != compiler_of(data):
+        print(f"explore.py: not checked: the page is of {compiler_of(page)}, this build of {compiler_of(data)}")
         sys.exit(ANOTHER_COMPILER)
-    if old != text:
+    if DATA.search(page)[0] != data:
         sys.exit("explore.py: docs/explore.html is out of date: run tools/explore/explore.py")
 
 
