@@ -191,15 +191,6 @@ class OwnTest(unittest.TestCase):
         _, panel = self.only_panel(*rows, sample_data.row("scan", "cub", 1 << 20, 5))
         self.assertEqual(panel["categories"], ["naive, 64", "naive, 128", "naive, 256", "cub"])
 
-    def test_axes_are_logarithmic_where_the_data_wants_it(self):
-        for sizes, overhead, expected in (((1000, 2000, 10000), 0, ("linear", "linear")),
-                                          ((1000, 2000, 100000), 0, ("log2", "linear")),
-                                          ((1024, 2048, 4096), 0, ("log2", "linear")),
-                                          ((1000, 2000, 100000), 1e4, ("log2", "log"))):
-            _, panel = self.only_panel(*[sample_data.row("scan", "cub", n, overhead + n / 10, percent_of_copy="")
-                                         for n in sizes])
-            self.assertEqual((panel["x"]["scale"], panel["y"]["scale"]), expected)
-
     def test_a_variant_measured_in_several_ways_has_several_lines(self):
         _, panel = self.only_panel(*[sample_data.row("scan", variant, n, 5 + n / 1000, mode=mode)
                                      for variant, mode in (("cpu", "batched"), ("cub", "cold"), ("cub", "batched"))
