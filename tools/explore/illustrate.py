@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """Draws in img/ how the algorithms work. Each algorithm runs on a few numbers.
 
-    tools/explore/illustrate.py [--out FOLDER]
-
 The drawings show the results of the steps, and each final result is checked. The names are those of the kernels.
 """
 
-import argparse
 import itertools
 import pathlib
 import sys
@@ -352,12 +349,10 @@ ILLUSTRATIONS = {"rooms": rooms, "naive_scan": naive_scan, "up_sweep": lambda: u
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "img", metavar="FOLDER", help="where they go")
-    arguments = parser.parse_args()
-    arguments.out.mkdir(exist_ok=True)
+    folder = ROOT / "img"
+    folder.mkdir(exist_ok=True)
     for title, draw in ILLUSTRATIONS.items():
-        save(draw().figure, arguments.out / title)
+        save(draw().figure, folder / title)
 
 
 if __name__ == "__main__":
