@@ -12,13 +12,13 @@ import math
 import statistics
 
 from distributed_model import Model
-from measurements import (TEXT_OPERATIONS, Unusable, copy_speed, fastest, is_one_run, is_power, is_verified,
-                          power_shape, read, read_all, runs_of)
+from measurements import (Unusable, copy_speed, fastest, is_one_run, is_power, is_verified, power_shape, read, read_all,
+                          runs_of)
 
 ABOUT = ("gpu", "cpu", "toolkit", "driver", "commit")
 FILTERS = ("operation", "variant", "machine")
-COLUMNS = ("gpu", "toolkit", "driver", "commit", "operation", "variant", "type", "n", "input", "block_size", "mode", "median_us", "gbps",
-           "percent_of_copy")
+COLUMNS = ("gpu", "cpu", "toolkit", "driver", "commit", "operation", "variant", "type", "n", "input", "block_size",
+           "mode", "median_us", "min_us", "max_us", "gbps", "percent_of_copy", "noise_percent", "enqueue_us", "shape")
 
 # One hue per family and one dash pattern per member, so that a variant looks the same in every chart.
 STYLES = {
@@ -46,7 +46,6 @@ HUES = ("purple", "green", "orange", "blue", "red", "grey")
 DASHES = ("solid", "dashed", "dotted", "dashdot")
 
 SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
-OPERATIONS = {"scan": "Exclusive scan", "compact": "Stream compaction", "sort": "Sort"}
 
 
 class NothingToShow(Exception):
@@ -70,17 +69,17 @@ def styles(labels):
 
 def point(row, x, y, at):
     return ({"x": x, "y": y, "at": at, "odd": row["odd"], "us": row["median_us"], "gbps": row["gbps"],
-             "percent": row["percent_of_copy"], "noise": row.get("noise_percent", ""),
-             "enqueue": row.get("enqueue_us", ""), "copy": copy_speed(row)}
+             "percent": row["percent_of_copy"], "noise": row["noise_percent"],
+             "enqueue": row["enqueue_us"], "copy": copy_speed(row)}
             | ({"stands_out": True} if row.get("stands_out") else {}))
 
 
 def uncertainty(row):
     """The ends of the median's 95 % interval, in microseconds, or else the times of the fastest and slowest trial."""
-    if row.get("noise_percent"):
+    if row["noise_percent"]:
         noise = float(row["noise_percent"]) / 100
         return [time_of(row) * (1 - noise), time_of(row) * (1 + noise)]
-    return [float(row.get(column) or 0) for column in ("min_us", "max_us")]
+    return [float(row[column] or 0) for column in ("min_us", "max_us")]
 
 
 def spread(row, y_of):
@@ -113,12 +112,8 @@ def having(rows, **wanted):
 
 
 def machine(row):
-    """The processor or the card that it ran on. Early files do not name the processor."""
-    if row.get("cpu"):
-        return row["cpu"]
-    if row["gpu"] and ("cpu" in row or row["percent_of_copy"]):
-        return row["gpu"]
-    return f"CPU beside {row['gpu']}" if row["gpu"] else "CPU"
+    """The processor or the card that it ran on."""
+    return row["cpu"] or row["gpu"]
 
 
 def prepared(rows):
@@ -196,13 +191,13 @@ def chart(rows, title, subtitle, panels):
         source += f"; whiskers: {' or '.join(whiskers)}"
     if any("stands_out" in point for point in points):
         source += "; × stands out (docs/glossary.md)"
-    about = unique(tuple(row.get(column, "") for column in ABOUT) for row in rows)
+    about = unique(tuple(row[column] for column in ABOUT) for row in rows)
     return {"title": title, "subtitle": subtitle, "about": about, "source": source, "panels": panels}
 
 
 def values(rows, column):
     """The different values of a column that are not empty."""
-    return [value for value in unique(row.get(column, "") for row in rows) if value]
+    return [value for value in unique(row[column] for row in rows) if value]
 
 
 def listed(rows, column):
@@ -222,27 +217,18 @@ def ladder(rows):
                  [bars(rows, lambda row: row["variant"])])
 
 
-def time_by_size(operation):
-    def build(rows):
-        rows = having(rows, operation=operation, type="int32")
-        dots = "dots: powers of two; rings: three elements less"
-        return chart(rows, f"{OPERATIONS[operation]}: time by size", f"int32, GPU cold and CPU warm; {dots}",
-                     [lines(by_number(rows, elements, time_of), ELEMENTS, TIME)])
-    return build
+def scan_time(rows):
+    rows = having(rows, operation="scan", type="int32")
+    return chart(rows, "Exclusive scan: time by size",
+                 "int32, GPU cold and CPU warm; dots: powers of two; rings: three elements less",
+                 [lines(by_number(rows, elements, time_of), ELEMENTS, TIME)])
 
 
-def bandwidth_by_size(operation):
-    """With the copy, except for sorts, which move each element many times."""
-    def build(rows):
-        rows = without_odd(having(rows, operation=operation, type="int32"))
-        series = by_number(rows, elements, bandwidth_of)
-        subtitle = "int32, each input and output element counted once"
-        if operation != "sort":
-            series.append(ceiling(rows, elements))
-            subtitle += "; copy: cudaMemcpyAsync of as many bytes"
-        return chart(rows, f"{OPERATIONS[operation]}: bandwidth by size", subtitle,
-                     [lines(series, ELEMENTS, BANDWIDTH)])
-    return build
+def scan_bandwidth(rows):
+    rows = without_odd(having(rows, operation="scan", type="int32"))
+    return chart(rows, "Exclusive scan: bandwidth by size",
+                 "int32, each input and output element counted once; copy: cudaMemcpyAsync of as many bytes",
+                 [lines([*by_number(rows, elements, bandwidth_of), ceiling(rows, elements)], ELEMENTS, BANDWIDTH)])
 
 
 def crossover(rows):
@@ -325,6 +311,10 @@ def row_sums(rows):
                  [bars(rows, lambda row: power_shape(row["shape"], size))])
 
 
+TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
+                   "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
+
+
 def utf8(rows):
     rows = without_odd(rows)
     panels = [bars(having(rows, operation=operation), lambda row: row["input"], TEXT_OPERATIONS[operation])
@@ -366,12 +356,8 @@ def scaling(rows):
 # The input file of each chart, and the function that builds it.
 CHARTS = {
     "ladder": ("sweep.csv", ladder),
-    "scan_time": ("sweep.csv", time_by_size("scan")),
-    "scan_bandwidth": ("sweep.csv", bandwidth_by_size("scan")),
-    "compact_time": ("sweep.csv", time_by_size("compact")),
-    "compact_bandwidth": ("sweep.csv", bandwidth_by_size("compact")),
-    "sort_time": ("sweep.csv", time_by_size("sort")),
-    "sort_bandwidth": ("sweep.csv", bandwidth_by_size("sort")),
+    "scan_time": ("sweep.csv", scan_time),
+    "scan_bandwidth": ("sweep.csv", scan_bandwidth),
     "crossover": ("sweep.csv", crossover),
     "block_sizes": ("block_sizes.csv", block_sizes),
     "kept_fractions": ("kept_fractions.csv", kept_fractions),
@@ -417,7 +403,7 @@ SUBJECT = ("operation", "variant", "type", "n", "input", "block_size", "mode", "
 
 def is_long(row):
     """Whether the row is of a matrix that is far from square."""
-    sides = sorted(map(int, row["shape"].split("x"))) if row.get("shape") else [1, 1]
+    sides = sorted(map(int, row["shape"].split("x"))) if row["shape"] else [1, 1]
     return sides[1] > 2 * sides[0]
 
 
@@ -455,8 +441,8 @@ def scale_of(numbers):
 
 def was_repeated(rows, column):
     """Whether the same was measured with several values in the column."""
-    subjects = [tuple(row.get(name, "") for name in SUBJECT if name != column) for row in rows]
-    return len({(subject, row.get(column)) for subject, row in zip(subjects, rows)}) > len(set(subjects))
+    subjects = [tuple(row[name] for name in SUBJECT if name != column) for row in rows]
+    return len({(subject, row[column]) for subject, row in zip(subjects, rows)}) > len(set(subjects))
 
 
 def told_apart(rows, shown):
@@ -505,7 +491,7 @@ def bar_panels(rows):
     rows = list(told_apart(rows, category))
 
     def input_of(row):
-        return "" if category == "shape" else f"{row.get('shape') or size(elements(row))} elements"
+        return "" if category == "shape" else f"{row['shape'] or size(elements(row))} elements"
 
     return [bars([row for row in rows if input_of(row) == one], lambda row: row[category], one)
             for one in unique(map(input_of, sorted(rows, key=elements)))]

@@ -12,22 +12,24 @@ takes the median of the medians. The rows go to FOLDER/before.csv and FOLDER/aft
 import argparse
 import csv
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
 import time
 
-from measurements import SUBJECT, options_of
+from measurements import SUBJECT
 
 SUSPICIOUS = 1.015  # ratio of the medians from which a subject is measured again
 THRESHOLD = "2%"
 TEXTS = "ascii,cyrillic,cjk,emoji,mixed,ill-formed:10"
 
-# The measurements of scripts/measure.sh that are of this project's own kernels.
+# This project's own kernels.
 TOPICS = {
     "sweep": [
         "--sweep 2^8:2^28,npot --op scan,compact,sort --variant single-pass,radix",
-        "--sweep 2^12,2^20,2^24 --op scan,compact --variant naive,efficient,efficient-optimized,shared-conflicts,shared",
+        "--sweep 2^12,2^20,2^24 --op scan,compact "
+        "--variant naive,efficient,efficient-optimized,shared-conflicts,shared",
         "--sweep 2^12,2^20,2^24 --op sort --variant radix-split",
     ],
     "types": [
@@ -48,6 +50,12 @@ TOPICS = {
         "--size 2^28 --op sort --variant radix --type int8,float",
         "--size 2^26 --op sort-pairs --variant radix --type int64",
     ],
+    "operations": [
+        "--sweep 2^12,2^20,2^26,npot --op compact-flagged,segmented-scan,unique,run-length,reduce-by-key "
+        "--variant single-pass,single-pass-offsets",
+        "--sweep 2^12,2^20,2^26,npot --op segmented-sort,top-k,histogram,histogram-wide,multi-partition "
+        "--variant adaptive,radix,shared",
+    ],
     "row_sums": [
         "--op row-sum --type float --variant adaptive --shape 3000x2048,3000x2047,24000x2048,24000x2047,262144x2048,"
         "2^22x128,2^24x32,2^26x7,2^28x1,64x2^22,7x38347922,1x2^28",
@@ -63,45 +71,49 @@ TOPICS = {
 }
 
 
-class Builds:
-    """The two programs, and the time that is left."""
+def options_of(row):
+    """The program's options that measure the subject of a row again. It is a sweep, because earlier builds run N - 3
+    beside --size N."""
+    options = ["--op", row["operation"], "--variant", row["variant"], "--input", row["input"]]
+    options += ["--shape", row["shape"]] if row["shape"] else ["--sweep", row["n"]]
+    if kind := re.match(r"(int\d+|float|double)\b", row["type"]):
+        options += ["--type", kind[0]]
+    if row["block_size"]:
+        options += ["--block-size", row["block_size"]]
+    if row["mode"] == "batched":
+        options += ["--mode", "batched"]
+    return options
 
-    def __init__(self, folder, before, after, seconds):
-        self.folder = folder
-        self.programs = {"before": before, "after": after}
-        self.end = time.monotonic() + seconds
 
-    def measure(self, side, options):
-        """Appends rows to the side's CSV. Returns whether the program succeeded in the time that is left."""
-        left = self.end - time.monotonic()
-        if left <= 0:
-            return False
-        command = [self.programs[side], "--no-color", "--csv", self.folder / f"{side}.csv", *options]
-        try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=left)
-        except subprocess.TimeoutExpired:
-            return False
-        if done.returncode != 0:
-            print(f"{side}: {' '.join(options)}: exit status {done.returncode}\n{done.stdout[-1000:]}", flush=True)
-        return done.returncode == 0
+def measure(program, csv_file, options, end):
+    """Appends rows to the CSV. Returns whether the program succeeded before the end."""
+    command = [program, "--no-color", "--csv", csv_file, *options]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=max(0, end - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        return False
+    if done.returncode != 0:
+        print(f"{program} {' '.join(options)}: exit status {done.returncode}\n{(done.stdout + done.stderr)[-2000:]}")
+    return done.returncode == 0
 
-    def medians(self, side):
-        """The median of a subject's medians, in microseconds."""
-        times = {}
-        path = self.folder / f"{side}.csv"
-        if not path.exists():
-            return times
-        with open(path, newline="", encoding="utf-8") as file:
-            for row in csv.DictReader(file):
-                if row["median_us"]:
-                    times.setdefault(tuple(row[column] for column in SUBJECT), []).append(float(row["median_us"]))
-        return {subject: statistics.median(values) for subject, values in times.items()}
 
-    def suspects(self):
-        """Subjects that look slower, the slowest first."""
-        before, after = self.medians("before"), self.medians("after")
-        ratios = {subject: after[subject] / before[subject] for subject in after if subject in before}
-        return sorted((subject for subject in ratios if ratios[subject] > SUSPICIOUS), key=ratios.get, reverse=True)
+def medians(csv_file):
+    """The median of each subject's medians, in microseconds."""
+    times = {}
+    with open(csv_file, newline="", encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["median_us"]:
+                times.setdefault(tuple(row[column] for column in SUBJECT), []).append(float(row["median_us"]))
+    return {subject: statistics.median(values) for subject, values in times.items()}
+
+
+def suspects(files):
+    """Subjects that look slower, the slowest first."""
+    if not all(file.exists() for file in files.values()):
+        return []
+    before, after = medians(files["before"]), medians(files["after"])
+    ratios = {subject: after[subject] / before[subject] for subject in after if subject in before}
+    return sorted((subject for subject in ratios if ratios[subject] > SUSPICIOUS), key=ratios.get, reverse=True)
 
 
 def main():
@@ -113,22 +125,23 @@ def main():
     parser.add_argument("--topic", nargs="+", choices=TOPICS, default=list(TOPICS))
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
-    builds = Builds(arguments.folder, arguments.before.resolve(), arguments.after.resolve(), arguments.seconds)
-    sides = ["before", "after"]
+    end = time.monotonic() + arguments.seconds
+    programs = {"before": arguments.before.resolve(), "after": arguments.after.resolve()}
+    files = {side: arguments.folder / f"{side}.csv" for side in programs}
+    sides = list(programs)
     left_out = 0
     for line in (line for topic in arguments.topic for line in TOPICS[topic]):
         begin = time.monotonic()
-        measured = [builds.measure(side, line.split()) for side in sides]
+        measured = [measure(programs[side], files[side], line.split(), end) for side in sides]
         left_out += not all(measured)
         print(f"{time.monotonic() - begin:5.1f} s  {line}", flush=True)
         sides.reverse()
-    for subject in builds.suspects():
+    for subject in suspects(files):
         for side in ("before", "after", "after", "before"):
-            builds.measure(side, options_of(dict(zip(SUBJECT, subject))))
+            measure(programs[side], files[side], options_of(dict(zip(SUBJECT, subject))), end)
     if left_out:
         print(f"{left_out} of the lines were not measured on both: no time was left, or a program failed.", flush=True)
-    compared = subprocess.run([builds.programs["after"], "compare", "--threshold", THRESHOLD,
-                               arguments.folder / "before.csv", arguments.folder / "after.csv"])
+    compared = subprocess.run([programs["after"], "compare", "--threshold", THRESHOLD, *files.values()])
     sys.exit(compared.returncode or int(left_out > 0))
 
 

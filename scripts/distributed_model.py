@@ -36,11 +36,10 @@ def is_gathered(operation, n):
 class Model:
     """The model of the GPUs of one file: what it predicts for each operation, size and number of GPUs.
 
-    Two sorts on the fewest GPUs say how fast NCCL gathers keys, and how fast passes carry them over the link. If sorts
-    were measured before the passes did so, `carrying` is the speed that other GPUs reach, in bytes per second.
+    Two sorts on the fewest GPUs say how fast NCCL gathers keys, and how fast passes carry them over the link.
     """
 
-    def __init__(self, rows, carrying=None):
+    def __init__(self, rows):
         self.usual = {row["operation"]: row["input"] for row in reversed(rows)}  # that of the first row
         self.rows = {(row["operation"], row["variant"], int(row["n"]), int(row["gpus"])): row
                      for row in rows if row["input"] == self.usual[row["operation"]]}
@@ -49,9 +48,9 @@ class Model:
         self.counts = sorted({gpus for _, variant, _, gpus in self.rows if variant == "distributed"})
         few = self.counts[0]
         self.gathering = self.speed_of(SMALL[-1], few)
-        self.carrying = carrying or self.speed_of(max(n for operation, variant, n, gpus in self.rows
-                                                      if (operation, variant, gpus) == ("sort", "distributed", few)
-                                                      and self.knows(operation, n, gpus)), few)
+        self.carrying = self.speed_of(max(n for operation, variant, n, gpus in self.rows
+                                          if (operation, variant, gpus) == ("sort", "distributed", few)
+                                          and self.knows(operation, n, gpus)), few)
 
     def time(self, operation, variant, n, gpus):
         return float(self.rows[operation, variant, n, gpus]["median_us"]) / 1e6
@@ -75,8 +74,7 @@ class Model:
         """Whether one GPU was measured with what each of several has."""
         return n % gpus == 0 and is_power(n) and (operation, alone_variant(operation), n // gpus, 1) in self.rows
 
-    def predicted(self, operation, n, gpus, link=None):
-        """`link` is the speed in bytes per second of links that were not measured."""
+    def predicted(self, operation, n, gpus):
         part, exchange = n // gpus, self.exchange(gpus)
         if operation in EXCHANGES:
             return self.alone(operation, part) + EXCHANGES[operation] * exchange
@@ -85,18 +83,14 @@ class Model:
         own, sent = self.of_sort(operation, n, gpus)
         if is_gathered(operation, n):
             return own + sent / self.gathering
-        return own + max(CARRYING_PASSES * self.pass_of(operation, part), sent / (link or self.carrying))
-
-    def first_digit(self, part):
-        """The read of all keys in which a rank counts the first splitter digit."""
-        return KEY_BYTES * part / self.copy
+        return own + max(CARRYING_PASSES * self.pass_of(operation, part), sent / self.carrying)
 
     def pass_of(self, operation, part):
         """A pass of the sort on one GPU, which reads all keys once before its passes. One byte of the key is a pass."""
         return (self.alone(operation, part) - KEY_BYTES * part / self.copy) / KEY_BYTES
 
     def finding(self, gpus):
-        """The kernels and exchanges that find the splitters, and the two exchanges behind."""
+        """The kernels and exchanges that find the splitters, and the two exchanges after."""
         digit = (gpus + 1) * self.launch + self.exchange(gpus)  # one of two kernels finds a splitter after the other
         return splitter_digits(gpus) * digit + 2 * self.exchange(gpus)
 
@@ -106,7 +100,8 @@ class Model:
         part, element = n // gpus, ELEMENT_BYTES[operation]
         if is_gathered(operation, n):
             return 2 * self.launch + self.exchange(gpus) + self.alone(operation, n), element * (n - part)
-        own = (self.first_digit(part) + self.finding(gpus) + self.alone(operation, part)
+        counting = KEY_BYTES * part / self.copy  # a read of all keys for the first splitter digit
+        own = (counting + self.finding(gpus) + self.alone(operation, part)
                - CARRYING_PASSES * self.pass_of(operation, part))
         return own, element * part * (gpus - 1) / gpus
 

@@ -7,14 +7,10 @@ import itertools
 import json
 import math
 import pathlib
-import re
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CARDS = ("h200", "h100")  # folders in data/, the card of the charts and of most tables first
 DATA = ROOT / "data" / CARDS[0]
-
-TEXT_OPERATIONS = {"utf8-to-utf32": "UTF-8 to UTF-32", "utf8-to-utf16": "UTF-8 to UTF-16",
-                   "utf8-validate": "validation", "utf32-to-utf8": "UTF-32 to UTF-8", "utf16-to-utf8": "UTF-16 to UTF-8"}
 
 # What a row was measured on and of: rows that differ in one of these have different subjects.
 SUBJECT = ("operation", "variant", "type", "n", "input", "block_size", "mode", "shape")
@@ -138,20 +134,6 @@ def standing_out(rows):
     return list({id(row): row for pair in found for row in pair}.values())
 
 
-def options_of(row):
-    """The program's options that measure the subject of a row again. It is a sweep, because earlier builds run N - 3
-    beside --size N."""
-    options = ["--op", row["operation"], "--variant", row["variant"], "--input", row["input"]]
-    options += ["--shape", row["shape"]] if row["shape"] else ["--sweep", row["n"]]
-    if kind := re.match(r"(int\d+|float|double)\b", row["type"]):
-        options += ["--type", kind[0]]
-    if row["block_size"]:
-        options += ["--block-size", row["block_size"]]
-    if row["mode"] == "batched":
-        options += ["--mode", "batched"]
-    return options
-
-
 def read(*names, folder=DATA, columns=()):
     """The verified measurements of files in a folder, in order. Raises Unusable if a file lacks columns."""
     return [row for name in names for row in filter(is_verified, read_all(name, folder, columns))]
@@ -170,10 +152,6 @@ def copy_speed(row):
 
 def is_power(n):
     return n & (n - 1) == 0
-
-
-def of_powers(rows):
-    return [row for row in rows if is_power(int(row["n"]))]
 
 
 def power(n):

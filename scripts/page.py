@@ -6,9 +6,8 @@ import pathlib
 import re
 import xml.etree.ElementTree as ElementTree
 
-from drawing import COLOURS, plt  # first, because it reports a missing matplotlib
-from chart_drawing import FADES, are_named, draw_narrow
 from charts import ABOUT, FILTERS, unique
+from drawing import COLOURS, FADES, are_named, draw_narrow, plt
 
 TEMPLATE = pathlib.Path(__file__).with_name("report.html")
 SVG = "{http://www.w3.org/2000/svg}"

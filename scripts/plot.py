@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws the charts in img/ from the files that the program wrote in data/, or charts of your own measurements.
 
-    scripts/plot.py                        every chart in img/ as SVG and PNG
+    scripts/plot.py                        every chart in img/ as SVG
     scripts/plot.py mine.csv               what `stream_compaction_test --csv mine.csv` measured, as mine.svg and
                                            mine.png beside it; mine_1.svg, mine_2.svg, ... for several charts; files of
                                            --json and --samples do as well
@@ -21,18 +21,10 @@ import sys
 from charts import build_charts, own_charts
 from measurements import DATA, ROOT, Unusable
 
-IMAGES = ROOT / "img"
-
 
 def digest(chart):
     """The digest that an SVG carries of the data from which it was drawn."""
     return "data " + hashlib.sha256(json.dumps(chart).encode()).hexdigest()[:16]
-
-
-def is_current(path, chart):
-    """Whether PATH.svg and PATH.png show the chart."""
-    svg, png = pathlib.Path(f"{path}.svg"), pathlib.Path(f"{path}.png")
-    return svg.exists() and png.exists() and digest(chart) in svg.read_text(encoding="utf-8")
 
 
 def say(message):
@@ -49,13 +41,15 @@ def charts_of(arguments):
     charts, missing = build_charts(arguments.data)
     for name, reason in missing.items():
         say(f"left out {name}: {reason}")
-    return charts, arguments.out or IMAGES, list(missing)
+    return charts, arguments.out or ROOT / "img", list(missing)
 
 
-def check(charts, folder, missing):
-    stale = [name for name, chart in charts.items() if not is_current(folder / name, chart)]
-    if stale or missing:
-        sys.exit(f"plot.py: out of date: {', '.join([*stale, *missing])}")
+def stale(charts, folder):
+    """The names of the charts whose image is missing or was drawn from other data."""
+    for name, chart in charts.items():
+        image = folder / f"{name}.svg"
+        if not image.exists() or digest(chart) not in image.read_text(encoding="utf-8"):
+            yield name
 
 
 def write_page(charts, path):
@@ -65,13 +59,12 @@ def write_page(charts, path):
     path.write_text(page(charts), encoding="utf-8")
 
 
-def write_images(charts, folder):
-    from drawing import save  # first, because it reports a missing matplotlib
-    from chart_drawing import draw
+def write_images(charts, folder, with_png):
+    from drawing import draw, save
 
     folder.mkdir(parents=True, exist_ok=True)
     for name, chart in charts.items():
-        save(draw(chart), folder / name, digest(chart))
+        save(draw(chart), folder / name, digest(chart), with_png)
         print(f"{folder / name}.svg: {chart['title']}")
 
 
@@ -87,11 +80,12 @@ def main():
     arguments = parser.parse_args()
     charts, folder, missing = charts_of(arguments)
     if arguments.check:
-        check(charts, folder, missing)
+        if names := [*stale(charts, folder), *missing]:
+            sys.exit(f"plot.py: out of date: {', '.join(names)}")
     elif arguments.html:
         write_page(charts, arguments.html)
     else:
-        write_images(charts, folder)
+        write_images(charts, folder, with_png=bool(arguments.files))
 
 
 if __name__ == "__main__":

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
-"""The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point; the
-filters by mouse and by key; wide and narrow, light and dark, and printed.
+"""The page of plot.py --html in a browser without a network: no errors, every chart, the CSV's numbers at a point, the
+filters; wide and narrow.
 
 Skipped, with the names of the packages that are missing, where there is no Chromium with its driver, or no Selenium to
 steer it. With STREAM_COMPACTION_BROWSER=1 scripts/test.sh installs them; then nothing is skipped.
 """
 
-import base64
 import csv
 import importlib.util
 import os
@@ -46,23 +45,15 @@ def start_browser():
 
 
 class RequirementsTest(unittest.TestCase):
-    def run_without_browser(self, **environment):
-        return subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
-                              check=False, env={"PATH": ""} | environment)
-
-    def test_the_line_of_a_skipped_test_names_what_is_missing(self):
-        done = self.run_without_browser()
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("not installed (Debian's names): chromium, chromium-driver", done.stderr)
-
     def test_where_the_browser_is_asked_for_nothing_is_skipped(self):
-        done = self.run_without_browser(STREAM_COMPACTION_BROWSER="1")
+        done = subprocess.run([sys.executable, __file__, "-v", "ReportTest"], capture_output=True, text=True,
+                              check=False, env={"PATH": "", "STREAM_COMPACTION_BROWSER": "1"})
         self.assertEqual(done.returncode, 1)
         self.assertNotIn("skipped", done.stderr)
 
 
 class PageTest(unittest.TestCase):
-    """A page in the browser. Each test begins on a wide, light screen, with everything shown."""
+    """A page in the browser. Each test begins on a wide screen, with everything shown."""
 
     @classmethod
     def setUpClass(cls):
@@ -75,15 +66,12 @@ class PageTest(unittest.TestCase):
         cls.addClassCleanup(cls.browser.quit)
 
     def setUp(self):
-        self.show(1280, "light")
+        self.show(1280)
         self.browser.get(self.url)
 
-    def emulate(self, command, **settings):
-        self.browser.execute_cdp_cmd(f"Emulation.{command}", settings)
-
-    def show(self, width, scheme="light", media=""):
-        self.emulate("setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
-        self.emulate("setEmulatedMedia", media=media, features=[{"name": "prefers-color-scheme", "value": scheme}])
+    def show(self, width):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+            "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 500})
 
     def find(self, selector):
         return self.browser.find_elements("css selector", selector)
@@ -117,73 +105,24 @@ class ReportTest(PageTest):
     def test_every_chart_is_there(self):
         names = [section.get_attribute("id") for section in self.find("section")]
         self.assertEqual(names, ["ladder", "scan_time", "scan_bandwidth", "crossover", "block_sizes", "row_sums"])
+        self.assertEqual([link.get_attribute("hash")[1:] for link in self.find("nav a")], names)
         self.assertEqual(len(self.find("svg")), 7)
         self.assertEqual(len(self.find("#scan_time svg [data-variant] use")), len(sample_data.scans()))
         self.assertEqual(len(self.find("#ladder svg [data-variant] title")), 4 * len(sample_data.SCANS) - 1)
 
-    def test_ids_are_unique(self):
-        ids = [element.get_attribute("id") for element in self.find("[id]")]
-        self.assertEqual(len(ids), len(set(ids)))
-
-    def test_the_contents_lead_to_every_chart(self):
-        links = {link.get_attribute("hash")[1:]: link.text for link in self.find("nav a")}
-        titles = {section.get_attribute("id"): section.find_element("css selector", "h2").text
-                  for section in self.find("section")}
-        self.assertEqual(links, titles)
-
-    def test_the_header_names_what_was_measured(self):
-        self.assertEqual(self.texts("header li"),
-                         ["Some Card: CUDA toolkit 13.0; driver for CUDA 13.1; commit 0123456789"])
-
     def test_fits_every_screen(self):
-        """Nothing is wider than the page, no text is small, and tables scroll by themselves."""
+        """Nothing is wider than the page; tables scroll by themselves."""
         measure = """(() => {
             for (const details of document.querySelectorAll("details")) details.open = true;
             const boxes = [...document.querySelectorAll("svg text")].map(text => text.getBoundingClientRect());
-            return {width: document.documentElement.scrollWidth, left: Math.min(...boxes.map(box => box.left)),
-                    right: Math.max(...boxes.map(box => box.right)), height: Math.min(...boxes.map(box => box.height)),
-                    scroll: getComputedStyle(document.querySelector("table").parentElement).overflowX};
+            return [document.documentElement.scrollWidth, Math.min(...boxes.map(box => box.left)),
+                    Math.max(...boxes.map(box => box.right))];
         })()"""
         for width in (390, 1280):
-            for scheme in ("light", "dark"):
-                self.show(width, scheme)
-                found = self.evaluate(measure)
-                self.assertLessEqual(found["width"], width)
-                self.assertGreaterEqual(found["left"], 0)
-                self.assertLessEqual(found["right"], width)
-                self.assertGreaterEqual(found["height"], 12)
-                self.assertEqual(found["scroll"], "auto")
-
-    def test_text_contrasts_with_the_page_in_the_light_in_the_dark_and_on_paper(self):
-        colours = """[document.body, ...document.querySelectorAll(".legend li, svg text, a")].map(element => {
-            const {backgroundColor, fill, color} = getComputedStyle(element);
-            return element === document.body ? backgroundColor : element.closest("svg") ? fill : color;
-        })"""
-
-        def brightness(colour):
-            parts = [int(part) / 255 for part in colour[4:-1].split(",")]
-            red, green, blue = [((part + 0.055) / 1.055) ** 2.4 for part in parts]
-            return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
-
-        for scheme, media, expected in (("light", "", "rgb(255, 255, 255)"), ("dark", "", "rgb(13, 17, 23)"),
-                                        ("dark", "print", "rgb(255, 255, 255)")):
-            self.show(1280, scheme, media)
-            ground, *others = self.evaluate(colours)
-            self.assertEqual(ground, expected)
-            for colour in set(others):
-                dark, light = sorted(map(brightness, (ground, colour)))
-                self.assertGreaterEqual(light / dark, 4.5, colour)
-
-    def test_printed(self):
-        """The filters stay away and no chart is cut."""
-        self.box("naive").click()
-        self.show(700, "dark", "print")
-        self.assertEqual(self.shown("form"), [])
-        self.assertEqual(len(self.shown("svg")), 5)
-        self.assertEqual(self.evaluate("getComputedStyle(document.querySelector('figure')).breakInside"), "avoid")
-        self.assertLessEqual(self.evaluate("document.documentElement.scrollWidth"), 700)
-        pdf = base64.b64decode(self.browser.execute_cdp_cmd("Page.printToPDF", {})["data"])
-        self.assertTrue(pdf.startswith(b"%PDF"))
+            self.show(width)
+            whole, left, right = self.evaluate(measure)
+            self.assertLessEqual(max(whole, right), width)
+            self.assertGreaterEqual(left, 0)
 
     def test_filters_hide_lines_names_rows_and_whole_charts(self):
         self.assertEqual(self.texts("legend"), ["Operation", "Variant", "Machine"])
@@ -201,16 +140,6 @@ class ReportTest(PageTest):
         self.box("Some Card").click()
         self.assertEqual([line.text.split()[-1] for line in self.shown("#scan_time .legend li")], ["cpu"])
 
-    def test_filters_work_by_key(self):
-        from selenium.webdriver import ActionChains, Keys
-
-        self.browser.execute_script("document.querySelector('nav li:last-child a').focus()")
-        ActionChains(self.browser).send_keys(Keys.TAB, Keys.SPACE).perform()
-        self.assertFalse(self.box("row-sum").is_selected())
-        self.assertEqual(self.shown("#row_sums"), [])
-        ActionChains(self.browser).send_keys(Keys.SPACE).perform()
-        self.assertEqual(len(self.shown("#row_sums")), 1)
-
     def test_a_point_tells_the_numbers_of_the_csv(self):
         with (self.folder / "sweep.csv").open(newline="") as file:
             (cub,) = [row for row in csv.DictReader(file) if row["variant"] == "cub" and row["n"] == str(1 << 28)]
@@ -220,15 +149,8 @@ class ReportTest(PageTest):
                                    f"{cub['percent_of_copy']} % of a copy")
         self.assertIn(f"cub, {(1 << 28) - 3}: ", tips[41])
 
-    def test_a_bar_tells_its_numbers(self):
-        tip = self.find("#row_sums svg [data-variant=adaptive] title")[0].get_attribute("textContent")
-        self.assertIn("adaptive, 2048 × 2048: 9.000 µs", tip)
-
-    def test_the_table_has_all_numbers_and_opens_by_key(self):
-        from selenium.webdriver.common.keys import Keys
-
-        (summary,) = self.find("#scan_time summary")
-        summary.send_keys(Keys.ENTER)
+    def test_the_table_has_all_numbers(self):
+        self.find("#scan_time summary")[0].click()
         rows = self.find("#scan_time tr")
         self.assertTrue(rows[0].is_displayed())
         self.assertEqual(len(rows), 1 + len(sample_data.scans()))
@@ -243,9 +165,7 @@ class OwnReportTest(PageTest):
         files = [cls.folder / "my own.csv", cls.folder / "theirs.csv"]
         for file, gpu in zip(files, ("Card <\"A\\B\">", "Card B")):
             rows = [row | {"gpu": gpu, "noise_percent": "2.5", "enqueue_us": "4.125"} for row in sample_data.scans()]
-            cpu = [row | {"cpu": "Some Processor"} for row in rows if row["variant"] == "cpu"]
-            sample_data.write_csv(file, [*cpu, *(row for row in rows if row["variant"] != "cpu")],
-                                  sample_data.NEW_COLUMNS)
+            sample_data.write_csv(file, rows)
         return files
 
     def test_the_header_names_the_machines(self):

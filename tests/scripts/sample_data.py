@@ -12,8 +12,8 @@ SCRIPTS = ROOT / "scripts"
 sys.path.insert(0, str(SCRIPTS))
 
 COLUMNS = ("gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
-           "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape").split(",")
-NEW_COLUMNS = (*COLUMNS, "cpu", "noise_percent", "enqueue_us")  # early files lack them
+           "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu,noise_percent,"
+           "enqueue_us").split(",")
 COPY_SPEED = 4000  # GB/s
 SCANS = {"cpu": 1e-3, "naive": 2e-4, "single-pass": 2e-5, "cub": 3e-5}  # microseconds per element
 
@@ -24,7 +24,8 @@ def row(operation, variant, n, us, **others):
     bandwidth = 8 * n / us / 1000
     on_gpu = not variant.startswith("cpu")
     values = {"gpu": "Some Card", "driver": "13.1", "toolkit": "13.0", "commit": "0123456789",
-              "operation": operation, "variant": variant, "type": "int32", "n": n, "input": "mod:50", "mode": "cold" if on_gpu else "batched", "trials": 15,
+              "operation": operation, "variant": variant, "type": "int32", "n": n, "input": "mod:50",
+              "mode": "cold" if on_gpu else "batched", "trials": 15, "cpu": "" if on_gpu else "Some Processor",
               "median_us": f"{us:.3f}", "min_us": f"{0.9 * us:.3f}", "max_us": f"{1.25 * us:.3f}", "bytes": 8 * n,
               "gbps": f"{bandwidth:.3f}",
               "percent_of_copy": f"{100 * bandwidth / COPY_SPEED:.3f}" if on_gpu else "", "verified": "true"}

@@ -1,4 +1,4 @@
-// A small run of one algorithm in the simulator, to be traced. scripts/explore.py makes docs/explore.html of the
+// A small run of one algorithm in the simulator, to be traced. explore.py makes docs/explore.html of the
 // traces.
 //
 //   STREAM_COMPACTION_SIMULATOR=trace=FILE explore_run ALGORITHM < numbers
