@@ -58,7 +58,9 @@ under() {
 sanitize() {
     local tool process check checks=() tools status=0 processes=${PROCESSES:-4}
     read -ra tools <<<"${TOOLS:-memcheck racecheck initcheck synccheck}"
-    [ $# -gt 0 ] || set -- build/release/tests/{device_layer,device_count,runs,segments,top_k}_tests
+    [ $# -gt 0 ] || set -- $(for file in tests/{device,primitives}/*_test.cu; do
+        find build/release/tests -name "$(basename "$file" .cu)s"
+    done)
     for tool in "${tools[@]}"; do
         for ((process = 0; process < processes; ++process)); do
             under "$tool" "$process" "$@" >"$logs/$tool.$process.part" 2>&1 &

@@ -7,7 +7,7 @@
 #include "stream_compaction/runtime/card_table.h"
 
 /// How the adaptive row sum divides a matrix among threads. The plan is a pure function of the matrix's shape and the
-/// card, so it can be tested without a card. The thresholds are measured (scripts/tune.sh, tune_row_sums.csv).
+/// card, so it can be tested without a card. The thresholds are measured (scripts/tune.sh).
 namespace StreamCompaction::RowSum {
 
 /// A row-major matrix: `cols` elements in each row, and `pitch` elements from the beginning of one row to the next.

@@ -50,7 +50,7 @@ struct Card {
 };
 
 /// The kinds of cards, smallest first. A card is of the last kind for which it has enough multiprocessors. To add a
-/// kind, add the row that scripts/card_row.py finds in what scripts/tune.sh has measured there.
+/// kind, add a row with the limits at which the times of scripts/tune.sh cross there.
 inline constexpr Card cards[] = {
     // H200 and H100 (132 multiprocessors). No smaller card has been measured, so smaller cards use these limits, too.
     {.multiprocessors = 0,
