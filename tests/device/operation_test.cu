@@ -309,7 +309,7 @@ TEST_P(OperationTest, RefusesBadArguments) {
 
 INSTANTIATE_TEST_SUITE_P(Device, OperationTest,
                          testing::ValuesIn(joined(naiveOperations(), efficientOperations(), sharedMemOperations(),
-                                                  singlePassOperations(), radixOperations(), thrustOperations()
+                                                  fastOperations(), thrustOperations()
 #if !defined(STREAM_COMPACTION_SIMULATED)
                                                                                                  ,
                                                   cubOperations()

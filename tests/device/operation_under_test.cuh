@@ -85,8 +85,7 @@ template <typename Op>
 [[nodiscard]] std::vector<AnyOperation> naiveOperations();
 [[nodiscard]] std::vector<AnyOperation> efficientOperations();
 [[nodiscard]] std::vector<AnyOperation> sharedMemOperations();
-[[nodiscard]] std::vector<AnyOperation> singlePassOperations();
-[[nodiscard]] std::vector<AnyOperation> radixOperations();
+[[nodiscard]] std::vector<AnyOperation> fastOperations();
 [[nodiscard]] std::vector<AnyOperation> thrustOperations();
 [[nodiscard]] std::vector<AnyOperation> cubOperations();
 

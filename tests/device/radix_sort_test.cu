@@ -11,9 +11,6 @@
 #endif
 
 namespace StreamCompaction::Testing {
-
-std::vector<AnyOperation> radixOperations() { return withEveryType<Radix::Sort>("radix_sort", Kind::Sort); }
-
 namespace {
 
 /// One size per algorithm that a sort may choose, and sizes at the borders between them. If the run is quick, one size

@@ -10,12 +10,6 @@
 #include "stream_compaction/single_pass.cuh"
 
 namespace StreamCompaction::Testing {
-
-std::vector<AnyOperation> singlePassOperations() {
-    return joined(withEveryType<SinglePass::Scan>("single_pass_scan", Kind::Scan),
-                  withEveryType<SinglePass::Compact>("single_pass_compact", Kind::Compact));
-}
-
 namespace {
 
 using SinglePass::Scan;
