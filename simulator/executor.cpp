@@ -730,7 +730,8 @@ Run* Machine::beginnable() {
         occupied += static_cast<double>(run->begun - run->ended) / run->residentBlocks();
     }
     for (const auto& run : runs_) {
-        if (run->mayBegin() && (run->grid.isTogether || occupied + 1.0 / run->residentBlocks() <= 1 + 1e-9)) {
+        if (run->mayBegin() && ((run->grid.isTogether && run->grid.blocks <= run->residentBlocks()) ||
+                                occupied + 1.0 / run->residentBlocks() <= 1 + 1e-9)) {
             return run.get();
         }
     }

@@ -596,10 +596,12 @@ cudaError_t launch(const cudaLaunchConfig_t& config, std::function<void()> threa
         (grid.isEarly && !isAtLeast(90))) {
         return failed(cudaErrorInvalidConfiguration);
     }
-    if (grid.isTogether && grid.blocks > Simulator::card().residentBlocks(threads, grid.sharedBytes)) {
+    SimulatedStream& stream = at(config.stream);
+    // CUDA does not ask while a stream is captured: the graph then waits for ever.
+    if (grid.isTogether && stream.capture.graph == nullptr &&
+        grid.blocks > Simulator::card().residentBlocks(threads, grid.sharedBytes)) {
         return failed(clusterBlocks > 0 ? cudaErrorInvalidClusterSize : cudaErrorCooperativeLaunchTooLarge);
     }
-    SimulatedStream& stream = at(config.stream);
     if (stream.device != currentDevice) {
         return failed(cudaErrorInvalidResourceHandle);
     }
@@ -923,6 +925,11 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
         return failed(cudaErrorInvalidValue);
     }
     at(stream).capture = {graph, *indices};
+    return cudaSuccess;
+}
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* status) {
+    const Guard guard;
+    *status = at(stream).capture.graph == nullptr ? cudaStreamCaptureStatusNone : cudaStreamCaptureStatusActive;
     return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {

@@ -1,5 +1,9 @@
 #include "stream_compaction/runtime/launch.cuh"
 
+#if !defined(STREAM_COMPACTION_SIMULATED)
+#include <cudaTypedefs.h>
+#endif
+
 #include <stdexcept>
 #include <string>
 
@@ -45,10 +49,58 @@ LaunchConfig::LaunchConfig(const void* kernel, std::string_view name, const Laun
     }
 }
 
+namespace {
+
+#if defined(STREAM_COMPACTION_SIMULATED)
+unsigned multiprocessorsOf(cudaStream_t) { return static_cast<unsigned>(Simulator::card().available); }
+#else
+/// A function of the driver since the version; null if the driver is older.
+template <typename Function>
+Function driverFunction(const char* name, unsigned version) {
+    void* function = nullptr;
+    cudaDriverEntryPointQueryResult found{};
+    Common::checkCUDAError(cudaGetDriverEntryPointByVersion(name, &function, version, cudaEnableDefault, &found), name);
+    return reinterpret_cast<Function>(function);
+}
+
+/// The multiprocessors that run the kernels of a stream: in a green context (CUDA 12.4) fewer than the card has.
+unsigned multiprocessorsOf(cudaStream_t stream) {
+    static const auto contextOf = driverFunction<PFN_cuStreamGetCtx_v9020>("cuStreamGetCtx", 9020);
+    static const auto resourceOf = driverFunction<PFN_cuCtxGetDevResource_v12040>("cuCtxGetDevResource", 12040);
+    CUcontext context{};
+    CUdevResource resource{};
+    if (resourceOf == nullptr || contextOf(stream, &context) != CUDA_SUCCESS ||
+        resourceOf(context, &resource, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS) {
+        return currentDevice().multiprocessors;
+    }
+    return resource.sm.smCount;
+}
+#endif
+
+bool beginsTogether(Begin begin) { return begin == Begin::Cooperative || begin == Begin::Cluster; }
+
+}  // namespace
+
+bool wouldWaitForEver(const void* kernel, const LaunchShape& shape, cudaStream_t stream) {
+    if (!beginsTogether(shape.begin)) {
+        return false;
+    }
+    cudaStreamCaptureStatus capture{};
+    Common::checkCUDAError(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing", shape.where);
+    if (capture != cudaStreamCaptureStatusActive) {
+        return false;
+    }
+    const unsigned available = multiprocessorsOf(stream);
+    const KernelProperties properties = propertiesOnCurrentDevice(kernel, shape.threads, shape.sharedBytes);
+    return available < currentDevice().multiprocessors &&
+           (shape.begin == Begin::Cluster ||
+            shape.blocks > std::size_t{available} * static_cast<unsigned>(properties.blocksPerMultiprocessor));
+}
+
 bool isRefusal(cudaError_t status, Begin begin) {
-    const bool isTogether = begin == Begin::Cooperative || begin == Begin::Cluster;
-    return isTogether && (status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorInvalidClusterSize ||
-                          status == cudaErrorLaunchOutOfResources || status == cudaErrorNotSupported);
+    return beginsTogether(begin) &&
+           (status == cudaErrorCooperativeLaunchTooLarge || status == cudaErrorInvalidClusterSize ||
+            status == cudaErrorLaunchOutOfResources || status == cudaErrorNotSupported);
 }
 
 }  // namespace StreamCompaction

@@ -90,6 +90,10 @@ class LaunchConfig {
     cudaLaunchConfig_t config_{};
 };
 
+/// Whether the launch would be captured into a graph that never ends. While a stream is captured, CUDA does not ask
+/// whether its green context holds all blocks at once.
+[[nodiscard]] bool wouldWaitForEver(const void* kernel, const LaunchShape& shape, cudaStream_t stream);
+
 /// Whether the status of a launch says that the card cannot hold all its blocks at once.
 [[nodiscard]] bool isRefusal(cudaError_t status, Begin begin);
 
@@ -109,10 +113,12 @@ void launch(const LaunchShape& shape, cudaStream_t stream, Arguments... argument
 
 /// The same for blocks that are to begin all at once. Returns false if the card refuses that: under MPS and in a green
 /// context it has fewer multiprocessors than it says. The caller then takes another way, or fewer blocks. CUDA
-/// remembers only the last error, so one that was left behind before is lost in that case. Not tried while a stream is
-/// captured.
+/// remembers only the last error, so one that was left behind before is lost in that case.
 template <auto kernel, typename... Arguments>
 [[nodiscard]] bool tryLaunch(const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
+    if (wouldWaitForEver(reinterpret_cast<const void*>(kernel), shape, stream)) {
+        return false;
+    }
     const cudaError_t status = enqueueKernel<kernel>(shape, stream, arguments...);
     if (isRefusal(status, shape.begin)) {
         cudaGetLastError();  // clears the error, because the caller goes on
