@@ -33,7 +33,7 @@ void addFileOption(CLI::App& app, const std::string& name, std::optional<std::fi
 
 /// Empty for all.
 [[nodiscard]] std::optional<int> parseGpus(std::string_view text) {
-    return text == everyGpu ? std::nullopt : std::optional(parseNumber(text, 1, mostGpus));
+    return text == "all" ? std::nullopt : std::optional(parseNumber(text, 1, mostGpus));
 }
 
 /// In the order given, without duplicates.
@@ -59,7 +59,7 @@ template <typename Value>
 
 /// `all` stands for every operation.
 [[nodiscard]] std::vector<Operation> parseOperations(const std::vector<std::string>& names) {
-    if (std::ranges::find(names, everyOperation) != names.end()) {
+    if (std::ranges::find(names, "all") != names.end()) {
         return {allOperations.begin(), allOperations.end()};
     }
     return parseEach(names, parseOperation);
@@ -76,16 +76,23 @@ void addSizes(Options& options, const std::vector<std::size_t>& sizes) {
     });
 }
 
+/// Whether both names refer to the same file. The file need not exist.
+[[nodiscard]] bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(a, b, ignored) || std::filesystem::absolute(a, ignored).lexically_normal() ==
+                                                             std::filesystem::absolute(b, ignored).lexically_normal();
+}
+
 /// Throws UsageError for options that contradict one another.
 void requireConsistent(const Options& options) {
-    const std::array files{options.csv, options.samples, options.json, options.markdown, options.trace};
+    const std::array files{options.csv, options.samples, options.trace};
     for (const auto& file : files) {
         const auto isSame = [&file](const auto& other) { return other && isSameFile(*other, *file); };
         if (file && isSame(options.utf8File)) {
             throw UsageError(fmt::format("--utf8-file: {} is an input and cannot be written to", file->string()));
         }
         if (file && std::ranges::count_if(files, isSame) > 1) {
-            throw UsageError(fmt::format("only one of --csv, --samples, --json, --markdown and --trace can go to {}",
+            throw UsageError(fmt::format("only one of --csv, --samples and --trace can go to {}",
                                          file == standardOutput ? "standard output" : file->string()));
         }
     }
@@ -103,7 +110,7 @@ void requireConsistent(const Options& options) {
         throw UsageError("--device: --gpus counts from device 0; CUDA_VISIBLE_DEVICES can choose other ones");
     }
     if (options.list && writesFiles(options)) {
-        throw UsageError("--list: measures nothing; leave out --csv, --samples, --json, --markdown");
+        throw UsageError("--list: measures nothing; leave out --csv and --samples");
     }
     const auto isInLadder = [](Operation operation) { return std::ranges::find(ladder, operation) != ladder.end(); };
     if (options.classic &&
@@ -111,8 +118,7 @@ void requireConsistent(const Options& options) {
         throw UsageError("--classic: the course's program has only scans, compactions and sorts of int32");
     }
     if (options.profile && writesFiles(options)) {
-        throw UsageError(
-            "--profile: times under a profiler are not worth keeping; leave out --csv, --samples, --json, --markdown");
+        throw UsageError("--profile: times under a profiler are not worth keeping; leave out --csv and --samples");
     }
 }
 
@@ -123,7 +129,7 @@ const std::array<std::pair<const char*, std::vector<const char*>>, 4> optionGrou
     {"How to measure",
      {"--mode", "--trials", "--warmup", "--max-noise", "--time-budget", "--block-size", "--device", "--gpus",
       "--gpu-memory", "--card", "--trace", "--profile"}},
-    {"Where results go", {"--csv", "--samples", "--json", "--markdown", "--resume", "--classic"}},
+    {"Where results go", {"--csv", "--samples", "--resume", "--classic"}},
 }};
 
 /// Options of a card that a simulated build refuses, or options of the simulator that other builds refuse.
@@ -159,10 +165,7 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     bool& version = readings.version;
     app.name("stream_compaction_test");
     app.description("Runs every implementation of every operation, checks each result and prints how long it took.\n");
-    app.footer(
-        "`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.\n"
-        "`stream_compaction_test completions bash|zsh|fish` prints the completions of a\n"
-        "shell, and `stream_compaction_test man` the man page.");
+    app.footer("`stream_compaction_test compare OLD NEW` compares two runs; see compare --help.");
     const std::string defaults = fmt::format("{}", fmt::join(options.sizes, ","));
     addListOption(
         app, "--size", "N",
@@ -261,12 +264,9 @@ void addRunOptions(CLI::App& app, Readings& readings, bool simulated) {
     addFileOption(app, "--samples", options.samples,
                   "Append the time of every trial to this file, one line of JSON per measurement; or -.\n"
                   "compare reads it");
-    addFileOption(app, "--json", options.json,
-                  "Write the measurements and a description of the machine to this file, or -");
-    addFileOption(app, "--markdown", options.markdown, "Write the closing table to this file, or -");
     addFlag(app, "--resume", options.resume,
             "Skip measurements already in the CSV (same GPU, processor and commit, no fewer "
-            "trials; the seed is ignored); --json and --markdown have them");
+            "trials; the seed is ignored)");
     addFlag(app, "--profile", options.profile,
             "For profilers (ncu --profile-from-start off): collect one run of each variant, in "
             "an NVTX range OPERATION/VARIANT/N");
@@ -291,25 +291,18 @@ void addCompareOptions(CLI::App& app, CompareOptions& options) {
     app.description(
         "Compares what two runs have measured, by a rank test over their trials. Says faster, slower or cannot tell.\n"
         "The exit status is 1 if something got slower or wrong, 2 if a file is broken or the files have nothing in "
-        "common. Files of --samples and --json have all trials; of a CSV only changes of the whole range count.\n");
-    app.add_option("OLD", options.before, "What --samples, --json or --csv wrote before")->type_name("")->required();
+        "common. Files of --samples have all trials; of a CSV only changes of the whole range count.\n");
+    app.add_option("OLD", options.before, "What --samples or --csv wrote before")->type_name("")->required();
     app.add_option("NEW", options.after, "And after")->type_name("")->required();
     addTextOption(
         app, "--threshold", "PERCENT",
         [&options](const std::string& text) { options.threshold = parsePercentage(text); },
         "Changes that are smaller do not count [5%]");
-    addFileOption(app, "--markdown", options.markdown, "Write the table to this file, or -");
 }
 
 }  // namespace
 
-bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b) {
-    std::error_code ignored;
-    return std::filesystem::equivalent(a, b, ignored) || std::filesystem::absolute(a, ignored).lexically_normal() ==
-                                                             std::filesystem::absolute(b, ignored).lexically_normal();
-}
-
-bool writesFiles(const Options& options) { return options.csv || options.samples || options.json || options.markdown; }
+bool writesFiles(const Options& options) { return options.csv || options.samples; }
 
 Options parseOptions(std::span<const char* const> arguments, std::vector<std::size_t> defaultSizes, bool simulated) {
     Readings readings;
@@ -360,27 +353,7 @@ CompareOptions parseCompareOptions(std::span<const char* const> arguments) {
     CLI::App app;
     addCompareOptions(app, options);
     options.information = parseCommandLine(app, arguments);
-    for (const auto& compared : {options.before, options.after}) {
-        if (options.markdown && isSameFile(compared, *options.markdown)) {
-            throw UsageError(fmt::format("--markdown: {} is to be read and cannot be written to", compared.string()));
-        }
-    }
     return options;
-}
-
-CommandDescription describeRun(std::vector<std::size_t> defaultSizes, bool simulated) {
-    Readings readings;
-    readings.options.sizes = std::move(defaultSizes);
-    CLI::App app;
-    addRunOptions(app, readings, simulated);
-    return describe(app);
-}
-
-CommandDescription describeComparison() {
-    CompareOptions options;
-    CLI::App app;
-    addCompareOptions(app, options);
-    return describe(app);
 }
 
 }  // namespace Bench

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/description.h"
 #include "cli/nearest_names.h"
 #include "cli/values.h"
+#include "cli/wrapped.h"
 
 /// Helpers on top of CLI11 for the options of this program's commands.
 namespace Bench {
@@ -83,25 +83,6 @@ CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& va
 }
 
 inline void addHelp(CLI::App& app) { app.set_help_flag("-h,--help", "Print this and stop"); }
-
-/// What --help says of the app and of its options.
-[[nodiscard]] inline CommandDescription describe(CLI::App& app) {
-    constexpr std::size_t oneLine = std::numeric_limits<std::size_t>::max();
-    addHelp(app);
-    CommandDescription command{app.get_name(), wrapped(app.get_description(), oneLine)};
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->get_group().empty()) {
-            continue;  // hidden
-        }
-        (option->get_positional() ? command.arguments : command.options)
-            .push_back({.name = option->get_name(option->get_positional()),
-                        .placeholder = option->get_type_name(),
-                        .description = wrapped(option->get_description(), oneLine),
-                        .group = option->get_group(),
-                        .takesList = option->get_delimiter() == ','});
-    }
-    return command;
-}
 
 /// `did you mean --size? ` if an argument that the app did not take is similar to one of its options; else empty.
 [[nodiscard]] inline std::string nearestOption(const CLI::App& app) {

@@ -326,6 +326,15 @@ template <typename T>
 
 constexpr std::string_view otherElements = "the elements are not those of the input";
 
+/// The first element, of those from `begin` on, that a sort of `in` should not have left there.
+template <typename T>
+[[nodiscard]] Finding mismatchOfSort(std::span<const T> in, std::span<const T> got, std::size_t begin) {
+    Array<T> expected(in.begin(), in.end());
+    std::sort(expected.begin(), expected.end());
+    const auto [e, g] = std::ranges::mismatch(expected, got);
+    return e == expected.end() ? std::nullopt : Finding(mismatchAt(begin + (e - expected.begin()), *e, *g));
+}
+
 template <typename T>
 class Sort final : public SortProblem<T> {
   public:
@@ -359,10 +368,7 @@ class Sort final : public SortProblem<T> {
         if (!this->world().isAlone()) {
             return descent ? descent : Finding(otherElements);
         }
-        Array<T> expected(this->input().begin(), this->input().end());
-        std::sort(expected.begin(), expected.end());
-        const auto [e, g] = std::ranges::mismatch(expected, got);
-        return e != expected.end() ? Finding(mismatchAt(e - expected.begin(), *e, *g)) : std::nullopt;
+        return mismatchOfSort<T>(this->input(), got, 0);
     }
 
   private:
@@ -598,12 +604,8 @@ class SegmentedSort final : public SegmentedSortProblem<T> {
             return wrong;
         }
         return segments_.firstFinding([&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
-            const std::span<const T> segment = this->input().subspan(begin, end - begin);
-            std::vector<T> expected(segment.begin(), segment.end());
-            std::ranges::sort(expected);
-            const std::span<const T> gotHere = std::span(got).subspan(begin, end - begin);
-            const auto [e, g] = std::ranges::mismatch(expected, gotHere);
-            return e == expected.end() ? std::nullopt : Finding(mismatchAt(begin + (e - expected.begin()), *e, *g));
+            return mismatchOfSort<T>(this->input().subspan(begin, end - begin),
+                                     std::span(got).subspan(begin, end - begin), begin);
         });
     }
 
@@ -848,10 +850,21 @@ class Histogram final : public HistogramProblem<T, bins> {
 
 template <typename T>
 std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input, std::span<const Part> parts) {
-    if constexpr (std::is_integral_v<T>) {
+    // Only for the types that have variants, because each lengthens the build.
+    if constexpr (std::is_same_v<T, float>) {
+        if (operation == Operation::ScanSquares) {
+            return problemsOfKind<Scan<T, Square>>(std::move(input), parts);
+        }
+    }
+    if constexpr (std::is_same_v<T, std::int32_t>) {
         if (operation == Operation::MultiPartition) {
             return problemsOfKind<MultiPartition<T>>(std::move(input), parts);
         }
+        if (operation == Operation::CompactFlagged) {
+            return problemsOfKind<CompactFlagged<T>>(std::move(input), parts);
+        }
+    }
+    if constexpr (std::is_integral_v<T> && sizeof(T) >= sizeof(std::int32_t)) {
         if (operation == Operation::SegmentedScan) {
             return problemsOfKind<SegmentedScan<T>>(std::move(input), parts);
         }
@@ -870,12 +883,8 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
     switch (operation) {
         case Operation::Scan:
             return problemsOfKind<Scan<T>>(std::move(input), parts);
-        case Operation::ScanSquares:
-            return problemsOfKind<Scan<T, Square>>(std::move(input), parts);
         case Operation::Compact:
             return problemsOfKind<Compact<T>>(std::move(input), parts);
-        case Operation::CompactFlagged:
-            return problemsOfKind<CompactFlagged<T>>(std::move(input), parts);
         case Operation::Partition:
             return problemsOfKind<Partition<T>>(std::move(input), parts);
         case Operation::Sort:

@@ -190,16 +190,6 @@ TEST(Compare, PairsWhatIsTheSameInEverything) {
     EXPECT_EQ(compare(std::vector{before}, std::vector{sameButLater}, 0.05).changes.size(), 1u);
 }
 
-TEST(Compare, TellsNumbersOfGpusApart) {
-    std::vector<Row> rows{row("distributed", 100), row("distributed", 50)};
-    rows[0].gpus = 2;
-    rows[1].gpus = 4;
-    EXPECT_EQ(compare(rows, rows, 0.05).changes.size(), 2u);
-    const Comparison comparison = compare(std::vector{rows[0]}, std::vector{rows[1]}, 0.05);
-    EXPECT_TRUE(comparison.changes.empty());
-    EXPECT_EQ(comparison.onlyBefore.at(0).reason, "the other file has gpus 4");
-}
-
 TEST(Compare, TellsProcessorsApartWhereBothFilesNameThem) {
     std::vector<Row> before{row("cpu", 100), row("cpu", 200)};
     before[0].cpu = "Slow";
@@ -299,33 +289,6 @@ TEST_F(CompareFiles, MayHaveSamples) {
     EXPECT_EQ(run({old, samples}), 1);
 }
 
-TEST_F(CompareFiles, WriteMarkdown) {
-    const std::string before = file("before.csv", {row("a", 100)});
-    EXPECT_EQ(run({before, before, "--markdown", "-"}), 0);
-    EXPECT_THAT(out_.str(), testing::StartsWith("| operation | variant |"));
-    EXPECT_THAT(out_.str(), Not(HasSubstr("compared")));
-
-    const auto markdown = folder_ / "table.md";
-    EXPECT_EQ(run({before, before, "--markdown", markdown.string()}), 0);
-    std::ifstream written(markdown);
-    std::string line;
-    std::getline(written, line);
-    EXPECT_THAT(line, testing::StartsWith("| operation | variant |"));
-
-    EXPECT_EQ(run({before, before, "--markdown", markdown.string()}), 0);
-    std::ofstream(markdown) << "my notes";
-    EXPECT_THROW((void)run({before, before, "--markdown", markdown.string()}), UsageError);
-}
-
-TEST_F(CompareFiles, AreNotWrittenTo) {
-    const std::string before = file("before.csv", {row("a", 100)});
-    const std::string after = file("after.csv", {row("a", 100)});
-    for (const std::string& compared : {before, after}) {
-        EXPECT_THROW((void)run({before, after, "--markdown", compared}), UsageError);
-        EXPECT_EQ(readCsv(compared).rows.size(), 1u);
-    }
-}
-
 TEST_F(CompareFiles, RefuseWhatIsNoRun) {
     const std::string good = file("good.csv", {row("a", 100)});
     const std::string broken = file("broken.csv", {row("a", 100)});
@@ -345,41 +308,6 @@ TEST_F(CompareFiles, RefuseWhatIsNoRun) {
         testing::ThrowsMessage<UsageError>("--threshold: expected a percentage such as 2%, got '5'"));
 }
 
-TEST_F(CompareFiles, RefuseWhatIsBrokenInOneLine) {
-    const std::string good = file("good.csv", {row("a", 100)});
-    const std::string broken = (folder_ / "broken").string();
-    Row negative = row("a", 100);
-    negative.samplesUs[3] = -1;
-    const std::pair<std::string, std::string> cases[] = {
-        {"", " is empty"},
-        {"my notes\n", " is no file of measurements"},
-        {jsonLine(row("a", 100)).substr(0, 200), ": line 1 breaks off or is no JSON"},
-        {jsonLine(negative), ": measurement 1 has a trial of -1 us"},
-    };
-    for (const auto& [text, message] : cases) {
-        std::ofstream(broken) << text;
-        EXPECT_THAT([&] { (void)run({good, broken}); }, testing::ThrowsMessage<UsageError>(broken + message));
-    }
-    EXPECT_THAT(
-        [&] {
-            (void)run({good, folder_.string()});
-        },
-        testing::ThrowsMessage<UsageError>("cannot read " + folder_.string()));
-}
-
-TEST_F(CompareFiles, RefuseTimesThatNothingCanHaveTaken) {
-    const std::string good = file("good.csv", {row("a", 100)});
-    for (const std::optional<double> us : std::initializer_list<std::optional<double>>{
-             std::nullopt, 0, -1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-        for (const auto time : {&Row::medianUs, &Row::minUs, &Row::maxUs}) {
-            Row nonsense = row("a", 100);
-            nonsense.*time = us;
-            std::filesystem::remove(folder_ / "nonsense.csv");
-            EXPECT_THROW((void)run({good, file("nonsense.csv", {nonsense})}), UsageError) << csvLine(nonsense);
-        }
-    }
-}
-
 TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
     const std::string some = file("some.csv", {row("a", 100)});
     Row onOtherCard = row("a", 100);
@@ -392,11 +320,6 @@ TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
             HasSubstr("have no row in common; of scan a, the other file has gpu Other")));
     EXPECT_THROW((void)run({some, file("b.csv", {row("b", 100)})}), UsageError);
     EXPECT_THROW((void)run({some, file("none.csv", {})}), UsageError);
-}
-
-TEST_F(CompareFiles, AnswerHelp) {
-    EXPECT_EQ(run({"--help"}), 0);
-    EXPECT_THAT(out_.str(), HasSubstr("--threshold"));
 }
 
 }  // namespace

@@ -45,42 +45,10 @@ TEST(MakeInput, HasTheSameValuesOnEveryPlatform) {
     EXPECT_THAT(makeInput<int>({Kind::RandomBits}, 8, 42), ElementsAre(1, 0, 0, 0, 0, 1, 0, 1));
 }
 
-TEST(MakeInput, FollowsThePattern) {
-    EXPECT_THAT(makeInput<int>({Kind::Zeros}, 3, 42), ElementsAre(0, 0, 0));
-    EXPECT_THAT(makeInput<int>({Kind::Ones}, 3, 42), ElementsAre(1, 1, 1));
-    EXPECT_THAT(makeInput<int>({Kind::Ascending}, 4, 42), ElementsAre(0, 1, 2, 3));
-    EXPECT_THAT(makeInput<int>({Kind::Descending}, 4, 42), ElementsAre(3, 2, 1, 0));
-}
-
 TEST(MakeInput, KeepsItsFirstElementsWhenItGrows) {
     const auto whole = makeInput<int>({Kind::Uniform}, 1000, 7);
     const auto start = makeInput<int>({Kind::Uniform}, 997, 7);
     EXPECT_TRUE(std::equal(start.begin(), start.end(), whole.begin()));
-}
-
-TEST(MakeInput, DependsOnTheSeed) {
-    EXPECT_NE(makeInput<int>({Kind::Uniform}, 100, 1), makeInput<int>({Kind::Uniform}, 100, 2));
-}
-
-TEST(MakeInput, CoversTheWholeRange) {
-    constexpr int quarter = std::numeric_limits<int>::max() / 2;
-    const auto uniform = makeInput<int>({Kind::Uniform}, 10000, 42);
-    EXPECT_THAT(uniform, Contains(Lt(-quarter)));
-    EXPECT_THAT(uniform, Contains(Gt(quarter)));
-
-    const auto modulo = makeInput<int>({Kind::Modulo, 4}, 10000, 42);
-    EXPECT_THAT(modulo, Each(testing::AllOf(testing::Ge(0), Lt(4))));
-    const auto zeros = std::ranges::count(modulo, 0);
-    EXPECT_NEAR(static_cast<double>(zeros), 2500, 200);
-
-    EXPECT_THAT(makeInput<int>({Kind::Modulo, 1}, 100, 42), Each(0));
-}
-
-TEST(MakeInput, CastsToEveryType) {
-    EXPECT_THAT(makeInput<std::int8_t>({Kind::Modulo, 50}, 4, 42), ElementsAre(2, 7, 43, 21));
-    EXPECT_THAT(makeInput<std::int64_t>({Kind::Modulo, 50}, 4, 42), ElementsAre(2, 7, 43, 21));
-    EXPECT_THAT(makeInput<float>({Kind::Modulo, 50}, 4, 42), ElementsAre(2, 7, 43, 21));
-    EXPECT_THAT(makeInput<double>({Kind::Ascending}, 3, 42), ElementsAre(0, 1, 2));
 }
 
 TEST(MakeInput, CoversTheWholeRangeOfEveryType) {
@@ -172,11 +140,6 @@ TEST(MakeInput, FollowsZipfsLaw) {
     }
 }
 
-TEST(MakeInput, MayBeEmpty) {
-    EXPECT_TRUE(makeInput<int>({Kind::Uniform}, 0, 42).empty());
-    EXPECT_TRUE(makeInput<int>({Kind::Descending}, 0, 42).empty());
-}
-
 TEST(ParseInputPattern, IsTheReverseOfToString) {
     for (const char* text :
          {"uniform", "zeros", "ones", "ascending", "descending", "mod:1", "mod:50", "mod:2147483647", "random-bits",
@@ -224,13 +187,6 @@ TEST(MakeText, IsWellFormedButWhereItIsNot) {
     }
 }
 
-TEST(MakeText, KeepsToItsScript) {
-    EXPECT_THAT(textOf<char32_t>({Kind::Ascii}, 1000), Each(AllOf(Ge(U'!'), Le(U'~'))));
-    EXPECT_THAT(textOf<char32_t>({Kind::Cyrillic}, 1000), Each(AllOf(Ge(char32_t{0x410}), Le(char32_t{0x44F}))));
-    EXPECT_THAT(textOf<char32_t>({Kind::Emoji}, 1000), Each(Ge(char32_t{0x1F300})));
-    EXPECT_THROW((void)textOf<char32_t>({Kind::Zeros}, 1), UsageError);
-}
-
 TEST(MakeText, IsTheSameForEveryLength) {
     const auto longText = textOf<std::uint8_t>({Kind::Mixed}, 200'000);
     const auto shortText = textOf<std::uint8_t>({Kind::Mixed}, 100'000);
@@ -268,8 +224,6 @@ TEST(ReadText, RepeatsAFile) {
     EXPECT_THROW((void)readText(path, 7), UsageError);
 }
 
-TEST(ReadText, RefusesAFolder) { EXPECT_THROW((void)readText(testing::TempDir(), 7), UsageError); }
-
 TEST(ReadText, ReadsNoMoreThanItNeeds) {
     const char* const endless = "/dev/zero";
     if (!std::filesystem::exists(endless)) {
@@ -285,7 +239,7 @@ TEST_P(TextProblemTest, IsSolvedByTheReference) {
     const auto [operation, pattern] = GetParam();
     const std::array<std::size_t, 2> sizes{300'000, 299'997};
     const auto variant = selectVariants(allVariants(), std::array{operation}, std::array{listedTypeOfText},
-                                        std::vector{std::string(serialCpuVariant)})
+                                        std::vector{std::string("cpu")})
                              .at(0);
     for (const auto& problem : makeTextProblems(operation, pattern, sizes, 42)) {
         const auto run = variant.prepare(*problem, {});

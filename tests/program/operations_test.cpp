@@ -73,13 +73,5 @@ TEST(RequireCheckable, RefusesMoreElementsThanOffsetsCount) {
     }
 }
 
-TEST(ParseOperation, KnowsEveryNameAndNoOther) {
-    for (const Operation operation : allOperations) {
-        EXPECT_EQ(parseOperation(name(operation)), operation);
-    }
-    EXPECT_THROW((void)parseOperation("scna"), UsageError);
-    EXPECT_THROW((void)parseOperation(""), UsageError);
-}
-
 }  // namespace
 }  // namespace Bench

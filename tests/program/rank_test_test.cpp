@@ -55,7 +55,5 @@ TEST(RankTest, KnowsDisjointSets) {
     EXPECT_EQ(rankTestOfDisjointSets(0, 15), 1);
 }
 
-TEST(RankTest, KnowsNothingOfNoSamples) { EXPECT_EQ(rankTest({}, std::vector{1.0}), 1); }
-
 }  // namespace
 }  // namespace Bench

@@ -40,21 +40,6 @@ TEST(InterruptGuard, NotesAnInterruptSinceItWasMade) {
     EXPECT_EQ(handled, 0);
 }
 
-TEST(InterruptGuard, LeavesTheNextOnesToWhoeverHadThemBefore) {
-    const Disposition disposition(handle);
-    handled = 0;
-    { const InterruptGuard guard; }
-    std::raise(SIGINT);
-    EXPECT_EQ(handled, 1);
-}
-
-TEST(InterruptGuard, LetsInterruptsBeIgnoredWhereTheyWere) {
-    const Disposition disposition(SIG_IGN);
-    const InterruptGuard guard;
-    std::raise(SIGINT);
-    EXPECT_FALSE(guard.interrupted());
-}
-
 TEST(InterruptGuardDeathTest, SaysWhatTheFirstInterruptDoesAndLetsTheSecondEndTheProgram) {
     EXPECT_DEATH(
         {
@@ -81,17 +66,6 @@ TEST(Progress, TellsHowFarARunIsAndHowLongItWillTake) {
     terminal.str("");
     progress.begin("scan cub 16");
     EXPECT_EQ(terminal.str(), "[2/3] scan cub 16, 40 s left");
-}
-
-TEST(Progress, TakesItsLineAway) {
-    std::ostringstream terminal;
-    Progress progress(&terminal, 80, 1, 1);
-    progress.begin("abc");
-    terminal.str("");
-    progress.clear();
-    EXPECT_EQ(terminal.str(), "\r         \r");
-    progress.clear();
-    EXPECT_EQ(terminal.str(), "\r         \r");
 }
 
 TEST(Progress, LeavesTheLastColumnFreeSoThatNoLineWraps) {
@@ -154,13 +128,6 @@ TEST(StandardErrorWidth, IsThatOfItsOwnTerminal) {
     EXPECT_EQ(standardOutputWidth(), before);
 }
 #endif
-
-TEST(Progress, IsSilentWithoutATerminal) {
-    Progress progress(nullptr, 80, 1, 1);
-    progress.begin("abc");
-    progress.end(1);
-    progress.clear();
-}
 
 TEST(FormatSeconds, TakesTheUnitThatFits) {
     EXPECT_EQ(formatSeconds(0.2), "0 s");

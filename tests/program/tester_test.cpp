@@ -65,7 +65,6 @@ TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     EXPECT_EQ(outcome.bytes, 32u);
     EXPECT_EQ(outcome.percentOfCopy(), 50);
     EXPECT_DOUBLE_EQ(outcome.gigabytesPerSecond(), 0.0032);
-    EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
 }
 
 TEST_F(TesterTest, FailsATimeThatCannotCoverTheWork) {
@@ -75,16 +74,6 @@ TEST_F(TesterTest, FailsATimeThatCannotCoverTheWork) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
     EXPECT_EQ(outcome.status, Status::Failed);
     EXPECT_EQ(outcome.reason, "10 us cannot be its time, because a copy of its bytes takes 41 us");
-}
-
-TEST_F(TesterTest, KnowsTheTimeToEnqueueAndTheClocks) {
-    log_->clocksMHz = {1900, 1800};
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
-    EXPECT_EQ(outcome.time.enqueueUs, 2);
-    EXPECT_EQ(outcome.clockBeforeMHz, 1900);
-    EXPECT_EQ(outcome.clockAfterMHz, 1800);
-    EXPECT_EQ(outcome.throttled, "");
-    EXPECT_THAT(log_->aheads, testing::ElementsAre(true));
 }
 
 TEST_F(TesterTest, RepeatsWhatALowClockHasSpoilt) {
@@ -151,12 +140,6 @@ TEST_F(TesterTest, RunsAVariantOnAsManyGpusAsTheRunUses) {
     EXPECT_EQ(reasonOn(1), "");
 }
 
-TEST_F(TesterTest, MarksTheTrialsAloneForProfilers) {
-    (void)run(Operation::Scan, Hardware::Gpu, scan);
-    EXPECT_THAT(log_->marked, testing::ElementsAre("scan/name/4", "scan/name/4", "scan/name/4"));
-    EXPECT_EQ(log_->profiled, 0);
-}
-
 TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     const Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
     const Outcome outcome =
@@ -168,13 +151,6 @@ TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
 }
 
-TEST_F(TesterTest, TakesTheStopwatchOfTheMode) {
-    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
-    measurement.mode = Mode::Batched;
-    EXPECT_EQ(Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).mode, Mode::Batched);
-    EXPECT_THAT(log_->modes, testing::ElementsAre(Mode::Batched));
-}
-
 TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
     const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
     EXPECT_EQ(outcome.status, Status::Passed);
@@ -183,12 +159,6 @@ TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
     EXPECT_EQ(outcome.time.trials, 3);
     EXPECT_EQ(outcome.bytes, 28u);
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
-}
-
-TEST_F(TesterTest, FailsAWrongResult) {
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, wrongScan);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "first mismatch at index 3: expected 4, got 5");
 }
 
 using FloatScan = ProblemOn<float, Array<float>>;
@@ -244,29 +214,10 @@ TEST_F(TesterTest, FailsAVariantThatWritesNothing) {
     EXPECT_EQ(outcome.reason, "first mismatch at index 0: expected 0, got -842150451");
 }
 
-TEST_F(TesterTest, FailsAWrongCount) {
-    const Outcome outcome = run(Operation::Compact, Hardware::Cpu, shortCompact);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "wrong count: expected 3 elements, got 2");
-}
-
-TEST_F(TesterTest, FailsAVariantThatThrows) {
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, throwingScan);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "launch failed");
-}
-
 TEST_F(TesterTest, SkipsAVariantThatRunsOutOfMemoryInsideTheCall) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, exhaustingScan);
     EXPECT_EQ(outcome.status, Status::Skipped);
     EXPECT_EQ(outcome.reason, "ran out of memory: it allocates inside the call");
-}
-
-TEST_F(TesterTest, SkipsAGpuVariantWithoutAGpu) {
-    access_ = {nullptr, "no CUDA device is visible", std::nullopt};
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
-    EXPECT_EQ(outcome.status, Status::Skipped);
-    EXPECT_EQ(outcome.reason, "no CUDA device is visible");
 }
 
 int simulatedRuns = 0;

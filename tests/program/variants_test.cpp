@@ -96,27 +96,20 @@ TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
     };
     for (const Operation operation : operationsOnArrays) {
         for (const ElementType type : allElementTypes) {
-            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
+            EXPECT_EQ(count(operation, type, "cpu"), 1u) << typeName(operation, type);
         }
-        EXPECT_EQ(count(operation, ElementType::Int32, thrustVariant), 1u) << name(operation);
+        EXPECT_EQ(count(operation, ElementType::Int32, "thrust"), 1u) << name(operation);
     }
     for (const Operation operation : operationsOnSegments) {
         for (const ElementType type : {ElementType::Int32, ElementType::Int64}) {
-            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
+            EXPECT_EQ(count(operation, type, "cpu"), 1u) << typeName(operation, type);
         }
     }
     for (const Operation operation : operationsOnRuns) {
         for (const ElementType type : allElementTypes) {
-            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
+            EXPECT_EQ(count(operation, type, "cpu"), 1u) << typeName(operation, type);
         }
     }
-}
-
-TEST(SelectVariants, KeepsTheTablesOrder) {
-    const auto selected = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radix", "cpu"});
-    ASSERT_EQ(selected.size(), 2u);
-    EXPECT_EQ(selected[0].name, "cpu");
-    EXPECT_EQ(selected[1].name, "radix");
 }
 
 TEST(SelectVariants, RefusesANameOfAnotherOperation) {
@@ -152,18 +145,6 @@ TEST(SelectVariants, RefusesToExcludeAll) {
         EXPECT_THAT([&] { (void)selectVariants(allVariants(), onlySort, onlyInt32, names); },
                     ThrowsMessage<UsageError>("--variant: no implementation is left"));
     }
-}
-
-TEST(SelectVariants, RefusesToExcludeAnUnknownName) {
-    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^radx"}); },
-                ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
-}
-
-TEST(SelectVariants, LeavesOutThoseThatDoNotTakeTheType) {
-    const auto selected = selectVariants(allVariants(), onlyScan, std::array{ElementType::Float}, {});
-    EXPECT_THAT(selected, Each(Field(&Variant::type, ElementType::Float)));
-    EXPECT_THAT(selected, Contains(Field(&Variant::name, "single-pass")));
-    EXPECT_THAT(selected, Not(Contains(Field(&Variant::name, "cpu-parallel"))));
 }
 
 TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
@@ -213,11 +194,6 @@ TEST(WithBlockSizes, RefusesOneThatAVariantCannotUse) {
         },
         ThrowsMessage<UsageError>(
             "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads per block, not 100"));
-}
-
-TEST(WithBlockSizes, RefusesWhenThereIsNoChoice) {
-    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"cpu"});
-    EXPECT_THROW((void)withBlockSizes(variants, std::array{128}), UsageError);
 }
 
 }  // namespace

@@ -6,11 +6,11 @@
 #include <stream_compaction/distributed.cuh>
 #include <vector>
 
+#include "several_gpus/records.cuh"
+#include "several_gpus/spread.cuh"
+#include "several_gpus/team.cuh"
 #include "variants/gpu/compact_kernels.cuh"
-#include "variants/gpu/memory.cuh"
 #include "variants/gpu/sort_kernels.cuh"
-#include "variants/gpu/spread.cuh"
-#include "variants/gpu/team.cuh"
 #include "variants/implementation.h"
 
 namespace StreamCompaction::Utf8 {
