@@ -6,8 +6,6 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -85,15 +83,6 @@ TEST(Compare, CannotTellWhereTheFastestTrialStayed) {
     Row after = row("a", 150);
     after.minUs = after.samplesUs.front() = 100;
     EXPECT_EQ(changeOf(row("a", 100), after).verdict, Verdict::CannotTell);
-}
-
-TEST(Compare, CannotTellWithFewTrials) {
-    std::vector<Row> rows{row("a", 100), row("a", 200)};
-    for (Row& few : rows) {
-        few.samplesUs.resize(3);
-        few.trials = 3;
-    }
-    EXPECT_EQ(changeOf(rows[0], rows[1]).reason, "times overlap");
 }
 
 TEST(Compare, DoesNotTakeOneHiccupForNoise) {
@@ -306,20 +295,6 @@ TEST_F(CompareFiles, RefuseWhatIsNoRun) {
             (void)run({good, good, "--threshold", "5"});
         },
         testing::ThrowsMessage<UsageError>("--threshold: expected a percentage such as 2%, got '5'"));
-}
-
-TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
-    const std::string some = file("some.csv", {row("a", 100)});
-    Row onOtherCard = row("a", 100);
-    onOtherCard.gpu = "Other Card";
-    EXPECT_THAT(
-        [&] {
-            (void)run({some, file("other.csv", {onOtherCard})});
-        },
-        testing::ThrowsMessage<UsageError>(
-            HasSubstr("have no row in common; of scan a, the other file has gpu Other")));
-    EXPECT_THROW((void)run({some, file("b.csv", {row("b", 100)})}), UsageError);
-    EXPECT_THROW((void)run({some, file("none.csv", {})}), UsageError);
 }
 
 }  // namespace

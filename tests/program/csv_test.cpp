@@ -7,12 +7,7 @@
 #include <algorithm>
 #include <limits>
 #include <string>
-#include <thread>
 #include <vector>
-
-#ifndef _WIN32
-#include <sys/stat.h>
-#endif
 
 #include "cli/values.h"
 #include "file_fixture.h"
@@ -82,24 +77,11 @@ TEST(CsvRow, GivesBackWhatTheTableShows) {
     EXPECT_EQ(again.throttled, outcome.throttled);
 }
 
-TEST(CsvRow, QuotesCommasAndQuotes) {
-    RunContext odd = context;
-    odd.gpu->name = "Card \"X\", 8 GB";
-    EXPECT_THAT(csvLine(rowOf(odd, "t", scanOutcome())), testing::StartsWith("\"Card \"\"X\"\", 8 GB\",9.0,"));
-    EXPECT_EQ(fieldsOf(odd, scanOutcome()).front(), "Card \"X\", 8 GB");
-}
-
 TEST(CsvHeader, HasTheColumnsThatItHasHadAllAlong) {
     EXPECT_EQ(csvHeader(),
               "gpu,compute_capability,driver,toolkit,commit,timestamp,operation,variant,type,n,input,block_size,mode,"
               "trials,median_us,min_us,max_us,bytes,gbps,percent_of_copy,verified,shape,cpu,noise_percent,enqueue_us,"
               "clock_before_mhz,clock_after_mhz,probe_before_us,probe_after_us,throttled,library,gpus,gpu_memory");
-}
-
-TEST_F(CsvFileTest, AppendsToItsOwnFile) {
-    CsvFile(path_).append("first");
-    CsvFile(path_).append("second");
-    EXPECT_EQ(contents(), header_ + "first\nsecond\n");
 }
 
 TEST_F(CsvFileTest, RemovesALineThatBreaksOff) {
@@ -116,15 +98,6 @@ TEST_F(CsvFileTest, EndsALineThatHasAllItsFields) {
     fill(csvHeader());
     CsvFile(path_).append("row");
     EXPECT_EQ(contents(), header_ + "row\n");
-}
-
-TEST_F(CsvFileTest, MayBeginWithAByteOrderMark) {
-    const std::string marked = "\xEF\xBB\xBF" + header_;
-    const std::string line = csvLine(rowOf(context, "t", scanOutcome()));
-    fill(marked);
-    CsvFile(path_).append(line);
-    EXPECT_EQ(contents(), marked + line + "\n");
-    EXPECT_EQ(readCsv(path_).rows.size(), 1u);
 }
 
 TEST_F(CsvFileTest, IsReadAsItWasWritten) {
@@ -221,17 +194,6 @@ TEST_F(CsvFileTest, IsNotReadWhenItIsSomethingElse) {
     fill("");
     refuses(path_.string() + " is empty");
 }
-
-#ifndef _WIN32
-TEST_F(CsvFileTest, MayBeAPipeToAnotherProgram) {
-    ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
-    std::string got;
-    std::thread reader([&] { got = contents(); });
-    CsvFile(path_).append("row");
-    reader.join();
-    EXPECT_EQ(got, header_ + "row\n");
-}
-#endif
 
 }  // namespace
 }  // namespace Bench

@@ -8,11 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "file_fixture.h"
@@ -224,21 +222,7 @@ TEST(ProblemsOnRanks, EachRankHasItsShareOfTheSameInput) {
     }
 }
 
-TEST(ProblemsOnRanks, EachRankHasItsShareOfTheSameText) {
-    const InputPattern pattern{InputPattern::Kind::IllFormed, 5};
-    expectShares<char16_t, ConversionProblem<char16_t, std::uint8_t>>(someSizes, [&](const World& world) {
-        return makeProblems(Operation::Utf16ToUtf8, listedTypeOfText, pattern, someSizes, 42, world);
-    });
-}
-
 using FileOnRanksTest = FileTest;
-
-TEST_F(FileOnRanksTest, IsRepeated) {
-    fill("some \xE2\x82\xAC that are repeated");
-    expectShares<std::uint8_t, ValidationProblem>(someSizes, [this](const World& world) {
-        return makeFileProblems(Operation::Utf8Validate, path_, someSizes, world);
-    });
-}
 
 TEST(ProblemsOnRanks, BytesAreThoseOfAllRanks) {
     for (const Operation operation : {Operation::Scan, Operation::Compact, Operation::Partition, Operation::Sort,

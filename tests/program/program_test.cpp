@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/runtime/block_size.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -231,17 +229,6 @@ TEST(Program, WritesNothingOfTheSimulatorToFiles) {
     EXPECT_THAT(run({"--op", "scan"}, machineWithSimulator(workingVariants())).out, Not(HasSubstr("Note: ")));
 }
 
-TEST(Program, TellsTheSimulatorWhatToBe) {
-    const auto settings = std::make_shared<std::string>();
-    const Machine machine = machineWithSimulator(workingVariants(), settings);
-    EXPECT_EQ(run({"--op", "scan", "--seed", "7", "--card", "capability=7.5"}, machine).status, 0);
-    EXPECT_EQ(*settings, "capability=7.5,seed=7");
-    const Result elsewhere = run({"--op", "scan", "--card", "capability=7.5"}, machineWithGpu(workingVariants()));
-    EXPECT_EQ(elsewhere.status, 2);
-    EXPECT_EQ(elsewhere.err,
-              "stream_compaction_test: --card: needs the simulator: scripts/run.sh --simulate runs it\n");
-}
-
 #ifdef STREAM_COMPACTION_SIMULATED
 TEST(Program, RunsInItsOwnSimulator) {
     const TemporaryFile trace("program_test_trace.jsonl");
@@ -402,53 +389,11 @@ TEST(Program, CutsTextsAndPartitionsForSeveralSimulatedGpus) {
     }
 }
 
-TEST(Program, RunsTheChosenOnly) {
-    const Result result = run({"--op", "scan", "--variant", "naive"}, machineWithGpu(workingVariants()));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, Not(HasSubstr("\ncpu ")));
-    EXPECT_THAT(result.out, Not(HasSubstr("\ncompact")));
-    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
-}
-
-TEST(Program, RunsTheChosenTypes) {
-    auto variants = workingVariants();
-    Variant doubles = variants[1];
-    doubles.type = ElementType::Double;
-    doubles.prepare = selectVariants(allVariants(), std::array{Operation::Scan}, std::array{ElementType::Double},
-                                     std::vector<std::string>{"cpu"})
-                          .at(0)
-                          .prepare;
-    variants.push_back(doubles);
-    const Result both = run({"--op", "scan", "--type", "double,int32"}, machineWithGpu(variants));
-    EXPECT_EQ(both.status, 0);
-    EXPECT_THAT(both.out, AllOf(HasSubstr("\nscan, mod:50\n"), HasSubstr("\nscan of double, mod:50\n")));
-    EXPECT_THAT(both.out, EndsWith("\n6 passed, 0 failed, 0 skipped\n"));
-
-    const Result one = run({"--type", "double"}, machineWithGpu(variants));
-    EXPECT_THAT(one.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
-
-    const Result none = run({"--type", "double", "--variant", "radix"}, machineWithGpu(variants));
-    EXPECT_EQ(none.status, 2);
-    EXPECT_EQ(none.err, "stream_compaction_test: --variant: radix does not take double\n");
-
-    const Result uncheckable = run({"--type", "double", "--input", "uniform"}, machineWithGpu(variants));
-    EXPECT_EQ(uncheckable.status, 2);
-    EXPECT_THAT(uncheckable.out, IsEmpty());
-}
-
 TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
     const Result result = run({"--op", "all", "--type", "int8,int32,int64,float,double", "--variant", "cpu"},
                               machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, EndsWith("\n132 passed, 0 failed, 0 skipped\n"));
-}
-
-TEST(Program, GivesTextToTheOperationsOnText) {
-    const Result result = run({"--size", "2^8", "--op", "scan,utf8-validate", "--variant", "cpu", "--input", "cjk"},
-                              machineWithoutGpu(allVariants()));
-    EXPECT_THAT(result.out,
-                AllOf(HasSubstr("\nutf8-validate, cjk, n = 256\n"), HasSubstr("\nscan, mod:50, n = 256\n")));
-    EXPECT_EQ(result.status, 0);
 }
 
 TEST(Program, RefusesOptionsWithoutEffect) {
@@ -494,12 +439,6 @@ TEST(Program, RefusesAFileThatHasNoTextBeforeAnythingHasRun) {
     }
 }
 
-TEST(Program, RunsTheSmallestSizes) {
-    for (const char* size : {"1", "2", "3", "4"}) {
-        EXPECT_EQ(run({"--size", size}, machineWithGpu(workingVariants())).status, 0) << size;
-    }
-}
-
 TEST(Program, MeasuresWhatIsTheSameOnce) {
     EXPECT_THAT(run({"--size", "1,1", "--op", "scan"}, machineWithGpu(workingVariants())).out,
                 EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
@@ -531,20 +470,6 @@ TEST(Program, ListsTheVariants) {
               "sort       radix    GPU      radix sort     -\n");
 }
 
-TEST(Program, RefusesBadInputInOneLineWithStatusTwo) {
-    const std::vector<const char*> cases[] = {
-        {"--size", "0"},       {"--size", "-5"},        {"--size", "2^70"}, {"--op", "scna"},
-        {"--variant", "naif"}, {"--block-size", "100"}, {"--frob"},         {"--csv", "."},
-    };
-    for (const auto& arguments : cases) {
-        const Result result = run(arguments, machineWithGpu(workingVariants()));
-        EXPECT_EQ(result.status, 2) << arguments.front();
-        EXPECT_THAT(result.out, IsEmpty()) << arguments.front();
-        EXPECT_THAT(result.err, StartsWith("stream_compaction_test: ")) << arguments.front();
-        EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
-    }
-}
-
 TEST(Program, SuggestsTheNearestCommand) {
     const Result result = run({"compar", "a", "b"}, machineWithGpu({}));
     EXPECT_EQ(result.status, 2);
@@ -560,15 +485,6 @@ TEST(Program, RefusesASizeThatDoesNotFitIntoMemory) {
     Machine machine = machineWithoutGpu(workingVariants());
     machine.hostMemory = std::size_t{8} << 20;
     EXPECT_THAT(run({"--size", "2^40"}, machine).err, HasSubstr("need 16.0 TiB of host memory, 8.0 MiB are free"));
-}
-
-TEST(Program, SkipsOnlyTheVariantThatNeedsMoreDeviceMemory) {
-    auto variants = workingVariants();
-    variants[1] = fakeVariant(Operation::Scan, Hardware::Gpu, "naive", "naive scan", scan, 1000);
-    const Result result = run({"--op", "scan"}, machineWithGpu(variants, 100'000));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, HasSubstr("\nskipped: naive (needs 1000.0 KiB of device memory, 97.7 KiB are free)\n"));
-    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 }
 
 TEST(Program, AppendsToTheCsvFile) {
@@ -599,16 +515,6 @@ TEST(Program, SweepsSizesInputsAndModes) {
     EXPECT_EQ(std::ranges::count(log->modes, Mode::Batched), 12);
 }
 
-TEST(Program, SweepsBlockSizesWhereThereIsAChoice) {
-    auto variants = workingVariants();
-    variants[1].blockSizes = StreamCompaction::powerOfTwoBlockSizes;
-    variants[1].defaultBlockSize = 128;
-    const Result result = run({"--op", "scan", "--block-size", "64,256,1024"}, machineWithGpu(variants));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n8 passed, 0 failed, 0 skipped\n"));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("  1024     64"), HasSubstr("  1024    256"), HasSubstr("  1024   1024")));
-}
-
 TEST(Program, PaintsAndShowsItsProgressOnATerminalOnly) {
     const auto written = [](const std::vector<const char*>& arguments, bool isTerminal) {
         std::ostringstream out;
@@ -637,37 +543,6 @@ TEST(Program, KeepsStandardOutputForOtherPrograms) {
 
     const Result samples = run({"--op", "scan", "--samples", "-"}, machineWithGpu(workingVariants()));
     EXPECT_THAT(samples.out, AllOf(StartsWith(std::string(jsonLineBegin)), Not(HasSubstr("passed"))));
-}
-
-TEST(Program, WritesToItsOwnFilesOnly) {
-    for (const char* option : {"--csv", "--samples"}) {
-        EXPECT_EQ(run({option, "."}, machineWithGpu(workingVariants())).status, 2) << option;
-        const TemporaryFile file("program_test_foreign");
-        const std::vector<const char*> arguments{"--op", "scan", option, file.name()};
-        for (int i = 0; i < 2; ++i) {
-            EXPECT_EQ(run(arguments, machineWithGpu(workingVariants())).status, 0) << option;
-        }
-        file.fill("my notes\n");
-        const Result result = run(arguments, machineWithGpu(workingVariants()));
-        EXPECT_EQ(result.status, 2) << option;
-        EXPECT_THAT(result.out, IsEmpty()) << option;
-        EXPECT_THAT(result.err, AllOf(StartsWith(std::string("stream_compaction_test: ") + option + ": "),
-                                      EndsWith("; choose another file\n")));
-        EXPECT_EQ(file.contents(), "my notes\n") << option;
-    }
-}
-
-TEST(Program, DoesNotWriteToTheFileOfTextThatItReads) {
-    const TemporaryFile text("program_test.txt");
-    text.fill("text");
-    const std::string another = (std::filesystem::path(text.name()).parent_path() / "." / "program_test.txt").string();
-    for (const char* option : {"--csv", "--samples"}) {
-        const Result result =
-            run({"--op", "utf8-validate", "--variant", "cpu", "--utf8-file", text.name(), option, another.c_str()},
-                machineWithoutGpu(allVariants()));
-        EXPECT_EQ(result.status, 2) << option;
-        EXPECT_EQ(text.contents(), "text") << option;
-    }
 }
 
 TEST(Program, NoticesAFullDisk) {
@@ -735,22 +610,6 @@ TEST(Program, MeasuresAgainWhatIsOfAnotherCardOrCommitOrWrong) {
                 HasSubstr("Note: 0 measurements"));
 }
 
-TEST(Program, MeasuresAgainOnAnotherProcessorWhatRunsOnIt) {
-    const TemporaryFile csv("program_test_processor.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    const std::vector<const char*> arguments{"--op", "scan", "--csv", csv.name(), "--resume"};
-    EXPECT_EQ(run(arguments, machine).status, 0);
-    std::string contents = csvHeader() + '\n';
-    for (Row row : readCsv(csv.name()).rows) {
-        row.cpu = row.cpu.empty() ? "" : "Another Processor";
-        contents += csvLine(row) + '\n';
-    }
-    csv.fill(contents);
-    const Result result = run(arguments, machine);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("\ncpu "), Not(HasSubstr("\nnaive ")),
-                                  EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
-}
-
 TEST(Program, AppendsTheSamplesOfEachMeasurement) {
     const TemporaryFile samples("program_test_samples.jsonl");
     const Machine machine = machineWithGpu(workingVariants());
@@ -762,17 +621,6 @@ TEST(Program, AppendsTheSamplesOfEachMeasurement) {
     EXPECT_EQ(line.at("operation"), "scan");
     EXPECT_EQ(line.at("samples_us"), nlohmann::json(std::vector<double>(7, 10)));
     EXPECT_EQ(run({"compare", samples.name(), samples.name()}, machine).status, 0);
-}
-
-TEST(Program, ResumesAFileThatBreaksOff) {
-    const TemporaryFile csv("program_test_broken.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
-    csv.fill(csv.contents().substr(0, csv.contents().size() - 20));
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out,
-                AllOf(HasSubstr("Note: 3 measurements"), EndsWith("\n1 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out, HasSubstr("Note: 4 measurements"));
-    EXPECT_EQ(run({"compare", csv.name(), csv.name()}, machine).status, 0);
 }
 
 int interruptions = 0;
@@ -822,32 +670,6 @@ TEST(Program, MeasuresAgainWhatHasTooFewTrials) {
     // Six trials of 10 us took all of this time, so there would not be more.
     EXPECT_THAT(resumed({"--trials", "7", "--time-budget", "0.06ms"}), HasSubstr("Note: 2 measurements"));
     EXPECT_THAT(resumed({"--trials", "7"}), HasSubstr("Note: 0 measurements"));
-}
-
-TEST(Program, LetsAProfilerCollectOneRunOfEach) {
-    const auto log = std::make_shared<GpuLog>();
-    const Result result = run({"--op", "scan,sort", "--size", "2^4,13", "--profile"},
-                              machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(log->marked, testing::ElementsAre("scan/naive/16", "scan/naive/13", "sort/radix/16", "sort/radix/13"));
-    EXPECT_EQ(log->profiled, 4);
-    EXPECT_THAT(result.out, Not(HasSubstr("Ceilings")));
-}
-
-TEST(Program, ComparesTwoRuns) {
-    const TemporaryFile csv("program_test_compare.csv");
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(workingVariants())).status, 0);
-    const Result result = run({"compare", csv.name(), csv.name()}, machineWithGpu({}));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n4 compared: 0 faster, 0 slower, 4 cannot tell; 0 only before, 0 only after\n"));
-
-    const Result missing = run({"compare", csv.name(), "no such file"}, machineWithGpu({}));
-    EXPECT_EQ(missing.status, 2);
-    EXPECT_EQ(missing.err, "stream_compaction_test: cannot read no such file\n");
-
-    const Result alone = run({"compare", csv.name()}, machineWithGpu({}));
-    EXPECT_EQ(alone.status, 2);
-    EXPECT_THAT(alone.err, EndsWith("; stream_compaction_test compare --help lists the options\n"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/runtime/block_size.h>
 
 #include <algorithm>
 #include <array>
@@ -97,19 +96,6 @@ TEST(Report, FitsIntoTheTerminal) {
         EXPECT_LE(line.size(), 40u) << line;
     }
     EXPECT_THAT(section({longest, other}, 40), HasSubstr("single-pass-reprodu  268435453  8.610 us\n"));
-}
-
-TEST(Report, HasTheTimeToEnqueueWhereThereIsRoomForItBesideTheBar) {
-    auto outcomes = someScans();
-    outcomes.at(1).time.enqueueUs = 95.25;
-    EXPECT_EQ(section(outcomes, 82),
-              "\n"
-              "scan, mod:50, n = 1048576\n"
-              "variant     time     noise %     GB/s  % of copy  enqueue us\n"
-              "cpu        1.234 ms      1.0      6.8          -           -\n"
-              "efficient  118.1 us      1.0     71.0          5       95.25  #\n"
-              "cub        8.610 us      1.0    974.3         69           -  ##############\n");
-    EXPECT_THAT(section(outcomes, 81), Not(HasSubstr("enqueue")));
 }
 
 TEST(Report, SaysWhyAPeerIsInexact) {

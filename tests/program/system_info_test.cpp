@@ -1,7 +1,6 @@
 #include "measure/system_info.h"
 
 #include <gtest/gtest.h>
-#include <tbb/task_arena.h>
 
 #include <sstream>
 
@@ -12,10 +11,6 @@ TEST(CpuModel, IsTheFirstModelName) {
     std::istringstream cpuinfo(
         "processor\t: 0\nmodel\t\t: 85\nmodel name\t: Some Processor @ 2.50GHz\nprocessor\t: 1\nmodel name\t: Other\n");
     EXPECT_EQ(cpuModel(cpuinfo), "Some Processor @ 2.50GHz");
-}
-
-TEST(CpuInfo, CountsTheThreadsThatVariantsMayUse) {
-    EXPECT_EQ(tbb::task_arena(1).execute([] { return cpuInfo().threads; }), 1);
 }
 
 TEST(AvailableBytes, CountsKibibytes) {

@@ -33,8 +33,6 @@ void throwingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::
 
 void exhaustingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::bad_alloc(); }
 
-int shortCompact(int n, int* odata, const int* idata) { return compactWithoutScan(n, odata, idata) - 1; }
-
 [[nodiscard]] Measurement ofInput(Variant variant) {
     const Mode mode = variant.hardware == Hardware::Cpu ? Mode::Warm : Mode::Cold;
     return {std::move(variant), input.size(), std::nullopt, "made up", mode};
@@ -254,21 +252,6 @@ TEST_F(TesterTest, FailsWhatIsWrongInTheSimulator) {
         const Outcome outcome = Tester(access_, {}).test(measurement, *problemOn(Operation::Scan, input));
         EXPECT_EQ(outcome.status, Status::Failed);
         EXPECT_EQ(outcome.reason, reason);
-    }
-}
-
-TEST_F(TesterTest, SkipsWhatTheBuildDoesNotHaveWithTheReason) {
-    const Implementation lacking = absent(Operation::Scan, ElementType::Int32, "cub", "not simulated");
-    Variant variant;
-    variant.hardware = Hardware::Gpu;
-    variant.reasonToSkip = lacking.runner.reasonToSkip;
-    for (const bool simulated : {false, true}) {
-        if (simulated) {
-            access_ = {nullptr, {}, "made up"};
-        }
-        const Outcome outcome = Tester(access_, {}).test(ofInput(variant), *problemOn(Operation::Scan, input));
-        EXPECT_EQ(outcome.status, Status::Skipped);
-        EXPECT_EQ(outcome.reason, "not simulated");
     }
 }
 

@@ -60,9 +60,6 @@ TEST(FormatBytes, TakesTheLargestUnitThatFits) {
     EXPECT_EQ(formatBytes(std::size_t{24} << 40), "24.0 TiB");
 }
 
-}  // namespace
-namespace {
-
 using testing::ElementsAre;
 
 [[nodiscard]] std::vector<std::size_t> parse(const std::vector<std::string>& items) { return parseSweep(items); }
@@ -94,9 +91,6 @@ TEST(ParseSweep, RefusesWhatItDoesNotUnderstand) {
     }
 }
 
-}  // namespace
-namespace {
-
 TEST(ParseShape, TakesTwoSizes) {
     EXPECT_EQ(parseShape("3000x2048"), (Shape{3000, 2048}));
     EXPECT_EQ(parseShape("2^22x1"), (Shape{1 << 22, 1}));
@@ -120,9 +114,6 @@ TEST(NearSquare, HasRowsByTheSizeAndWhatColumnsFit) {
         EXPECT_GT(shape.size() + shape.rows, n);
     }
 }
-
-}  // namespace
-namespace {
 
 TEST(ParsePercentage, IsAFraction) {
     EXPECT_DOUBLE_EQ(parsePercentage("2%"), 0.02);

@@ -19,7 +19,6 @@
 namespace Bench {
 namespace {
 
-using testing::Contains;
 using testing::Each;
 using testing::Field;
 using testing::Not;
@@ -89,29 +88,6 @@ TEST(AllVariants, AreThereButForPeers) {
     }
 }
 
-TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
-    const auto variants = allVariants();
-    const auto count = [&](Operation operation, ElementType type, std::string_view name) {
-        return selectVariants(variants, std::array{operation}, std::array{type}, std::array{std::string(name)}).size();
-    };
-    for (const Operation operation : operationsOnArrays) {
-        for (const ElementType type : allElementTypes) {
-            EXPECT_EQ(count(operation, type, "cpu"), 1u) << typeName(operation, type);
-        }
-        EXPECT_EQ(count(operation, ElementType::Int32, "thrust"), 1u) << name(operation);
-    }
-    for (const Operation operation : operationsOnSegments) {
-        for (const ElementType type : {ElementType::Int32, ElementType::Int64}) {
-            EXPECT_EQ(count(operation, type, "cpu"), 1u) << typeName(operation, type);
-        }
-    }
-    for (const Operation operation : operationsOnRuns) {
-        for (const ElementType type : allElementTypes) {
-            EXPECT_EQ(count(operation, type, "cpu"), 1u) << typeName(operation, type);
-        }
-    }
-}
-
 TEST(SelectVariants, RefusesANameOfAnotherOperation) {
     EXPECT_THROW((void)selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"radix"}),
                  UsageError);
@@ -140,13 +116,6 @@ TEST(SelectVariants, LeavesOutExcludedNames) {
     EXPECT_THAT(one, testing::ElementsAre(Field(&Variant::name, "cub")));
 }
 
-TEST(SelectVariants, RefusesToExcludeAll) {
-    for (const std::vector<std::string>& names : {std::vector<std::string>{"^radix", "radix"}, {"cpu", "^cpu"}}) {
-        EXPECT_THAT([&] { (void)selectVariants(allVariants(), onlySort, onlyInt32, names); },
-                    ThrowsMessage<UsageError>("--variant: no implementation is left"));
-    }
-}
-
 TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
     EXPECT_THAT(
         [] {
@@ -158,20 +127,6 @@ TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
                              std::vector<std::string>{"cpu-parallel"})
                   .size(),
               1u);
-}
-
-TEST(OnHardware, KeepsTheVariantsOfOneProcessor) {
-    const auto all = selectVariants(allVariants(), onlySort, onlyInt32, {});
-    const auto cpu = onHardware(all, Hardware::Cpu);
-    const auto gpu = onHardware(all, Hardware::Gpu);
-    EXPECT_THAT(cpu, Each(Field(&Variant::hardware, Hardware::Cpu)));
-    EXPECT_THAT(gpu, Each(Field(&Variant::hardware, Hardware::Gpu)));
-    EXPECT_FALSE(cpu.empty());
-    EXPECT_FALSE(gpu.empty());
-    EXPECT_EQ(cpu.size() + gpu.size(), all.size());
-    EXPECT_EQ(onHardware(all, std::nullopt).size(), all.size());
-    EXPECT_THAT([&] { (void)onHardware(cpu, Hardware::Gpu); },
-                ThrowsMessage<UsageError>("--hardware: none of the chosen variants runs on the gpu"));
 }
 
 TEST(WithBlockSizes, RepeatsVariantsWithAChoice) {
