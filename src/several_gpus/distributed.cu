@@ -4,6 +4,8 @@
 #include <span>
 #include <stdexcept>
 #include <stream_compaction/distributed.cuh>
+#include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "several_gpus/records.cuh"
@@ -30,7 +32,6 @@ using StreamCompaction::noArray;
 using StreamCompaction::Scratch;
 using StreamCompaction::Radix::hasValues;
 using StreamCompaction::Radix::NoValue;
-using Validation = Distributed::ValidateUtf8With<Replaced>;
 
 /// The team of a run. It is made when the first variant needs it, and all variants share it.
 class TeamOfTheRun {
@@ -47,60 +48,32 @@ class TeamOfTheRun {
     std::unique_ptr<Team> team_;
 };
 
-template <typename T>
-class DistributedScan {
+/// An array that an operation writes: as large as the input, or with room for `most` elements per element of it.
+template <typename T, std::size_t most = 0>
+class OutputOfRanks : public Spread<T> {
   public:
-    using Element = T;
-    using SomeProblem = ScanProblem<T>;
-    static constexpr Operation operation = Operation::Scan;
+    /// None of the GPUs has more of the input than the first.
+    OutputOfRanks(const Team& team, std::size_t n, const World& /*world*/)
+        : Spread<T>(team.streams(), most == 0 ? n : team.size() * most * shareOf(n, team.size(), 0).size) {}
 
-    DistributedScan(std::span<const T> input, Team& team, const World& /*world*/)
-        : team_(team), input_(team.streams(), input), output_(team.streams(), input.size()) {
-        team.streams().forEach([&](int i) {
-            const std::size_t n = input_.size(i);
-            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
-            parts_.push_back({input_.data(i), output_.data(i), n, scratch, &team.rank(i), team.streams().stream(i)});
-        });
-    }
-
-    /// Of a rank with that many elements.
+    static constexpr T* none = noArray<T>;
     [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& /*team*/) {
-        return 2 * share * sizeof(T) + scratchBytes(share);
+        return share * std::max(most, std::size_t{1}) * sizeof(T);
     }
-
-    void call() {
-        team_.run([this] { Distributed::Scan{}(parts_, StreamCompaction::Sum{}, T{}); });
-    }
-    void poison() { output_.poison(); }
-    void fetchTo(Array<T>& result) const {
-        team_.synchronize();
-        output_.fetchTo(result);
-    }
-
-  private:
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
-        return Distributed::Scan{}.scratchBytes(noArray<T>, noArray<T>, share);
-    }
-
-    Team& team_;
-    Spread<T> input_;
-    Spread<T> output_;
-    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
-    std::vector<Distributed::ScanPart<const T*, T>> parts_;
 };
 
 /// How many elements each rank has in the end. All ranks know it.
-class CountsOfRanks {
+class CountsOfRanks : public Spread<std::size_t> {
   public:
-    CountsOfRanks(const Team& team, const World& world)
-        : team_(team),
-          world_(world),
-          counts_(team.streams(), static_cast<std::size_t>(team.size() * team.sizeOfAll())) {}
+    CountsOfRanks(const Team& team, std::size_t /*n*/, const World& world)
+        : Spread(team.streams(), static_cast<std::size_t>(team.size() * team.sizeOfAll())),
+          team_(team),
+          world_(world) {}
 
-    [[nodiscard]] static std::size_t deviceBytes(const Team& team) { return team.sizeOfAll() * sizeof(std::size_t); }
-
-    [[nodiscard]] std::size_t* data(int i) { return counts_.data(i); }
-    void poison() { counts_.poison(); }
+    static constexpr std::size_t* none = noArray<std::size_t>;
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t /*share*/, const Team& team) {
+        return team.sizeOfAll() * sizeof(std::size_t);
+    }
 
     /// Those of the ranks of this process. Throws if the ranks disagree, or if one has more elements than `room`.
     template <typename T>
@@ -122,248 +95,183 @@ class CountsOfRanks {
     /// What a rank knows: a count for each rank.
     [[nodiscard]] Array<std::size_t> toldBy(int i) const {
         Array<std::size_t> counts;
-        counts_.appendTo(counts, i, counts_.size(i));
+        appendTo(counts, i, size(i));
         return counts;
     }
 
     const Team& team_;
     const World& world_;
-    Spread<std::size_t> counts_;
-};
-
-/// What is kept stays on its GPU.
-template <typename T>
-class DistributedCompact {
-  public:
-    using Element = T;
-    using SomeProblem = CompactProblem<T>;
-    static constexpr Operation operation = Operation::Compact;
-
-    DistributedCompact(std::span<const T> input, Team& team, const World& world)
-        : team_(team), input_(team.streams(), input), output_(team.streams(), input.size()), counts_(team, world) {
-        team.streams().forEach([&](int i) {
-            const std::size_t n = input_.size(i);
-            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
-            parts_.push_back({input_.data(i), output_.data(i), counts_.data(i), n, scratch, &team.rank(i),
-                              team.streams().stream(i)});
-        });
-    }
-
-    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return 2 * share * sizeof(T) + CountsOfRanks::deviceBytes(team) + scratchBytes(share);
-    }
-
-    void call() {
-        team_.run([this] { Distributed::Compact{}(parts_, StreamCompaction::IsNonzero{}); });
-    }
-    void poison() {
-        output_.poison();
-        counts_.poison();
-    }
-    void fetchTo(Array<T>& result) const {
-        team_.synchronize();
-        output_.fetchTo(result, counts_.fetch(output_));
-    }
-
-  private:
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
-        return Distributed::Compact{}.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, share);
-    }
-
-    Team& team_;
-    Spread<T> input_;
-    Spread<T> output_;
-    CountsOfRanks counts_;
-    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
-    std::vector<Distributed::CompactPart<const T*, T>> parts_;
-};
-
-/// Both parts stay on their GPU, each in an array of its own.
-template <typename T>
-class DistributedPartition {
-  public:
-    using Element = T;
-    using SomeProblem = PartitionProblem<T>;
-    static constexpr Operation operation = Operation::Partition;
-
-    DistributedPartition(std::span<const T> input, Team& team, const World& world)
-        : team_(team),
-          input_(team.streams(), input),
-          kept_(team.streams(), input.size()),
-          rejected_(team.streams(), input.size()),
-          counts_(team, world) {
-        team.streams().forEach([&](int i) {
-            const std::size_t n = input_.size(i);
-            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
-            parts_.push_back(
-                {{input_.data(i), kept_.data(i), counts_.data(i), n, scratch, &team.rank(i), team.streams().stream(i)},
-                 rejected_.data(i)});
-        });
-    }
-
-    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return 3 * share * sizeof(T) + CountsOfRanks::deviceBytes(team) + scratchBytes(share);
-    }
-
-    void call() {
-        team_.run([this] { Distributed::Partition{}(parts_, StreamCompaction::IsNonzero{}); });
-    }
-    void poison() {
-        kept_.poison();
-        rejected_.poison();
-        counts_.poison();
-    }
-    void fetchTo(Parts<T>& result) const {
-        team_.synchronize();
-        std::vector<std::size_t> counts = counts_.fetch(kept_);
-        kept_.fetchTo(result.kept, counts);
-        for (int i = 0; i < team_.size(); ++i) {
-            counts[i] = input_.size(i) - counts[i];
-        }
-        rejected_.fetchTo(result.rejected, counts);
-    }
-
-  private:
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
-        return Distributed::Partition{}.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, share);
-    }
-
-    Team& team_;
-    Spread<T> input_;
-    Spread<T> kept_;
-    Spread<T> rejected_;
-    CountsOfRanks counts_;
-    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
-    std::vector<Distributed::PartitionPart<const T*, T>> parts_;
 };
 
 /// The result of a text. All ranks know it.
-class ResultOfRanks {
+class ResultOfRanks : public Spread<Utf8::Result> {
   public:
-    explicit ResultOfRanks(const Team& team) : results_(team.streams(), team.size()) {}
+    ResultOfRanks(const Team& team, std::size_t /*n*/, const World& /*world*/) : Spread(team.streams(), team.size()) {}
 
-    static constexpr std::size_t deviceBytes = sizeof(Utf8::Result);
-
-    [[nodiscard]] Utf8::Result* data(int i) { return results_.data(i); }
-    void poison() { results_.poison(); }
+    static constexpr Utf8::Result* none = noArray<Utf8::Result>;
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t /*share*/, const Team& /*team*/) {
+        return sizeof(Utf8::Result);
+    }
 
     /// Throws if the ranks of this process disagree.
     [[nodiscard]] Utf8::Result fetch() const {
         Array<Utf8::Result> results;
-        results_.fetchTo(results);
+        fetchTo(results);
         if (std::ranges::count(results, results.front()) != std::ssize(results)) {
             throw std::runtime_error("the results differ from one GPU to another");
         }
         return results.front();
     }
+};
+
+/// The part of a rank. `arrays` are its own, in the order of the operation's arguments.
+template <typename Part, typename... Arrays>
+[[nodiscard]] Part partOf(std::type_identity<Part>, std::size_t n, Scratch scratch, const Distributed::Rank* rank,
+                          cudaStream_t stream, Arrays... arrays) {
+    return {arrays..., n, scratch, rank, stream};
+}
+template <typename In, typename T>
+[[nodiscard]] Distributed::PartitionPart<In, T> partOf(std::type_identity<Distributed::PartitionPart<In, T>>,
+                                                       std::size_t n, Scratch scratch, const Distributed::Rank* rank,
+                                                       cudaStream_t stream, In in, T* kept, T* rejected,
+                                                       std::size_t* counts) {
+    return {{in, kept, counts, n, scratch, rank, stream}, rejected};
+}
+
+/// An operation whose input and other arrays are spread over the ranks.
+template <typename Op, typename Part, Operation ofProblem, typename ProblemOfOp, typename In, typename... Arguments>
+class OfRanks {
+  public:
+    using SomeProblem = ProblemOfOp;
+    static constexpr Operation operation = ofProblem;
+
+    OfRanks(std::span<const In> input, Team& team, const World& world)
+        : team_(team), input_(team.streams(), input), arguments_(Arguments(team, input.size(), world)...) {
+        team.streams().forEach([&](int i) {
+            const std::size_t n = input_.size(i);
+            const In* const in = input_.data(i);
+            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
+            std::apply(
+                [&](auto&... arguments) {
+                    parts_.push_back(partOf(std::type_identity<Part>{}, n, scratch, &team.rank(i),
+                                            team.streams().stream(i), in, arguments.data(i)...));
+                },
+                arguments_);
+        });
+    }
+
+    /// Of a rank with that many elements.
+    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
+        return share * sizeof(In) + (Arguments::deviceBytes(share, team) + ...) + scratchBytes(share);
+    }
+
+    void call() { run(); }
+    void poison() {
+        std::apply([](auto&... arguments) { (arguments.poison(), ...); }, arguments_);
+    }
+
+  protected:
+    /// `more` are the arguments that are no arrays.
+    template <typename... More>
+    void run(More... more) {
+        team_.run([&] { Op{}(parts_, more...); });
+    }
+    /// Once the ranks are done, the arrays.
+    [[nodiscard]] const std::tuple<Arguments...>& done() const {
+        team_.synchronize();
+        return arguments_;
+    }
+    [[nodiscard]] const Spread<In>& input() const { return input_; }
 
   private:
-    Spread<Utf8::Result> results_;
+    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
+        return Op{}.scratchBytes(noArray<In>, Arguments::none..., share);
+    }
+
+    Team& team_;
+    Spread<In> input_;
+    std::tuple<Arguments...> arguments_;
+    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
+    std::vector<Part> parts_;
+};
+
+template <typename T>
+class DistributedScan : public OfRanks<Distributed::Scan, Distributed::ScanPart<const T*, T>, Operation::Scan,
+                                       ScanProblem<T>, T, OutputOfRanks<T>> {
+  public:
+    using Element = T;
+    using DistributedScan::OfRanks::OfRanks;
+
+    void call() { this->run(StreamCompaction::Sum{}, T{}); }
+    void fetchTo(Array<T>& result) const { std::get<0>(this->done()).fetchTo(result); }
+};
+
+/// What is kept stays on its GPU.
+template <typename T>
+class DistributedCompact : public OfRanks<Distributed::Compact, Distributed::CompactPart<const T*, T>,
+                                          Operation::Compact, CompactProblem<T>, T, OutputOfRanks<T>, CountsOfRanks> {
+  public:
+    using Element = T;
+    using DistributedCompact::OfRanks::OfRanks;
+
+    void call() { this->run(StreamCompaction::IsNonzero{}); }
+    void fetchTo(Array<T>& result) const {
+        const auto& [output, counts] = this->done();
+        output.fetchTo(result, counts.fetch(output));
+    }
+};
+
+/// Both parts stay on their GPU, each in an array of its own.
+template <typename T>
+class DistributedPartition
+    : public OfRanks<Distributed::Partition, Distributed::PartitionPart<const T*, T>, Operation::Partition,
+                     PartitionProblem<T>, T, OutputOfRanks<T>, OutputOfRanks<T>, CountsOfRanks> {
+  public:
+    using Element = T;
+    using DistributedPartition::OfRanks::OfRanks;
+
+    void call() { this->run(StreamCompaction::IsNonzero{}); }
+    void fetchTo(Parts<T>& result) const {
+        const auto& [kept, rejected, countsOfRanks] = this->done();
+        std::vector<std::size_t> counts = countsOfRanks.fetch(kept);
+        kept.fetchTo(result.kept, counts);
+        for (int i = 0; i < std::ssize(counts); ++i) {
+            counts[i] = this->input().size(i) - counts[i];
+        }
+        rejected.fetchTo(result.rejected, counts);
+    }
 };
 
 /// Text is cut anywhere, also inside characters. What comes from a GPU's part stays there.
 template <Operation ofText, typename Convert, typename From, typename To>
-class DistributedConversion {
+class DistributedConversion
+    : public OfRanks<Convert, Distributed::ConversionPart<From, To>, ofText, ConversionProblem<From, To>, From,
+                     OutputOfRanks<To, Utf8::mostElements<From, To>>, CountsOfRanks, ResultOfRanks> {
   public:
     using Element = std::int32_t;  // the type under which text is listed
-    using SomeProblem = ConversionProblem<From, To>;
-    static constexpr Operation operation = ofText;
     static_assert(elementTypeOf<Element>() == listedTypeOfText);
+    using DistributedConversion::OfRanks::OfRanks;
 
-    DistributedConversion(std::span<const From> input, Team& team, const World& world)
-        : team_(team),
-          input_(team.streams(), input),
-          output_(team.streams(), team.size() * most * input_.size(0)),  // none of the GPUs has more of the input
-          counts_(team, world),
-          result_(team) {
-        team.streams().forEach([&](int i) {
-            const std::size_t n = input_.size(i);
-            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
-            parts_.push_back({input_.data(i), output_.data(i), counts_.data(i), result_.data(i), n, scratch,
-                              &team.rank(i), team.streams().stream(i)});
-        });
-    }
-
-    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return share * (sizeof(From) + most * sizeof(To)) + CountsOfRanks::deviceBytes(team) +
-               ResultOfRanks::deviceBytes + scratchBytes(share);
-    }
-
-    void call() {
-        team_.run([this] { Convert{}(parts_); });
-    }
-    void poison() {
-        output_.poison();
-        counts_.poison();
-        result_.poison();
-    }
     void fetchTo(Converted<To>& to) const {
-        team_.synchronize();
-        to.result = result_.fetch();
-        output_.fetchTo(to.elements, counts_.fetch(output_));
+        const auto& [output, counts, result] = this->done();
+        to.result = result.fetch();
+        output.fetchTo(to.elements, counts.fetch(output));
     }
-
-  private:
-    static constexpr std::size_t most = Utf8::mostElements<From, To>;
-
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
-        return Convert{}.scratchBytes(noArray<From>, noArray<To>, noArray<std::size_t>, noArray<Utf8::Result>, share);
-    }
-
-    Team& team_;
-    Spread<From> input_;
-    Spread<To> output_;
-    CountsOfRanks counts_;
-    ResultOfRanks result_;
-    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
-    std::vector<Distributed::ConversionPart<From, To>> parts_;
 };
 
 /// The same for a validation, which only counts.
-class DistributedValidation {
+class DistributedValidation
+    : public OfRanks<Distributed::ValidateUtf8With<Replaced>, Distributed::ValidationPart, Operation::Utf8Validate,
+                     ValidationProblem, std::uint8_t, CountsOfRanks, ResultOfRanks> {
   public:
     using Element = std::int32_t;
-    using SomeProblem = ValidationProblem;
-    static constexpr Operation operation = Operation::Utf8Validate;
+    using OfRanks::OfRanks;
 
-    DistributedValidation(std::span<const std::uint8_t> input, Team& team, const World& world)
-        : team_(team), input_(team.streams(), input), counts_(team, world), result_(team) {
-        team.streams().forEach([&](int i) {
-            const std::size_t n = input_.size(i);
-            Scratch scratch = scratch_.emplace_back(scratchBytes(n)).bytes();
-            parts_.push_back({input_.data(i), counts_.data(i), result_.data(i), n, scratch, &team.rank(i),
-                              team.streams().stream(i)});
-        });
-    }
-
-    [[nodiscard]] static std::size_t deviceBytes(std::size_t share, const Team& team) {
-        return share + CountsOfRanks::deviceBytes(team) + ResultOfRanks::deviceBytes + scratchBytes(share);
-    }
-
-    void call() {
-        team_.run([this] { Validation{}(parts_); });
-    }
-    void poison() {
-        counts_.poison();
-        result_.poison();
-    }
     void fetchTo(Utf8::Result& to) const {
-        team_.synchronize();
-        (void)counts_.fetch(input_);  // throws if they are wrong
-        to = result_.fetch();
+        const auto& [counts, result] = done();
+        (void)counts.fetch(input());  // throws if they are wrong
+        to = result.fetch();
     }
-
-  private:
-    [[nodiscard]] static std::size_t scratchBytes(std::size_t share) {
-        return Validation{}.scratchBytes(noArray<std::uint8_t>, noArray<std::size_t>, noArray<Utf8::Result>, share);
-    }
-
-    Team& team_;
-    Spread<std::uint8_t> input_;
-    CountsOfRanks counts_;
-    ResultOfRanks result_;
-    std::vector<StreamCompaction::DeviceBuffer<std::byte>> scratch_;
-    std::vector<Distributed::ValidationPart> parts_;
 };
 
 /// Sorts keys, with their indices as values or without.
