@@ -3,15 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
-#include <iterator>
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "cli/values.h"
+#include "words.h"
 
 namespace Bench {
 namespace {
@@ -22,11 +20,7 @@ using testing::HasSubstr;
 
 /// Parses the words of a command line.
 [[nodiscard]] Options parse(const std::string& line, bool simulated = false) {
-    std::istringstream in(line);
-    const std::vector<std::string> words{std::istream_iterator<std::string>(in), {}};
-    std::vector<const char*> arguments;
-    std::ranges::transform(words, std::back_inserter(arguments), &std::string::c_str);
-    return parseOptions(arguments, {1024, 1021}, simulated);
+    return parseOptions(Words(line).get(), {1024, 1021}, simulated);
 }
 
 /// Parses as in a build whose GPU variants are simulated.
