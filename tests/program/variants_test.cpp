@@ -20,13 +20,16 @@ namespace Bench {
 namespace {
 
 using testing::Each;
+using testing::ElementsAre;
 using testing::Field;
 using testing::Not;
 using testing::ThrowsMessage;
 
-constexpr std::array<Operation, 1> onlyScan{Operation::Scan};
-constexpr std::array<Operation, 1> onlySort{Operation::Sort};
-constexpr std::array<ElementType, 1> onlyInt32{ElementType::Int32};
+/// Those of one operation and type among these names.
+[[nodiscard]] std::vector<Variant> select(Operation operation, const std::vector<std::string>& names,
+                                          ElementType type = ElementType::Int32) {
+    return selectVariants(allVariants(), std::array{operation}, std::array{type}, names);
+}
 
 TEST(AllVariants, HaveDistinctNames) {
     std::set<std::tuple<Operation, ElementType, std::string_view>> names;
@@ -89,66 +92,43 @@ TEST(AllVariants, AreThereButForPeers) {
 }
 
 TEST(SelectVariants, RefusesANameOfAnotherOperation) {
-    EXPECT_THROW((void)selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"radix"}),
-                 UsageError);
     const std::vector<Variant> few{{{}, Operation::Scan, ElementType::Int32, Hardware::Cpu, "cpu", "", {}},
                                    {{}, Operation::Scan, ElementType::Int32, Hardware::Gpu, "naive", "", {}},
                                    {{}, Operation::Compact, ElementType::Int32, Hardware::Gpu, "naive", "", {}},
                                    {{}, Operation::Sort, ElementType::Int32, Hardware::Gpu, "radix", "", {}}};
-    EXPECT_THAT([&] { (void)selectVariants(few, onlyScan, onlyInt32, std::vector<std::string>{"radix"}); },
+    const auto selectRadixOf = [&](const std::vector<Operation>& operations) {
+        (void)selectVariants(few, operations, std::array{ElementType::Int32}, std::vector<std::string>{"radix"});
+    };
+    EXPECT_THAT([&] { selectRadixOf({Operation::Scan}); },
                 ThrowsMessage<UsageError>("--variant: radix is not a variant of scan; scan has cpu, naive"));
     EXPECT_THAT(
         [&] {
-            (void)selectVariants(few, std::array{Operation::Scan, Operation::Compact}, onlyInt32,
-                                 std::vector<std::string>{"radix"});
+            selectRadixOf({Operation::Scan, Operation::Compact});
         },
         ThrowsMessage<UsageError>("--variant: radix is not a variant of scan or compact; they have cpu, naive"));
-    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radx"}); },
+    EXPECT_THAT([] { (void)select(Operation::Sort, {"radx"}); },
                 ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
+    EXPECT_THAT([] { (void)select(Operation::Scan, {"cpu-parallel"}, ElementType::Float); },
+                ThrowsMessage<UsageError>("--variant: cpu-parallel does not take float"));
 }
 
 TEST(SelectVariants, LeavesOutExcludedNames) {
-    const auto all = selectVariants(allVariants(), onlySort, onlyInt32, {});
-    const auto most = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^cpu", "^thrust"});
-    EXPECT_EQ(most.size() + 2, all.size());
+    const auto most = select(Operation::Sort, {"^cpu", "^thrust"});
+    EXPECT_EQ(most.size() + 2, select(Operation::Sort, {}).size());
     EXPECT_THAT(most, Each(Field(&Variant::name, Not(testing::AnyOf("cpu", "thrust")))));
-    const auto one = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"cub", "cpu", "^cpu"});
-    EXPECT_THAT(one, testing::ElementsAre(Field(&Variant::name, "cub")));
-}
-
-TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
-    EXPECT_THAT(
-        [] {
-            (void)selectVariants(allVariants(), onlyScan, std::array{ElementType::Int8, ElementType::Float},
-                                 std::vector<std::string>{"cub", "cpu-parallel"});
-        },
-        ThrowsMessage<UsageError>("--variant: cpu-parallel does not take int8 or float"));
-    EXPECT_EQ(selectVariants(allVariants(), onlyScan, std::array{ElementType::Int32, ElementType::Float},
-                             std::vector<std::string>{"cpu-parallel"})
-                  .size(),
-              1u);
+    EXPECT_THAT(select(Operation::Sort, {"cub", "cpu", "^cpu"}), ElementsAre(Field(&Variant::name, "cub")));
 }
 
 TEST(WithBlockSizes, RepeatsVariantsWithAChoice) {
-    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive", "cub"});
-    const auto chosen = withBlockSizes(variants, std::array{64, 128});
-    ASSERT_EQ(chosen.size(), 3u);
-    EXPECT_EQ(chosen[0].name, "naive");
-    EXPECT_EQ(chosen[0].defaultBlockSize, 64);
-    EXPECT_EQ(chosen[1].name, "naive");
-    EXPECT_EQ(chosen[1].defaultBlockSize, 128);
-    EXPECT_EQ(chosen[2].name, "cub");
-    EXPECT_EQ(chosen[2].defaultBlockSize, 0);
-}
-
-TEST(WithBlockSizes, RefusesOneThatAVariantCannotUse) {
-    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive"});
-    EXPECT_THAT(
-        [&] {
-            (void)withBlockSizes(variants, std::array{128, 100});
-        },
-        ThrowsMessage<UsageError>(
-            "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads per block, not 100"));
+    const auto variants = select(Operation::Scan, {"naive", "cub"});
+    const auto isOf = [](const char* name, int blockSize) {
+        return testing::AllOf(Field(&Variant::name, name), Field(&Variant::defaultBlockSize, blockSize));
+    };
+    EXPECT_THAT(withBlockSizes(variants, std::array{64, 128}),
+                ElementsAre(isOf("naive", 64), isOf("naive", 128), isOf("cub", 0)));
+    EXPECT_THAT([&] { (void)withBlockSizes(variants, std::array{100}); },
+                ThrowsMessage<UsageError>(
+                    "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads per block, not 100"));
 }
 
 }  // namespace
