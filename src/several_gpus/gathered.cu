@@ -123,7 +123,7 @@ class GatheredCompact {
 
     /// On GPU 0.
     [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
-        return GatheredInput<T>::deviceBytes(n, gpus) + n * sizeof(T) + KeptCount::bytes(n) + scratchBytes(n);
+        return GatheredInput<T>::deviceBytes(n, gpus) + n * sizeof(T) + sizeof(std::size_t) + scratchBytes(n);
     }
 
     void call() {

@@ -28,11 +28,12 @@ namespace Utf8 = StreamCompaction::Utf8;
 /// The result, in device memory.
 class ResultMemory {
   public:
-    template <typename T>
-    explicit ResultMemory(std::span<const T> /*in*/) {}
+    explicit ResultMemory(const Problem& /*problem*/) {}
 
-    [[nodiscard]] static Utf8::Result* none(std::size_t /*n*/) { return StreamCompaction::noArray<Utf8::Result>; }
-    [[nodiscard]] static std::size_t bytes(std::size_t /*n*/) { return sizeof(Utf8::Result); }
+    [[nodiscard]] static Utf8::Result* none(const Problem& /*problem*/) {
+        return StreamCompaction::noArray<Utf8::Result>;
+    }
+    [[nodiscard]] static std::size_t bytes(const Problem& /*problem*/) { return sizeof(Utf8::Result); }
     [[nodiscard]] Utf8::Result* get() { return result_.data(); }
     void poison() { Bench::poison(result_); }
 
@@ -54,7 +55,9 @@ class ResultMemory {
 /// Room for the longest result of a conversion.
 template <typename From, typename To>
 struct MostElements {
-    [[nodiscard]] std::size_t operator()(std::size_t n) const { return n * Utf8::mostElements<From, To>; }
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const {
+        return problem.size() * Utf8::mostElements<From, To>;
+    }
 };
 
 /// Device memory of a conversion.
@@ -67,7 +70,7 @@ class ConversionMemory
     static_assert(elementTypeOf<Element>() == listedTypeOfText);
 
     void fetchTo(Converted<To>& to) const {
-        to.result = this->template argument<ResultMemory>().fetch(MostElements<From, To>{}(this->size()));
+        to.result = this->template argument<ResultMemory>().fetch(this->size() * Utf8::mostElements<From, To>);
         std::get<0>(this->outputs()).fetchTo(to.elements, to.result.count);
     }
 };
@@ -89,12 +92,12 @@ class HostMemory {
     using SomeProblem = ConversionProblem<std::uint8_t, char32_t>;
     using Element = std::int32_t;
 
-    explicit HostMemory(std::span<const std::uint8_t> input) : input_(input), output_(input.size()) {}
+    explicit HostMemory(const SomeProblem& problem) : input_(problem.input()), output_(problem.size()) {}
 
-    [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, std::size_t) { return 0; }
+    [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, const Problem&) { return 0; }
     /// Device memory of the copies for comparison, or of the decoder's three chunks, which are allocated later.
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return std::max(n, 3 * Utf8::ChunkDecoder::defaultChunkBytes) * (1 + sizeof(char32_t));
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) {
+        return std::max(problem.size(), 3 * Utf8::ChunkDecoder::defaultChunkBytes) * (1 + sizeof(char32_t));
     }
 
     void call(const DecodeFromHost&, StreamCompaction::Scratch) {

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <functional>
 #include <numeric>
 #include <span>
 #include <stdexcept>
@@ -20,8 +19,8 @@
 
 /// The device memory of each operation: its arguments, how it is called with them and how its result is fetched.
 ///
-/// An argument is made of the input, in host memory. `get()` is what the operation gets. `none(n)` stands for that of n
-/// elements where only its type matters, and `bytes(n)` is its device memory.
+/// An argument is made for a problem. `get()` is what the operation gets. `none(problem)` stands for it where only its
+/// type matters, and `bytes(problem)` is its device memory.
 namespace Bench {
 
 struct AsItIs {
@@ -35,11 +34,11 @@ struct AsItIs {
 template <typename T, typename Make = AsItIs>
 class Input {
   public:
-    template <typename U>
-    explicit Input(std::span<const U> in) : buffer_(std::span<const T>(Make{}(in))) {}
+    template <typename SomeProblem>
+    explicit Input(const SomeProblem& problem) : buffer_(std::span<const T>(Make{}(problem.input()))) {}
 
-    [[nodiscard]] static const T* none(std::size_t /*n*/) { return StreamCompaction::noArray<const T>; }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * sizeof(T); }
+    [[nodiscard]] static const T* none(const Problem& /*problem*/) { return StreamCompaction::noArray<const T>; }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) { return problem.size() * sizeof(T); }
     [[nodiscard]] const T* get() const { return buffer_.data(); }
     void poison() {}
 
@@ -47,15 +46,18 @@ class Input {
     StreamCompaction::DeviceBuffer<T> buffer_;
 };
 
-/// An array that an operation writes, of `Room{}(n)` elements.
-template <typename T, typename Room = std::identity>
+struct SizeOf {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const { return problem.size(); }
+};
+
+/// An array that an operation writes, of `Room{}(problem)` elements.
+template <typename T, typename Room = SizeOf>
 class Output {
   public:
-    template <typename U>
-    explicit Output(std::span<const U> in) : buffer_(Room{}(in.size())) {}
+    explicit Output(const Problem& problem) : buffer_(Room{}(problem)) {}
 
-    [[nodiscard]] static T* none(std::size_t /*n*/) { return StreamCompaction::noArray<T>; }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return Room{}(n) * sizeof(T); }
+    [[nodiscard]] static T* none(const Problem& /*problem*/) { return StreamCompaction::noArray<T>; }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) { return Room{}(problem) * sizeof(T); }
     [[nodiscard]] T* get() { return buffer_.data(); }
     void poison() { Bench::poison(buffer_); }
     /// The first elements.
@@ -69,12 +71,13 @@ class Output {
 /// The number of kept elements, in device memory.
 class KeptCount {
   public:
+    explicit KeptCount(const Problem& /*problem*/) : KeptCount() {}
     KeptCount() = default;
-    template <typename T>
-    explicit KeptCount(std::span<const T> /*in*/) {}
 
-    [[nodiscard]] static std::size_t* none(std::size_t /*n*/) { return StreamCompaction::noArray<std::size_t>; }
-    [[nodiscard]] static std::size_t bytes(std::size_t /*n*/) { return sizeof(std::size_t); }
+    [[nodiscard]] static std::size_t* none(const Problem& /*problem*/) {
+        return StreamCompaction::noArray<std::size_t>;
+    }
+    [[nodiscard]] static std::size_t bytes(const Problem& /*problem*/) { return sizeof(std::size_t); }
     [[nodiscard]] std::size_t* get() { return count_.data(); }
     void poison() { Bench::poison(count_); }
 
@@ -93,26 +96,25 @@ class KeptCount {
     StreamCompaction::DeviceBuffer<std::size_t> count_{1};
 };
 
-/// A number that depends on that of the elements: `Of{}(n)`.
+/// A number: `Of{}(problem)`.
 template <typename Of>
 class Number {
   public:
-    template <typename T>
-    explicit Number(std::span<const T> in) : n_(in.size()) {}
+    explicit Number(const Problem& problem) : number_(none(problem)) {}
 
-    [[nodiscard]] static auto none(std::size_t n) { return Of{}(n); }
-    [[nodiscard]] static std::size_t bytes(std::size_t /*n*/) { return 0; }
-    [[nodiscard]] auto get() const { return Of{}(n_); }
+    [[nodiscard]] static auto none(const Problem& problem) { return Of{}(problem); }
+    [[nodiscard]] static std::size_t bytes(const Problem& /*problem*/) { return 0; }
+    [[nodiscard]] auto get() const { return number_; }
     void poison() {}
 
   private:
-    std::size_t n_;
+    std::invoke_result_t<Of, const Problem&> number_;
 };
-using Size = Number<std::identity>;
+using Size = Number<SizeOf>;
 
 template <auto value>
 struct Constant {
-    [[nodiscard]] auto operator()(std::size_t /*n*/) const { return value; }
+    [[nodiscard]] auto operator()(const Problem& /*problem*/) const { return value; }
 };
 
 /// The arrays of a result.
@@ -133,13 +135,13 @@ class Memory {
     using In = typename decltype(std::declval<SomeProblem&>().input())::value_type;
     using Element = In;
 
-    explicit Memory(std::span<const In> in) : n_(in.size()), arguments_(Arguments(in)...) {}
+    explicit Memory(const SomeProblem& problem) : n_(problem.size()), arguments_(Arguments(problem)...) {}
 
     template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.scratchBytes(Arguments::none(n)...);
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, const Problem& problem) {
+        return op.scratchBytes(Arguments::none(problem)...);
     }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (Arguments::bytes(n) + ...); }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) { return (Arguments::bytes(problem) + ...); }
 
     template <typename Op>
     void call(const Op& op, StreamCompaction::Scratch scratch) {
@@ -322,8 +324,9 @@ struct SegmentKey {
 /// The offsets of the segments, and n behind them.
 class SegmentOffsets {
   public:
-    template <typename T>
-    explicit SegmentOffsets(std::span<const T> in) {
+    template <typename SomeProblem>
+    explicit SegmentOffsets(const SomeProblem& problem) {
+        const auto in = problem.input();
         Array<std::int32_t> offsets;
         for (std::size_t i = 0; i < in.size(); ++i) {
             if (beginsSegment(in, i)) {
@@ -335,10 +338,12 @@ class SegmentOffsets {
     }
 
     /// As many as there may be.
-    [[nodiscard]] static auto none(std::size_t n) {
-        return StreamCompaction::segmentsAt(StreamCompaction::noArray<const std::int32_t>, n + 1);
+    [[nodiscard]] static auto none(const Problem& problem) {
+        return StreamCompaction::segmentsAt(StreamCompaction::noArray<const std::int32_t>, problem.size() + 1);
     }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (n + 1) * sizeof(std::int32_t); }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) {
+        return (problem.size() + 1) * sizeof(std::int32_t);
+    }
     [[nodiscard]] auto get() const { return StreamCompaction::segmentsAt(offsets_.data(), offsets_.size()); }
     void poison() {}
 
@@ -357,13 +362,20 @@ using ScanByOffsetsMemory = SegmentedScanMemory<T, SegmentOffsets>;
 template <typename T>
 using SegmentedSortMemory = Memory<SegmentedSortProblem<T>, Input<T>, SegmentOffsets, Output<T>, Size>;
 
-template <typename T>
-struct FirstOf {
-    [[nodiscard]] std::size_t operator()(std::size_t n) const { return TopKProblem<T>::firstOf(n); }
+struct ResultSizeOf {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const { return problem.resultSize(); }
 };
 /// A selection.
 template <typename T>
-using TopKMemory = Memory<TopKProblem<T>, Input<T>, Output<T, FirstOf<T>>, Size, Number<FirstOf<T>>>;
+using TopKMemory = Memory<TopKProblem<T>, Input<T>, Output<T, ResultSizeOf>, Size, Number<ResultSizeOf>>;
+
+struct ColsOf {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const { return problem.shape()->cols; }
+};
+/// Row sums of a matrix, which has no gaps between its rows.
+template <typename T>
+using RowSumMemory = Memory<RowSumProblem<T>, Input<T>, Output<SumOf<T>, ResultSizeOf>, Number<ResultSizeOf>,
+                            Number<ColsOf>, Number<ColsOf>>;
 
 template <typename K>
 using RunLengthMemory = Memory<RunsProblem<K>, Input<K>, Output<K>, Output<PairValue>, KeptCount, Size>;
