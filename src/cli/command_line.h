@@ -27,8 +27,8 @@ inline constexpr std::size_t descriptionColumns = 80 - nameColumns;
 
 /// Adds an option. `read` parses its value, or throws UsageError.
 template <typename Value, typename Read>
-CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                       const std::string& description) {
+CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder,
+                       const std::string& description, Read read) {
     const auto readNamed = [name, read](const Value& value) {
         try {
             read(value);
@@ -40,28 +40,6 @@ CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string
         ->type_name(placeholder);
 }
 
-/// For one value. If it is given more than once, the last one counts.
-template <typename Read>
-CLI::Option* addTextOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                           const std::string& description) {
-    return addOption<std::string>(app, name, placeholder, read, description)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-/// For values separated by commas.
-template <typename Read>
-CLI::Option* addListOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                           const std::string& description) {
-    return addOption<std::vector<std::string>>(app, name, placeholder, read, description)
-        ->delimiter(',')
-        ->allow_extra_args(false);
-}
-
-/// For an option without a value.
-inline CLI::Option* addFlag(CLI::App& app, const std::string& name, bool& value, const std::string& description) {
-    return app.add_flag(name, value, wrapped(description, descriptionColumns));
-}
-
 template <typename Integer>
 [[nodiscard]] Integer parseNumber(std::string_view text, Integer least, Integer most) {
     Integer number{};
@@ -71,15 +49,6 @@ template <typename Integer>
         throw UsageError(fmt::format("expected a whole number from {} to {}, got '{}'", least, most, text));
     }
     return number;
-}
-
-/// For a whole number from `least` to `most`, kept in `value`.
-template <typename Integer>
-CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& value, Integer least, Integer most,
-                             const std::string& description) {
-    return addTextOption(
-        app, name, "N", [&value, least, most](const std::string& text) { value = parseNumber(text, least, most); },
-        description);
 }
 
 inline void addHelp(CLI::App& app) { app.set_help_flag("-h,--help", "Print this and stop"); }

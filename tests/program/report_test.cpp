@@ -187,25 +187,5 @@ TEST(Report, SaysWhenTheClockFell) {
     EXPECT_EQ(written([&](Report& report) { report.notes(std::vector{fast, efficientScan()}, context); }), "");
 }
 
-TEST(Report, DescribesTheMachine) {
-    RunContext context{.gpu = GpuInfo{"Card", "9.0", std::size_t{1} << 30, "13.0", "13.1", 1980},
-                       .gpuUnavailableReason = "",
-                       .simulatedCard = std::nullopt,
-                       .ceilings = Ceilings{.copyGbps = 4246.6, .readGbps = 4400.4, .clockMHz = 1965.2},
-                       .cpu = {"Processor", 8},
-                       .compiler = "GNU 12.2.0",
-                       .commit = "0123abc",
-                       .peers = {"CUB 3.0.1", "iconv"}};
-    EXPECT_EQ(written([&](Report& report) { report.context(context); }),
-              "GPU       Card, compute capability 9.0, 1.0 GiB memory\n"
-              "CUDA      driver 13.0, toolkit 13.1\n"
-              "Clock     1965 MHz, nominally up to 1980\n"
-              "Ceilings  copy 4247 GB/s, read 4400 GB/s\n"
-              "CPU       Processor, 8 threads\n"
-              "Compiler  GNU 12.2.0\n"
-              "Commit    0123abc\n"
-              "Peers     CUB 3.0.1, iconv\n");
-}
-
 }  // namespace
 }  // namespace Bench

@@ -114,30 +114,6 @@ TEST_F(TesterTest, SkipsWhatTheVariantCannotDo) {
     EXPECT_EQ(tester.test(measurement, *problemOn(Operation::Scan, std::vector<int>(5))).status, Status::Passed);
 }
 
-TEST_F(TesterTest, RunsAVariantOnAsManyGpusAsTheRunUses) {
-    access_.devices = 3;
-    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
-    measurement.variant.gpuUse = GpuUse::Several;
-    std::vector<int> counts;
-    measurement.variant.prepare = [&counts, prepare = measurement.variant.prepare](Problem& problem,
-                                                                                   const Setting& setting) {
-        counts.push_back(setting.gpus);
-        return prepare(problem, setting);
-    };
-    const auto reasonOn = [&](int gpus) {
-        measurement.gpus = gpus;
-        return Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).reason;
-    };
-    EXPECT_EQ(reasonOn(1), "runs on several GPUs: --gpus N");
-    EXPECT_EQ(reasonOn(2), "");
-    EXPECT_EQ(reasonOn(3), "");
-    EXPECT_EQ(reasonOn(4), "needs 4 GPUs, 3 found");
-    EXPECT_THAT(counts, testing::ElementsAre(2, 3));
-
-    measurement.variant.gpuUse = GpuUse::All;
-    EXPECT_EQ(reasonOn(1), "");
-}
-
 TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     const Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
     const Outcome outcome =
@@ -146,16 +122,6 @@ TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     EXPECT_THAT(log_->marked, testing::ElementsAre("scan/name/4"));
     EXPECT_EQ(log_->profiled, 1);
     EXPECT_THAT(log_->aheads, testing::ElementsAre(false));
-    EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
-}
-
-TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
-    const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
-    EXPECT_EQ(outcome.status, Status::Passed);
-    EXPECT_EQ(outcome.mode, Mode::Warm);
-    EXPECT_EQ(outcome.clockAfterMHz, std::nullopt);
-    EXPECT_EQ(outcome.time.trials, 3);
-    EXPECT_EQ(outcome.bytes, 28u);
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
 }
 
@@ -206,12 +172,6 @@ TEST_F(TesterTest, CallsAPeerInexactThatRoundsLikeSomeOrderOfTheAdditions) {
     EXPECT_EQ(run(1 + 1e-5, "").status, Status::Failed);
 }
 
-TEST_F(TesterTest, FailsAVariantThatWritesNothing) {
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, idleScan);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "first mismatch at index 0: expected 0, got -842150451");
-}
-
 TEST_F(TesterTest, SkipsAVariantThatRunsOutOfMemoryInsideTheCall) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, exhaustingScan);
     EXPECT_EQ(outcome.status, Status::Skipped);
@@ -240,18 +200,19 @@ TEST_F(TesterTest, RunsAVariantInTheSimulatorOnceAndTakesNoTime) {
     EXPECT_EQ(simulatedRuns, 1);
 }
 
-TEST_F(TesterTest, FailsWhatIsWrongInTheSimulator) {
-    access_ = {nullptr, {}, "made up"};
+TEST_F(TesterTest, FailsWhatIsWrongOnTheCardAndInTheSimulator) {
     const std::pair<void (*)(int, int*, const int*), const char*> cases[] = {
         {wrongScan, "first mismatch at index 3: expected 4, got 5"},
         {idleScan, "first mismatch at index 0: expected 0, got -842150451"},
         {throwingScan, "launch failed"}};
     for (const auto& [function, reason] : cases) {
+        const Outcome onCard = run(Operation::Scan, Hardware::Gpu, function);
+        EXPECT_EQ(onCard.status, Status::Failed);
+        EXPECT_EQ(onCard.reason, reason);
         Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", function));
         measurement.mode = Mode::Untimed;
-        const Outcome outcome = Tester(access_, {}).test(measurement, *problemOn(Operation::Scan, input));
-        EXPECT_EQ(outcome.status, Status::Failed);
-        EXPECT_EQ(outcome.reason, reason);
+        const GpuAccess simulated{nullptr, {}, "made up"};
+        EXPECT_EQ(Tester(simulated, {}).test(measurement, *problemOn(Operation::Scan, input)).reason, reason);
     }
 }
 
