@@ -25,11 +25,12 @@ _stream_compaction_test() {
             [[ ${words[1]} == compare ]] && command=(compare)
             [[ ${#words[@]} -eq 2 ]] && choices=(compare)
             [[ $current == -* ]] &&
-                read -ra choices -d '' <<<"$("$program" "${command[@]}" --help | grep -oE '^  (-h,)?--[a-z-]+' | sed 's/.*,//')"
+                read -ra choices -d '' <<<"$("$program" "${command[@]}" --help |
+                    grep -oE '^  (-h,)?--[a-z-]+' | sed 's/.*,//')"
             ;;
     esac
     local breaks=${COMP_WORDBREAKS//[^:=]/} replaced=$current
-    [[ $breaks ]] && replaced=${current##*[$breaks]}
+    [[ $breaks ]] && replaced=${current##*["$breaks"]}
     for choice in "${choices[@]}"; do
         choice=$before$choice
         [[ $choice == "$current"* ]] && COMPREPLY+=("${choice#"${current%"$replaced"}"}")
