@@ -5,9 +5,4 @@ execute_process(COMMAND git describe --always --dirty --abbrev=10 --exclude=*
 if(NOT status EQUAL 0)
     set(GIT_COMMIT unknown)
 endif()
-execute_process(COMMAND git log -1 --format=%cs OUTPUT_VARIABLE GIT_DATE OUTPUT_STRIP_TRAILING_WHITESPACE
-                ERROR_QUIET)
-if(NOT GIT_DATE)
-    string(TIMESTAMP GIT_DATE "%Y-%m-%d" UTC)
-endif()
 configure_file(${TEMPLATE} ${OUTPUT} @ONLY)

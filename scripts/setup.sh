@@ -149,6 +149,10 @@ choose_preset() {
                 ;;
             --simulate | --simulated) preset=simulated ;;
             --all-peers) add_peers ;;
+            --gpus* | *distributed* | *gather-to-one* | *out-of-core*)
+                STREAM_COMPACTION_CMAKE_OPTIONS+=" -DSTREAM_COMPACTION_SEVERAL_GPUS=ON"
+                options+=("$option")
+                ;;
             *) options+=("$option") ;;
         esac
     done

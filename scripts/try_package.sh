@@ -4,7 +4,7 @@
 source "$(dirname "$0")/setup.sh"
 [ "$(id -u)" -eq 0 ] || die "chroot needs root"
 command -v debootstrap >/dev/null || die "please install debootstrap"
-install_packages dpkg-dev file  # for cpack
+install_packages dpkg-dev file help2man  # for cpack, and the man page
 
 build cpu-only -DSTREAM_COMPACTION_TESTS=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
 rm -rf build/package
@@ -50,7 +50,6 @@ in_root stream_compaction_test --version
 in_root stream_compaction_test --size 2^12 --trials 3 --no-color --samples /tmp/run.jsonl
 in_root stream_compaction_test compare /tmp/run.jsonl /tmp/run.jsonl
 for file in man/man1/stream_compaction_test.1 bash-completion/completions/stream_compaction_test \
-    zsh/vendor-completions/_stream_compaction_test fish/vendor_completions.d/stream_compaction_test.fish \
     doc/stream-compaction/LICENSE doc/stream-compaction/README.md; do
     [ -s "$root/usr/share/$file" ] || die "the package has no $file"
 done

@@ -17,13 +17,12 @@
 #include <utility>
 
 #include "app/options.h"
-#include "app/output_file.h"
 #include "cli/values.h"
 #include "measure/measure.h"
 #include "measure/rank_test.h"
 #include "output/csv.h"
 #include "output/json.h"
-#include "output/results_table.h"
+#include "output/table.h"
 
 namespace Bench {
 namespace {
@@ -273,7 +272,7 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
     return "";
 }
 
-/// What --csv, --samples or --json wrote. Opened once, because a pipe loses what has been read of it.
+/// What --csv or --samples wrote. Opened once, because a pipe loses what has been read of it.
 [[nodiscard]] std::vector<Row> readRows(const std::filesystem::path& path) {
     std::ifstream file(path);
     if (file.peek() == '{') {
@@ -284,12 +283,6 @@ void judge(Change& change, double threshold, std::optional<double> calmProbeUs) 
         throw UsageError(fmt::format("{}: line {} is no measurement", path.string(), contents.unreadable.front()));
     }
     return std::move(contents.rows);
-}
-
-void write(std::ostream& out, const std::vector<std::string>& lines) {
-    for (const std::string& line : lines) {
-        out << line << '\n';
-    }
 }
 
 }  // namespace
@@ -338,19 +331,11 @@ int runComparison(std::span<const char* const> arguments, std::ostream& out) {
         throw UsageError(fmt::format("nothing to compare: {} and {} have no row in common{}", options.before.string(),
                                      options.after.string(), firstReason(comparison)));
     }
-    const Table table = tableOf(comparison);
-    if (options.markdown) {
-        OutputFile markdown("--markdown", *options.markdown, "| operation | variant |", out);
-        write(markdown.stream(), table.markdownLines());
-        markdown.finish();
-    }
-    if (options.markdown != standardOutput) {
-        write(out, table.lines());
-        out << fmt::format("\n{} compared: {} faster, {} slower, {} cannot tell; {} only before, {} only after\n",
-                           comparison.changes.size(), comparison.count(Verdict::Faster),
-                           comparison.count(Verdict::Slower), comparison.count(Verdict::CannotTell),
-                           comparison.onlyBefore.size(), comparison.onlyAfter.size());
-    }
+    tableOf(comparison).write(out);
+    out << fmt::format("\n{} compared: {} faster, {} slower, {} cannot tell; {} only before, {} only after\n",
+                       comparison.changes.size(), comparison.count(Verdict::Faster), comparison.count(Verdict::Slower),
+                       comparison.count(Verdict::CannotTell), comparison.onlyBefore.size(),
+                       comparison.onlyAfter.size());
     return comparison.count(Verdict::Slower) > 0 ? 1 : 0;
 }
 

@@ -6,10 +6,8 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "cli/description.h"
 #include "cli/values.h"
 #include "measure/measure.h"
 #include "problems/inputs.h"
@@ -21,15 +19,6 @@ namespace Bench {
 
 /// The name of an output file that means standard output.
 inline const std::filesystem::path standardOutput = "-";
-
-/// What `--op` takes in place of the names of all operations.
-inline constexpr std::string_view everyOperation = "all";
-
-/// What `--gpus` takes in place of a number.
-inline constexpr std::string_view everyGpu = "all";
-
-/// Whether both names refer to the same file. The file need not exist.
-[[nodiscard]] bool isSameFile(const std::filesystem::path& a, const std::filesystem::path& b);
 
 struct Options {
     std::vector<std::size_t> sizes;  ///< of the arrays
@@ -53,8 +42,6 @@ struct Options {
     std::optional<std::filesystem::path> trace;
     std::optional<std::filesystem::path> csv;
     std::optional<std::filesystem::path> samples;
-    std::optional<std::filesystem::path> json;
-    std::optional<std::filesystem::path> markdown;
     bool resume = false;   ///< skips measurements that the CSV has
     bool profile = false;  ///< for a profiler: one trial, and only it is collected
     bool classic = false;  ///< the report of the course's program
@@ -77,7 +64,6 @@ struct CompareOptions {
     std::filesystem::path before;
     std::filesystem::path after;
     double threshold = 0.05;
-    std::optional<std::filesystem::path> markdown;
 
     /// Text of --help.
     std::optional<std::string> information;
@@ -85,9 +71,5 @@ struct CompareOptions {
 
 /// `arguments` are those behind `compare`. Throws UsageError for what it does not understand.
 [[nodiscard]] CompareOptions parseCompareOptions(std::span<const char* const> arguments);
-
-/// What --help says of a run and of `compare`.
-[[nodiscard]] CommandDescription describeRun(std::vector<std::size_t> defaultSizes, bool simulated);
-[[nodiscard]] CommandDescription describeComparison();
 
 }  // namespace Bench

@@ -5,17 +5,10 @@
 #include <vector>
 
 #include "app/options.h"
-#include "output/csv.h"
 #include "variants/tester.h"
 #include "world/world.h"
 
 namespace Bench {
-
-/// A measurement of an earlier run.
-struct Earlier {
-    Row row;
-    Outcome outcome;
-};
 
 /// Measurements of one operation and one element type on the same input.
 struct Section {
@@ -23,7 +16,7 @@ struct Section {
     ElementType type;
     InputPattern input;
     std::vector<Measurement> measurements;
-    std::vector<Earlier> earlier;  ///< what need not be measured again
+    std::vector<Outcome> earlier;  ///< of an earlier run, not to be measured again
 };
 
 /// Everything that the options request of these variants, in the report's order. Throws UsageError if something cannot

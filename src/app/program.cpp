@@ -8,7 +8,6 @@
 #include <string_view>
 
 #include "app/compare.h"
-#include "app/documentation.h"
 #include "app/options.h"
 #include "app/output_file.h"
 #include "app/plan.h"
@@ -29,7 +28,7 @@ constexpr int usageFailure = 2;
 constexpr int interruptedStatus = 130;  // 128 plus the number of SIGINT, as in shells
 
 constexpr std::string_view comparisonCommand = "compare";
-constexpr std::array commands{comparisonCommand, completionsCommand, manPageCommand};
+constexpr std::array commands{comparisonCommand};
 
 void requireMemory(std::string_view where, std::size_t n, std::size_t needed, std::size_t available) {
     if (needed > available) {
@@ -180,20 +179,12 @@ void together(const World& world, const SomeWork& work) {
     if (command == comparisonCommand) {
         return runComparison(arguments.subspan(1), console.out);
     }
-    if (command == manPageCommand && arguments.size() > 1) {
-        throw UsageError(fmt::format("man: unexpected argument '{}'", arguments[1]));
-    }
-    if (command == completionsCommand || command == manPageCommand) {
-        const auto described = describeProgram(machine.variants, defaultSizes, machine.simulated);
-        console.out << (command == manPageCommand ? manPage(described) : completions(arguments.subspan(1), described));
-        return success;
-    }
     if (!command.empty() && !command.starts_with('-')) {
         throw UsageError(unknownName("command", command, commands));
     }
     Options options = parseOptions(arguments, defaultSizes, machine.simulated);
     if (world.rank() != 0) {
-        options.csv = options.samples = options.json = options.markdown = std::nullopt;
+        options.csv = options.samples = std::nullopt;
     }
     return runRequest(options, machine, world, console);
 }

@@ -10,34 +10,21 @@
 #include "cli/values.h"
 #include "output/csv.h"
 #include "output/json.h"
-#include "output/results_table.h"
 
 namespace Bench {
-namespace {
-
-template <typename File>
-void open(std::optional<File>& file, std::string_view option, const std::optional<std::filesystem::path>& path,
-          std::string_view begin, std::ostream& out) {
-    if (path) {
-        file.emplace(option, *path, begin, out);
-    }
-}
-
-}  // namespace
 
 Outputs::Outputs(const Options& options, std::ostream& out) {
     if (options.csv == standardOutput) {
-        open(csvStream_, "--csv", options.csv, csvHeader(), out);
-        csvStream_->append(csvHeader());
+        csvStream_.emplace("--csv", *options.csv, csvHeader(), out).append(csvHeader());
     } else if (options.csv) {
         csvFile_.emplace(*options.csv);
     }
-    open(samples_, "--samples", options.samples, jsonLineBegin, out);
-    open(json_, "--json", options.json, jsonBegin, out);
-    open(markdown_, "--markdown", options.markdown, markdownBegin, out);
+    if (options.samples) {
+        samples_.emplace("--samples", *options.samples, jsonLineBegin, out);
+    }
 }
 
-void Outputs::add(Row row) {
+void Outputs::add(const Row& row) {
     if (csvFile_) {
         csvFile_->append(csvLine(row));
     } else if (csvStream_) {
@@ -46,23 +33,10 @@ void Outputs::add(Row row) {
     if (samples_) {
         samples_->append(jsonLine(row));
     }
-    keep(std::move(row));
-}
-
-void Outputs::finish(const RunContext& context, std::span<const Outcome> outcomes) {
-    if (json_) {
-        writeJson(json_->stream(), context, rows_);
-        json_->finish();
-    }
-    if (markdown_) {
-        writeMarkdown(markdown_->stream(), context, outcomes);
-        markdown_->finish();
-    }
 }
 
 bool writesToStandardOutput(const Options& options) {
-    return options.csv == standardOutput || options.samples == standardOutput || options.json == standardOutput ||
-           options.markdown == standardOutput;
+    return options.csv == standardOutput || options.samples == standardOutput;
 }
 
 namespace {
@@ -102,7 +76,7 @@ void leaveOutMeasured(std::vector<Section>& sections, std::span<const Row> rows,
             } else if (isMeasured) {
                 Outcome outcome = outcomeOf(measurement, *found->second);
                 outcome.time.wanted = plan.trials;
-                section.earlier.push_back({*found->second, std::move(outcome)});
+                section.earlier.push_back(std::move(outcome));
             }
         }
         section.measurements = std::move(missing);
@@ -152,10 +126,7 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     }
     Progress progress(progressStream_, progressWidth_, planned, work);
     for (const Section& section : sections) {
-        for (const auto& [row, outcome] : section.earlier) {
-            outputs_.keep(row);
-            shown_.push_back(outcome);
-        }
+        shown_.insert(shown_.end(), section.earlier.begin(), section.earlier.end());
         if (!section.measurements.empty() && !interrupted()) {
             measure(section, context, progress);
         }
@@ -170,7 +141,6 @@ Ending Run::operator()(std::span<const Section> sections, const RunContext& cont
     if (world_.ofFirst(skippedAll ? 1 : 0) == 1 && !interrupted_) {
         throw UsageError("nothing was run: " + shown_.front().reason);
     }
-    outputs_.finish(context, shown_);
     if (interrupted_) {
         return Ending::Interrupted;
     }

@@ -5,7 +5,6 @@
 #include <optional>
 #include <ostream>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "app/options.h"
@@ -21,25 +20,19 @@
 
 namespace Bench {
 
-/// The files of a run. CSV rows and samples are written one by one, JSON and Markdown at the end.
+/// The files of a run, which get a line for each measurement.
 class Outputs {
   public:
     /// Opens the files that the options name. Throws UsageError if one cannot be written.
     Outputs(const Options& options, std::ostream& out);
 
-    /// A row that the CSV file has already.
-    void keep(Row row) { rows_.push_back(std::move(row)); }
-    /// Both functions throw std::runtime_error if a file cannot be written.
-    void add(Row row);
-    void finish(const RunContext& context, std::span<const Outcome> outcomes);
+    /// Throws std::runtime_error if a file cannot be written.
+    void add(const Row& row);
 
   private:
     std::optional<CsvFile> csvFile_;
     std::optional<LineFile> csvStream_;
     std::optional<LineFile> samples_;
-    std::optional<OutputFile> json_;
-    std::optional<OutputFile> markdown_;
-    std::vector<Row> rows_;
 };
 
 /// Whether one of the files is standard output. The report then goes to standard error.
@@ -57,13 +50,13 @@ void leaveOutMeasured(std::vector<Section>& sections, std::span<const Row> rows,
 
 enum class Ending { Passed, Failed, Interrupted };
 
-/// Measures and reports until the last measurement or Ctrl-C, then writes the files.
+/// Measures and reports until the last measurement or Ctrl-C.
 class Run {
   public:
     /// Opens the files. Throws UsageError if one cannot be written. The arguments must outlive the object.
     Run(const Options& options, const GpuAccess& access, const World& world, Console console);
 
-    /// Throws UsageError, without writing JSON and Markdown, if nothing could be run and nothing is from earlier runs.
+    /// Throws UsageError if nothing could be run and nothing is from earlier runs.
     [[nodiscard]] Ending operator()(std::span<const Section> sections, const RunContext& context);
 
   private:

@@ -14,9 +14,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/description.h"
 #include "cli/nearest_names.h"
 #include "cli/values.h"
+#include "cli/wrapped.h"
 
 /// Helpers on top of CLI11 for the options of this program's commands.
 namespace Bench {
@@ -27,8 +27,8 @@ inline constexpr std::size_t descriptionColumns = 80 - nameColumns;
 
 /// Adds an option. `read` parses its value, or throws UsageError.
 template <typename Value, typename Read>
-CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                       const std::string& description) {
+CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string& placeholder,
+                       const std::string& description, Read read) {
     const auto readNamed = [name, read](const Value& value) {
         try {
             read(value);
@@ -38,28 +38,6 @@ CLI::Option* addOption(CLI::App& app, const std::string& name, const std::string
     };
     return app.add_option_function<Value>(name, readNamed, wrapped(description, descriptionColumns))
         ->type_name(placeholder);
-}
-
-/// For one value. If it is given more than once, the last one counts.
-template <typename Read>
-CLI::Option* addTextOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                           const std::string& description) {
-    return addOption<std::string>(app, name, placeholder, read, description)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-}
-
-/// For values separated by commas.
-template <typename Read>
-CLI::Option* addListOption(CLI::App& app, const std::string& name, const std::string& placeholder, Read read,
-                           const std::string& description) {
-    return addOption<std::vector<std::string>>(app, name, placeholder, read, description)
-        ->delimiter(',')
-        ->allow_extra_args(false);
-}
-
-/// For an option without a value.
-inline CLI::Option* addFlag(CLI::App& app, const std::string& name, bool& value, const std::string& description) {
-    return app.add_flag(name, value, wrapped(description, descriptionColumns));
 }
 
 template <typename Integer>
@@ -73,35 +51,7 @@ template <typename Integer>
     return number;
 }
 
-/// For a whole number from `least` to `most`, kept in `value`.
-template <typename Integer>
-CLI::Option* addNumberOption(CLI::App& app, const std::string& name, Integer& value, Integer least, Integer most,
-                             const std::string& description) {
-    return addTextOption(
-        app, name, "N", [&value, least, most](const std::string& text) { value = parseNumber(text, least, most); },
-        description);
-}
-
 inline void addHelp(CLI::App& app) { app.set_help_flag("-h,--help", "Print this and stop"); }
-
-/// What --help says of the app and of its options.
-[[nodiscard]] inline CommandDescription describe(CLI::App& app) {
-    constexpr std::size_t oneLine = std::numeric_limits<std::size_t>::max();
-    addHelp(app);
-    CommandDescription command{app.get_name(), wrapped(app.get_description(), oneLine)};
-    for (const CLI::Option* option : app.get_options()) {
-        if (option->get_group().empty()) {
-            continue;  // hidden
-        }
-        (option->get_positional() ? command.arguments : command.options)
-            .push_back({.name = option->get_name(option->get_positional()),
-                        .placeholder = option->get_type_name(),
-                        .description = wrapped(option->get_description(), oneLine),
-                        .group = option->get_group(),
-                        .takesList = option->get_delimiter() == ','});
-    }
-    return command;
-}
 
 /// `did you mean --size? ` if an argument that the app did not take is similar to one of its options; else empty.
 [[nodiscard]] inline std::string nearestOption(const CLI::App& app) {

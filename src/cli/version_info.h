@@ -8,7 +8,6 @@ namespace BuildInfo {
 
 extern const std::string_view version;
 extern const std::string_view gitCommit;
-extern const std::string_view commitDate;
 extern const std::string_view compiler;
 
 }  // namespace BuildInfo

@@ -3,14 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <variant>
 
 #include "cli/values.h"
-#include "cli/version_info.h"
 
 namespace Bench {
 namespace {
@@ -18,11 +16,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr const char* samplesKey = "samples_us";
-
-/// The input may be a file name that is not UTF-8.
-[[nodiscard]] std::string textOf(const Json& json, int indent) {
-    return json.dump(indent, ' ', false, Json::error_handler_t::replace);
-}
 
 template <typename T>
 [[nodiscard]] Json toJson(const T& value) {
@@ -81,52 +74,12 @@ void fromJson(const Json& json, std::optional<T>& value) {
     return row;
 }
 
-[[nodiscard]] Json toJson(const RunContext& context) {
-    Json object{{"program", "stream_compaction_test"},
-                {"version", BuildInfo::version},
-                {"commit", context.commit},
-                {"compiler", context.compiler},
-                {"date", timestampNow()},
-                {"cpu", describe(context.cpu)},
-                {"gpu", nullptr},
-                {"gpus", context.gpus},
-                {"clock_mhz", nullptr},
-                {"ceilings_gbps", nullptr}};
-    if (context.gpu) {
-        const GpuInfo& gpu = *context.gpu;
-        object["gpu"] = {{"name", gpu.name},
-                         {"compute_capability", gpu.computeCapability},
-                         {"memory_bytes", gpu.memoryBytes},
-                         {"driver", gpu.driver},
-                         {"toolkit", gpu.toolkit},
-                         {"boost_mhz", gpu.boostMHz}};
-    }
-    if (context.ceilings) {
-        object["clock_mhz"] = context.ceilings->clockMHz;
-        object["ceilings_gbps"] = {{"copy", context.ceilings->copyGbps}, {"read", context.ceilings->readGbps}};
-    }
-    return object;
-}
-
 }  // namespace
-
-void writeJson(std::ostream& out, const RunContext& context, std::span<const Row> rows) {
-    Json list = Json::array();
-    for (const Row& row : rows) {
-        list.push_back(toJson(row));
-    }
-    constexpr int indent = 2;
-    out << textOf({{"context", toJson(context)}, {"rows", list}}, indent) << '\n';
-}
 
 std::string jsonLine(const Row& row) {
     constexpr int inOneLine = -1;
-    return textOf(toJson(row), inOneLine);
-}
-
-std::vector<Row> readJson(const std::filesystem::path& path) {
-    std::ifstream file(path);
-    return readJson(file, path);
+    // The input may be a file name that is not UTF-8.
+    return toJson(row).dump(inOneLine, ' ', false, Json::error_handler_t::replace);
 }
 
 std::vector<Row> readJson(std::istream& file, const std::filesystem::path& path) {
@@ -143,10 +96,7 @@ std::vector<Row> readJson(std::istream& file, const std::filesystem::path& path)
             throw UsageError(fmt::format("{}: line {} breaks off or is no JSON", path.string(),
                                          1 + std::count(text.begin(), read, '\n')));
         }
-        const Json list = json.contains("rows") ? json["rows"] : Json::array({json});
-        for (const Json& object : list) {
-            rows.push_back(rowFrom(object, fmt::format("{}: measurement {}", path.string(), rows.size() + 1)));
-        }
+        rows.push_back(rowFrom(json, fmt::format("{}: measurement {}", path.string(), rows.size() + 1)));
     }
     return rows;
 }

@@ -2,8 +2,6 @@
 
 #include <filesystem>
 #include <istream>
-#include <ostream>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,21 +10,15 @@
 
 namespace Bench {
 
-/// How the texts of writeJson() and jsonLine() begin.
-inline constexpr std::string_view jsonBegin = "{\n  \"context\": {\n    \"program\": \"stream_compaction_test\"";
+/// How the text of jsonLine() begins.
 inline constexpr std::string_view jsonLineBegin = "{\"gpu\":";
 
-/// The whole run as an object. `context` describes the program and the machine. `rows` has one object per measurement,
-/// with the column names of the CSV and the time of each trial; fields that do not apply are null.
-void writeJson(std::ostream& out, const RunContext& context, std::span<const Row> rows);
-
-/// One of these objects, in one line without its end.
+/// An object with the column names of the CSV and the time of each trial, in one line without its end. Fields that do
+/// not apply are null.
 [[nodiscard]] std::string jsonLine(const Row& row);
 
-/// The rows of a file of writeJson(), or of one with lines of jsonLine(). Throws UsageError, which says what is wrong,
-/// if it is neither or has times that nothing can have taken.
-[[nodiscard]] std::vector<Row> readJson(const std::filesystem::path& path);
-/// The same of a file that has been opened.
+/// The rows of a file of such lines. Throws UsageError, which says what is wrong, if it is something else or has times
+/// that nothing can have taken.
 [[nodiscard]] std::vector<Row> readJson(std::istream& file, const std::filesystem::path& path);
 
 }  // namespace Bench

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
-#include "cli/description.h"
 #include "cli/values.h"
-#include "output/results_table.h"
+#include "cli/wrapped.h"
+#include "output/table.h"
 
 namespace Bench {
 namespace {
@@ -27,18 +27,33 @@ constexpr std::array<std::array<std::string_view, 2>, 3> peersInVerdicts{
 
 [[nodiscard]] std::string_view hardwareName(Hardware hardware) { return hardware == Hardware::Cpu ? "CPU" : "GPU"; }
 
-[[nodiscard]] std::string ofType(const Variant& variant) { return ofType(variant.operation, variant.type); }
+/// A figure that there is not.
+constexpr std::string_view nothing = "-";
+
+/// ` of int64`; empty for the default type.
+[[nodiscard]] std::string ofType(const Variant& variant) {
+    return variant.type == ElementType::Int32 ? "" : " of " + typeName(variant.operation, variant.type);
+}
+
+/// The number of elements, or the shape of a matrix.
+[[nodiscard]] std::string sizeOf(const Measurement& measurement) {
+    return measurement.shape ? toString(*measurement.shape) : std::to_string(measurement.n);
+}
+
+/// Half the width of the median's 95 % interval, in percent; `-` if there were too few trials.
+[[nodiscard]] std::string noiseOf(const Timing& time) {
+    return std::isfinite(time.us.noise) ? fmt::format("{:.1f}", 100 * time.us.noise) : std::string(nothing);
+}
 
 /// The short name that notes use.
 [[nodiscard]] std::string nameOf(const Outcome& outcome) {
     return fmt::format("{}{} {} {}", name(outcome.variant.operation), ofType(outcome.variant), outcome.variant.name,
-                       sizeOf(outcome.n, outcome.shape));
+                       sizeOf(outcome));
 }
 
 [[nodiscard]] std::string noiseWarning(const Timing& time) {
-    return std::isfinite(time.us.noise)
-               ? fmt::format("noise {:.1f} % after {} trials", 100 * time.us.noise, time.trials)
-               : fmt::format("noise unknown: {} trials were too few", time.trials);
+    return std::isfinite(time.us.noise) ? fmt::format("noise {} % after {} trials", noiseOf(time), time.trials)
+                                        : fmt::format("noise unknown: {} trials were too few", time.trials);
 }
 
 /// What the time budget or a low clock has spoilt; empty if nothing.
@@ -49,7 +64,7 @@ constexpr std::array<std::array<std::string_view, 2>, 3> peersInVerdicts{
         parts.push_back("the clock stayed low: " + outcome.throttled);
     }
     if (time.isCutShort()) {
-        parts.push_back(trialsOf(time) + " trials in the time budget");
+        parts.push_back(fmt::format("{} of {} trials in the time budget", time.trials, time.wanted));
     }
     if (time.noisy) {
         parts.push_back(noiseWarning(time));
@@ -58,7 +73,6 @@ constexpr std::array<std::array<std::string_view, 2>, 3> peersInVerdicts{
 }
 
 [[nodiscard]] std::string variantOf(const Measurement& measurement) { return std::string(measurement.variant.name); }
-[[nodiscard]] std::string sizeOf(const Measurement& measurement) { return sizeOf(measurement.n, measurement.shape); }
 [[nodiscard]] std::string blockOf(const Measurement& measurement) {
     return measurement.variant.blockSizes.empty() ? "" : std::to_string(measurement.variant.defaultBlockSize);
 }
@@ -113,7 +127,13 @@ constexpr std::array figures{
                const auto percent = outcome.percentOfCopy();
                return percent ? fmt::format("{:.0f}", *percent) : std::string(nothing);
            }},
-    Figure{"enqueue us", 12, [](const Outcome& outcome) { return enqueueOf(outcome.time); }, gapOfBar + goodBar}};
+    // The host's time to enqueue the work, if it was all enqueued before it began.
+    Figure{"enqueue us", 12,
+           [](const Outcome& outcome) {
+               const auto us = outcome.time.enqueueUs;
+               return us ? fmt::format("{:.2f}", *us) : std::string(nothing);
+           },
+           gapOfBar + goodBar}};
 
 /// As long as the part of a copy's speed; empty in less room than is worth it.
 [[nodiscard]] std::string barOf(const Outcome& outcome, std::size_t room) {
@@ -158,9 +178,8 @@ constexpr std::array figures{
 
 /// Such as `fastest scan of 1048576, mod:50: single-pass, 8.610 us ± 0.5 %, 69 % of a copy, 1.24 x cub`.
 [[nodiscard]] std::string verdictOn(const Outcome& best, std::span<const Outcome> outcomes) {
-    std::string text =
-        fmt::format("fastest {}{} of {}, {}: {}, {}", name(best.variant.operation), ofType(best.variant),
-                    sizeOf(best.n, best.shape), best.input, best.variant.name, formatTime(best.time.us.median));
+    std::string text = fmt::format("fastest {}{} of {}, {}: {}, {}", name(best.variant.operation), ofType(best.variant),
+                                   sizeOf(best), best.input, best.variant.name, formatTime(best.time.us.median));
     if (std::isfinite(best.time.us.noise)) {
         text += fmt::format(" ± {} %", noiseOf(best.time));
     }
@@ -383,9 +402,7 @@ void Report::list(std::span<const Variant> variants) {
                       variant.blockSizes.empty() ? std::string(nothing)
                                                  : fmt::format("{}", fmt::join(variant.blockSizes, " "))});
     }
-    for (const std::string& line : table.lines()) {
-        out_ << line << '\n';
-    }
+    table.write(out_);
 }
 
 std::string Report::paint(Color color, std::string text) const {

@@ -165,12 +165,6 @@ std::string toString(InputPattern pattern) {
                                      : fmt::format("{}{}", spelling.text, pattern.p);
 }
 
-std::vector<std::string_view> inputPatternNames() {
-    std::vector<std::string_view> names;
-    std::ranges::transform(spellings, std::back_inserter(names), &Spelling::text);
-    return names;
-}
-
 template <typename T>
 Array<T> makeInput(InputPattern pattern, std::size_t n, std::uint64_t seed, Share share) {
     switch (pattern.kind) {

@@ -51,8 +51,6 @@ struct InputPattern {
 /// From `uniform`, `mod:50` and so on. Throws UsageError for other texts.
 [[nodiscard]] InputPattern parseInputPattern(std::string_view text);
 [[nodiscard]] std::string toString(InputPattern pattern);
-/// `uniform`, `mod:` and so on, without their parameters.
-[[nodiscard]] std::vector<std::string_view> inputPatternNames();
 
 /// A random number that depends only on the seed and the index, so it is the same on every platform and for every n. It
 /// is element i of the sequence of the generator SplitMix64.

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <limits>
-#include <stdexcept>
 
 #include "cli/nearest_names.h"
 #include "cli/values.h"
@@ -18,78 +17,37 @@ using Kind = InputPattern::Kind;
 struct Description {
     std::string_view name;
     InputPattern input;
+    std::string_view type = "";  ///< of operations without a choice
 };
 
+/// In the order of the operations.
+constexpr std::array<Description, allOperations.size()> descriptions{{
+    {"scan", {Kind::Modulo, 50}},
+    {"scan-squares", {Kind::Modulo, 50}},
+    {"compact", {Kind::Modulo, 4}},
+    {"compact-flagged", {.kind = Kind::Kept, .p = 0.05}, "flag,record"},
+    {"partition", {Kind::Modulo, 4}},
+    {"multi-partition", {Kind::Uniform}},
+    {"sort", {Kind::Uniform}},
+    {"sort-pairs", {Kind::Uniform}},
+    {"top-k", {Kind::Uniform}},
+    {"row-sum", {Kind::Modulo, 50}},
+    {"segmented-scan", {Kind::Segments, 100}},
+    {"segmented-sort", {Kind::Segments, 100}},
+    {"unique", {Kind::Runs, 10}},
+    {"run-length", {Kind::Runs, 10}},
+    {"reduce-by-key", {Kind::Runs, 10}},
+    {"histogram", {Kind::Modulo, 1 << 8}},
+    {"histogram-wide", {Kind::Modulo, 1 << 16}},
+    {"utf8-to-utf32", {Kind::Mixed}, "utf8->utf32"},
+    {"utf8-to-utf16", {Kind::Mixed}, "utf8->utf16"},
+    {"utf8-validate", {Kind::Mixed}, "utf8"},
+    {"utf32-to-utf8", {Kind::Mixed}, "utf32->utf8"},
+    {"utf16-to-utf8", {Kind::Mixed}, "utf16->utf8"},
+}};
+
 [[nodiscard]] const Description& describe(Operation operation) {
-    static constexpr Description scan{"scan", {Kind::Modulo, 50}};
-    static constexpr Description scanSquares{"scan-squares", {Kind::Modulo, 50}};
-    static constexpr Description compact{"compact", {Kind::Modulo, 4}};
-    static constexpr Description compactFlagged{"compact-flagged", {.kind = Kind::Kept, .p = 0.05}};
-    static constexpr Description partition{"partition", {Kind::Modulo, 4}};
-    static constexpr Description multiPartition{"multi-partition", {Kind::Uniform}};
-    static constexpr Description sort{"sort", {Kind::Uniform}};
-    static constexpr Description sortPairs{"sort-pairs", {Kind::Uniform}};
-    static constexpr Description topK{"top-k", {Kind::Uniform}};
-    static constexpr Description rowSum{"row-sum", {Kind::Modulo, 50}};
-    static constexpr Description segmentedScan{"segmented-scan", {Kind::Segments, 100}};
-    static constexpr Description segmentedSort{"segmented-sort", {Kind::Segments, 100}};
-    static constexpr Description unique{"unique", {Kind::Runs, 10}};
-    static constexpr Description runLength{"run-length", {Kind::Runs, 10}};
-    static constexpr Description reduceByKey{"reduce-by-key", {Kind::Runs, 10}};
-    static constexpr Description histogram{"histogram", {Kind::Modulo, 1 << 8}};
-    static constexpr Description histogramWide{"histogram-wide", {Kind::Modulo, 1 << 16}};
-    static constexpr Description utf8ToUtf32{"utf8-to-utf32", {Kind::Mixed}};
-    static constexpr Description utf8ToUtf16{"utf8-to-utf16", {Kind::Mixed}};
-    static constexpr Description utf8Validate{"utf8-validate", {Kind::Mixed}};
-    static constexpr Description utf32ToUtf8{"utf32-to-utf8", {Kind::Mixed}};
-    static constexpr Description utf16ToUtf8{"utf16-to-utf8", {Kind::Mixed}};
-    switch (operation) {
-        case Operation::Scan:
-            return scan;
-        case Operation::ScanSquares:
-            return scanSquares;
-        case Operation::Compact:
-            return compact;
-        case Operation::CompactFlagged:
-            return compactFlagged;
-        case Operation::Partition:
-            return partition;
-        case Operation::MultiPartition:
-            return multiPartition;
-        case Operation::Sort:
-            return sort;
-        case Operation::SortPairs:
-            return sortPairs;
-        case Operation::TopK:
-            return topK;
-        case Operation::RowSum:
-            return rowSum;
-        case Operation::SegmentedScan:
-            return segmentedScan;
-        case Operation::SegmentedSort:
-            return segmentedSort;
-        case Operation::Unique:
-            return unique;
-        case Operation::RunLength:
-            return runLength;
-        case Operation::ReduceByKey:
-            return reduceByKey;
-        case Operation::Histogram:
-            return histogram;
-        case Operation::HistogramWide:
-            return histogramWide;
-        case Operation::Utf8ToUtf32:
-            return utf8ToUtf32;
-        case Operation::Utf8ToUtf16:
-            return utf8ToUtf16;
-        case Operation::Utf8Validate:
-            return utf8Validate;
-        case Operation::Utf32ToUtf8:
-            return utf32ToUtf8;
-        case Operation::Utf16ToUtf8:
-            return utf16ToUtf8;
-    }
-    throw std::logic_error("describe: no such operation");
+    return descriptions.at(static_cast<std::size_t>(operation));
 }
 
 /// The sum of 2^40 squares of numbers below this fits into 64 bits.
@@ -120,21 +78,8 @@ InputPattern defaultInput(Operation operation) { return describe(operation).inpu
 Operation parseOperation(std::string_view text) { return parseName("operation", text, allOperations); }
 
 std::string typeName(Operation operation, ElementType type) {
-    switch (operation) {
-        case Operation::Utf8ToUtf32:
-            return "utf8->utf32";
-        case Operation::Utf8ToUtf16:
-            return "utf8->utf16";
-        case Operation::Utf8Validate:
-            return "utf8";
-        case Operation::Utf32ToUtf8:
-            return "utf32->utf8";
-        case Operation::Utf16ToUtf8:
-            return "utf16->utf8";
-        case Operation::CompactFlagged:
-            return "flag,record";
-        default:
-            break;
+    if (const std::string_view only = describe(operation).type; !only.empty()) {
+        return std::string(only);
     }
     return withElementType(type, [&]<typename T>(std::type_identity<T>) {
         std::string text(name(type));

@@ -41,14 +41,7 @@ class Scan final : public ScanProblem<T> {
     using Wrapping = std::make_unsigned_t<Exact>;
 
   public:
-    Scan(std::shared_ptr<typename ScanProblem<T>::Memory> memory, Part part)
-        : ScanProblem<T>(std::move(memory), part),
-          sumsBefore_(totalsBefore<Wrapping>(part.share.size, [in = this->input()](std::size_t begin, std::size_t end) {
-              return std::transform_reduce(&in[begin], &in[begin] + (end - begin), Wrapping{}, std::plus<>{}, wrapping);
-          })) {
-        const auto ofEarlierRanks = this->world().sumBefore(sumsBefore_.back());
-        std::ranges::for_each(sumsBefore_, [ofEarlierRanks](Wrapping& sum) { sum += ofEarlierRanks; });
-    }
+    using ScanProblem<T>::ScanProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return this->total() * (sizeof(T) + sizeof(Sum)); }
 
@@ -115,7 +108,16 @@ class Scan final : public ScanProblem<T> {
         }
     }
 
-    std::vector<Wrapping> sumsBefore_;
+    [[nodiscard]] std::vector<Wrapping> sumsBefore() const {
+        auto sums = totalsBefore<Wrapping>(this->size(), [in = this->input()](std::size_t begin, std::size_t end) {
+            return std::transform_reduce(&in[begin], &in[begin] + (end - begin), Wrapping{}, std::plus<>{}, wrapping);
+        });
+        const auto ofEarlierRanks = this->world().sumBefore(sums.back());
+        std::ranges::for_each(sums, [ofEarlierRanks](Wrapping& sum) { sum += ofEarlierRanks; });
+        return sums;
+    }
+
+    std::vector<Wrapping> sumsBefore_ = sumsBefore();
 };
 
 /// The nonzero elements of an array in order, or the zero elements.
@@ -161,17 +163,14 @@ class Selection {
 template <typename T>
 class Compact final : public CompactProblem<T> {
   public:
-    Compact(std::shared_ptr<typename CompactProblem<T>::Memory> memory, Part part)
-        : CompactProblem<T>(std::move(memory), part),
-          kept_(this->input(), true),
-          keptByAll_(this->world().sum(kept_.count())) {}
+    using CompactProblem<T>::CompactProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return (this->total() + keptByAll_) * sizeof(T); }
     [[nodiscard]] Finding mismatch() const override { return kept_.mismatch(this->result()); }
 
   private:
-    Selection<T> kept_;
-    std::size_t keptByAll_;
+    Selection<T> kept_{this->input(), true};
+    std::size_t keptByAll_ = this->world().sum(kept_.count());
 };
 
 /// The records whose flag is set.
@@ -181,10 +180,7 @@ class CompactFlagged final : public CompactFlaggedProblem<T> {
     static constexpr std::size_t recordsPerSector = sector / sizeof(Record);
 
   public:
-    CompactFlagged(std::shared_ptr<typename CompactFlaggedProblem<T>::Memory> memory, Part part)
-        : CompactFlaggedProblem<T>(std::move(memory), part),
-          keptBefore_(totalsBefore<std::size_t>(
-              part.share.size, [this](std::size_t begin, std::size_t end) { return count(begin, end, 1); })) {}
+    using CompactFlaggedProblem<T>::CompactFlaggedProblem;
 
     /// Records are read in whole sectors.
     [[nodiscard]] std::size_t bytesMoved() const override {
@@ -224,15 +220,15 @@ class CompactFlagged final : public CompactFlaggedProblem<T> {
         return groups;
     }
 
-    std::vector<std::size_t> keptBefore_;
+    std::vector<std::size_t> keptBefore_ = totalsBefore<std::size_t>(
+        this->size(), [this](std::size_t begin, std::size_t end) { return count(begin, end, 1); });
 };
 
 /// What a rank keeps stays there, and so does what it rejects.
 template <typename T>
 class Partition final : public PartitionProblem<T> {
   public:
-    Partition(std::shared_ptr<typename PartitionProblem<T>::Memory> memory, Part part)
-        : PartitionProblem<T>(std::move(memory), part), kept_(this->input(), true), rejected_(this->input(), false) {}
+    using PartitionProblem<T>::PartitionProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->total() * sizeof(T); }
 
@@ -247,8 +243,8 @@ class Partition final : public PartitionProblem<T> {
     }
 
   private:
-    Selection<T> kept_;
-    Selection<T> rejected_;
+    Selection<T> kept_{this->input(), true};
+    Selection<T> rejected_{this->input(), false};
 };
 
 template <typename T>
@@ -256,21 +252,7 @@ class MultiPartition final : public MultiPartitionProblem<T> {
     using Places = std::array<std::size_t, LowByte::values>;
 
   public:
-    MultiPartition(std::shared_ptr<typename MultiPartitionProblem<T>::Memory> memory, Part part)
-        : MultiPartitionProblem<T>(std::move(memory), part), begins_(chunksOf(this->size())) {
-        forEachChunk(this->size(), [this](std::size_t chunk, std::size_t begin, std::size_t end) {
-            begins_[chunk].fill(0);
-            for (const T x : this->input().subspan(begin, end - begin)) {
-                ++begins_[chunk][LowByte{}(x)];
-            }
-        });
-        std::size_t before = 0;
-        for (std::size_t p = 0; p < LowByte::values; ++p) {
-            for (Places& ofChunk : begins_) {
-                before += std::exchange(ofChunk[p], before);
-            }
-        }
-    }
+    using MultiPartitionProblem<T>::MultiPartitionProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
 
@@ -292,7 +274,25 @@ class MultiPartition final : public MultiPartitionProblem<T> {
     }
 
   private:
-    std::vector<Places> begins_;  ///< per chunk and part, the place of its first element
+    /// Per chunk and part, the place of its first element.
+    [[nodiscard]] std::vector<Places> begins() const {
+        std::vector<Places> begins(chunksOf(this->size()));
+        forEachChunk(this->size(), [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+            begins[chunk].fill(0);
+            for (const T x : this->input().subspan(begin, end - begin)) {
+                ++begins[chunk][LowByte{}(x)];
+            }
+        });
+        std::size_t before = 0;
+        for (std::size_t p = 0; p < LowByte::values; ++p) {
+            for (Places& ofChunk : begins) {
+                before += std::exchange(ofChunk[p], before);
+            }
+        }
+        return begins;
+    }
+
+    std::vector<Places> begins_ = begins();
 };
 
 /// A hash of n elements on each rank that does not depend on their order or their ranks: the sum of `hashAt(index)`.
@@ -326,11 +326,19 @@ template <typename T>
 
 constexpr std::string_view otherElements = "the elements are not those of the input";
 
+/// The first element, of those from `begin` on, that a sort of `in` should not have left there.
+template <typename T>
+[[nodiscard]] Finding mismatchOfSort(std::span<const T> in, std::span<const T> got, std::size_t begin) {
+    Array<T> expected(in.begin(), in.end());
+    std::sort(expected.begin(), expected.end());
+    const auto [e, g] = std::ranges::mismatch(expected, got);
+    return e == expected.end() ? std::nullopt : Finding(mismatchAt(begin + (e - expected.begin()), *e, *g));
+}
+
 template <typename T>
 class Sort final : public SortProblem<T> {
   public:
-    Sort(std::shared_ptr<typename SortProblem<T>::Memory> memory, Part part)
-        : SortProblem<T>(std::move(memory), part), fingerprint_(fingerprintOf(this->input())) {}
+    using SortProblem<T>::SortProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->total() * sizeof(T); }
 
@@ -359,10 +367,7 @@ class Sort final : public SortProblem<T> {
         if (!this->world().isAlone()) {
             return descent ? descent : Finding(otherElements);
         }
-        Array<T> expected(this->input().begin(), this->input().end());
-        std::sort(expected.begin(), expected.end());
-        const auto [e, g] = std::ranges::mismatch(expected, got);
-        return e != expected.end() ? Finding(mismatchAt(e - expected.begin(), *e, *g)) : std::nullopt;
+        return mismatchOfSort<T>(this->input(), got, 0);
     }
 
   private:
@@ -371,7 +376,7 @@ class Sort final : public SortProblem<T> {
                            [elements](std::size_t i) { return randomAt(0, std::hash<T>{}(elements[i])); });
     }
 
-    std::uint64_t fingerprint_;
+    std::uint64_t fingerprint_ = fingerprintOf(this->input());
 };
 
 template <typename T>
@@ -423,10 +428,7 @@ class SortPairs final : public SortPairsProblem<K> {
     };
 
   public:
-    SortPairs(std::shared_ptr<typename SortPairsProblem<K>::Memory> memory, Part part)
-        : SortPairsProblem<K>(std::move(memory), part), fingerprint_(fingerprintOf(this->size(), [this](std::size_t i) {
-              return Entry{this->input()[i], static_cast<PairValue>(this->begin() + i)};
-          })) {}
+    using SortPairsProblem<K>::SortPairsProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override {
         return 2 * this->total() * (sizeof(K) + sizeof(PairValue));
@@ -481,7 +483,9 @@ class SortPairs final : public SortPairsProblem<K> {
         return i >= this->size() || this->input()[i] == entry.key;
     }
 
-    std::uint64_t fingerprint_;
+    std::uint64_t fingerprint_ = fingerprintOf(this->size(), [this](std::size_t i) {
+        return Entry{this->input()[i], static_cast<PairValue>(this->begin() + i)};
+    });
 };
 
 /// A sum of integers, which wraps.
@@ -556,8 +560,7 @@ class SegmentedScan final : public SegmentedScanProblem<T> {
     using Sum = SumOf<T>;
 
   public:
-    SegmentedScan(std::shared_ptr<typename SegmentedScanProblem<T>::Memory> memory, Part part)
-        : SegmentedScanProblem<T>(std::move(memory), part), segments_(this->input()) {}
+    using SegmentedScanProblem<T>::SegmentedScanProblem;
 
     /// Without what says where segments begin, because that differs between variants.
     [[nodiscard]] std::size_t bytesMoved() const override { return this->size() * (sizeof(T) + sizeof(Sum)); }
@@ -580,14 +583,13 @@ class SegmentedScan final : public SegmentedScanProblem<T> {
     }
 
   private:
-    Runs<T, IsHeadOfSegment<T>> segments_;
+    Runs<T, IsHeadOfSegment<T>> segments_{this->input()};
 };
 
 template <typename T>
 class SegmentedSort final : public SegmentedSortProblem<T> {
   public:
-    SegmentedSort(std::shared_ptr<typename SegmentedSortProblem<T>::Memory> memory, Part part)
-        : SegmentedSortProblem<T>(std::move(memory), part), segments_(this->input()) {}
+    using SegmentedSortProblem<T>::SegmentedSortProblem;
 
     /// Without the offsets, as for a scan.
     [[nodiscard]] std::size_t bytesMoved() const override { return 2 * this->size() * sizeof(T); }
@@ -598,24 +600,19 @@ class SegmentedSort final : public SegmentedSortProblem<T> {
             return wrong;
         }
         return segments_.firstFinding([&](std::size_t, std::size_t begin, std::size_t end) -> Finding {
-            const std::span<const T> segment = this->input().subspan(begin, end - begin);
-            std::vector<T> expected(segment.begin(), segment.end());
-            std::ranges::sort(expected);
-            const std::span<const T> gotHere = std::span(got).subspan(begin, end - begin);
-            const auto [e, g] = std::ranges::mismatch(expected, gotHere);
-            return e == expected.end() ? std::nullopt : Finding(mismatchAt(begin + (e - expected.begin()), *e, *g));
+            return mismatchOfSort<T>(this->input().subspan(begin, end - begin),
+                                     std::span(got).subspan(begin, end - begin), begin);
         });
     }
 
   private:
-    Runs<T, IsHeadOfSegment<T>> segments_;
+    Runs<T, IsHeadOfSegment<T>> segments_{this->input()};
 };
 
 template <typename T>
 class Unique final : public UniqueProblem<T> {
   public:
-    Unique(std::shared_ptr<typename UniqueProblem<T>::Memory> memory, Part part)
-        : UniqueProblem<T>(std::move(memory), part), runs_(this->input()) {}
+    using UniqueProblem<T>::UniqueProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return (this->size() + runs_.count()) * sizeof(T); }
 
@@ -631,15 +628,14 @@ class Unique final : public UniqueProblem<T> {
     }
 
   private:
-    Runs<T> runs_;
+    Runs<T> runs_{this->input()};
 };
 
 /// The key of each run and a value, `ValueOf{}(begin, end)` for the run of elements [begin, end).
 template <typename K, typename ValueOf>
 class ValuesOfRuns final : public RunsProblem<K> {
   public:
-    ValuesOfRuns(std::shared_ptr<typename RunsProblem<K>::Memory> memory, Part part)
-        : RunsProblem<K>(std::move(memory), part), runs_(this->input()) {}
+    using RunsProblem<K>::RunsProblem;
 
     [[nodiscard]] std::size_t bytesMoved() const override {
         return this->size() * (sizeof(K) + ValueOf::bytesRead) + runs_.count() * (sizeof(K) + sizeof(PairValue));
@@ -662,7 +658,7 @@ class ValuesOfRuns final : public RunsProblem<K> {
     }
 
   private:
-    Runs<K> runs_;
+    Runs<K> runs_{this->input()};
 };
 
 struct Length {
@@ -797,27 +793,7 @@ class Histogram final : public HistogramProblem<T, bins> {
     using Base = HistogramProblem<T, bins>;
 
   public:
-    Histogram(std::shared_ptr<typename Base::Memory> memory, Part part)
-        : Base(std::move(memory), part), expected_(bins) {
-        constexpr std::size_t mostChunks = 64;  // each has its own counts
-        const std::size_t n = this->size();
-        const std::size_t chunkSize =
-            std::max(defaultChunkSize, StreamCompaction::Common::divideRoundUp(n, mostChunks));
-        std::vector<std::vector<BinCount>> counts(chunksOf(n, chunkSize), std::vector<BinCount>(bins));
-        forEachChunk(
-            n,
-            [&](std::size_t chunk, std::size_t begin, std::size_t end) {
-                for (const T x : this->input().subspan(begin, end - begin)) {
-                    if (const std::uint32_t bin = BinFrom{firstBin<T>}(x); bin < bins) {
-                        ++counts[chunk][bin];
-                    }
-                }
-            },
-            chunkSize);
-        for (const std::vector<BinCount>& ofChunk : counts) {
-            std::ranges::transform(expected_, ofChunk, expected_.begin(), std::plus<>{});
-        }
-    }
+    using Base::Base;
 
     [[nodiscard]] std::size_t bytesMoved() const override { return this->size() * sizeof(T) + bins * sizeof(BinCount); }
 
@@ -835,7 +811,30 @@ class Histogram final : public HistogramProblem<T, bins> {
     }
 
   private:
-    std::vector<BinCount> expected_;
+    [[nodiscard]] std::vector<BinCount> expected() const {
+        constexpr std::size_t mostChunks = 64;  // each has its own counts
+        const std::size_t n = this->size();
+        const std::size_t chunkSize =
+            std::max(defaultChunkSize, StreamCompaction::Common::divideRoundUp(n, mostChunks));
+        std::vector<std::vector<BinCount>> counts(chunksOf(n, chunkSize), std::vector<BinCount>(bins));
+        forEachChunk(
+            n,
+            [&](std::size_t chunk, std::size_t begin, std::size_t end) {
+                for (const T x : this->input().subspan(begin, end - begin)) {
+                    if (const std::uint32_t bin = BinFrom{firstBin<T>}(x); bin < bins) {
+                        ++counts[chunk][bin];
+                    }
+                }
+            },
+            chunkSize);
+        std::vector<BinCount> sums(bins);
+        for (const std::vector<BinCount>& ofChunk : counts) {
+            std::ranges::transform(sums, ofChunk, sums.begin(), std::plus<>{});
+        }
+        return sums;
+    }
+
+    std::vector<BinCount> expected_ = expected();
 };
 
 [[nodiscard]] std::vector<Shape> nearSquares(std::span<const Part> parts) {
@@ -848,10 +847,21 @@ class Histogram final : public HistogramProblem<T, bins> {
 
 template <typename T>
 std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> input, std::span<const Part> parts) {
-    if constexpr (std::is_integral_v<T>) {
+    // Only for the types that have variants, because each lengthens the build.
+    if constexpr (std::is_same_v<T, float>) {
+        if (operation == Operation::ScanSquares) {
+            return problemsOfKind<Scan<T, Square>>(std::move(input), parts);
+        }
+    }
+    if constexpr (std::is_same_v<T, std::int32_t>) {
         if (operation == Operation::MultiPartition) {
             return problemsOfKind<MultiPartition<T>>(std::move(input), parts);
         }
+        if (operation == Operation::CompactFlagged) {
+            return problemsOfKind<CompactFlagged<T>>(std::move(input), parts);
+        }
+    }
+    if constexpr (std::is_integral_v<T> && sizeof(T) >= sizeof(std::int32_t)) {
         if (operation == Operation::SegmentedScan) {
             return problemsOfKind<SegmentedScan<T>>(std::move(input), parts);
         }
@@ -870,12 +880,8 @@ std::vector<std::unique_ptr<Problem>> problemsOn(Operation operation, Array<T> i
     switch (operation) {
         case Operation::Scan:
             return problemsOfKind<Scan<T>>(std::move(input), parts);
-        case Operation::ScanSquares:
-            return problemsOfKind<Scan<T, Square>>(std::move(input), parts);
         case Operation::Compact:
             return problemsOfKind<Compact<T>>(std::move(input), parts);
-        case Operation::CompactFlagged:
-            return problemsOfKind<CompactFlagged<T>>(std::move(input), parts);
         case Operation::Partition:
             return problemsOfKind<Partition<T>>(std::move(input), parts);
         case Operation::Sort:

@@ -110,10 +110,11 @@ using Implementations = std::vector<Implementation>;
 [[nodiscard]] Implementations gpuMultiPartitions();
 [[nodiscard]] Implementations gpuHistograms();
 [[nodiscard]] Implementations gpuConversions();
-/// Operations on arrays in host memory.
+/// The parts in several_gpus/, which are absent in a build for one GPU: operations on arrays in host memory, on arrays
+/// that are spread over several GPUs by NCCL, and on such arrays that are gathered on one of them.
 [[nodiscard]] Implementations gpuOutOfCore();
-/// Operations on arrays that are spread over several GPUs, by NCCL. Absent in a build without it.
 [[nodiscard]] Implementations gpuDistributed();
+[[nodiscard]] Implementations gpuGathered();
 /// CUB and Thrust of the toolkit.
 [[nodiscard]] Implementations gpuPeers();
 /// CUB and Thrust of the newest CCCL. Empty if the build knows none but the toolkit's.

@@ -57,7 +57,6 @@ struct Outcome : Measurement {
         return (status == Status::Passed || status == Status::Inexact) && mode != Mode::Untimed;
     }
     [[nodiscard]] double gigabytesPerSecond() const { return static_cast<double>(bytes) / time.us.median / 1e3; }
-    [[nodiscard]] double gigaelementsPerSecond() const { return static_cast<double>(n) / time.us.median / 1e3; }
     [[nodiscard]] std::optional<double> percentOfCopy() const {
         return copyUs ? std::optional(100 * *copyUs / time.us.median) : std::nullopt;
     }

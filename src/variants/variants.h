@@ -47,10 +47,6 @@ struct Variant : Runner {
     GpuUse gpuUse = GpuUse::One;
 };
 
-/// The variants that the report compares the others with.
-inline constexpr std::string_view serialCpuVariant = "cpu";
-inline constexpr std::string_view thrustVariant = "thrust";
-
 /// The variant that the course's program runs with one size only.
 inline constexpr std::string_view classicOneSizeVariant = "cpu-scan";
 

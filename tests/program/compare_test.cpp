@@ -4,10 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <filesystem>
 #include <fstream>
-#include <initializer_list>
-#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -15,8 +12,10 @@
 #include <vector>
 
 #include "cli/values.h"
+#include "file_fixture.h"
 #include "output/csv.h"
 #include "output/json.h"
+#include "words.h"
 
 namespace Bench {
 namespace {
@@ -58,48 +57,38 @@ using testing::Not;
 }
 
 TEST(Compare, FindsWhatGotSlowerOrFaster) {
-    const Change slower = changeOf(row("a", 100), row("a", 120));
-    EXPECT_EQ(slower.verdict, Verdict::Slower);
-    EXPECT_EQ(slower.reason, "");
-    EXPECT_DOUBLE_EQ(slower.ratio.value(), 1.2);
-    EXPECT_DOUBLE_EQ(slower.noise, std::hypot(0.005, 0.005));
-    EXPECT_EQ(changeOf(row("a", 120), row("a", 100)).verdict, Verdict::Faster);
-    EXPECT_EQ(changeOf(row("a", 100), row("a", 104), 0.03).verdict, Verdict::Slower);
-}
-
-TEST(Compare, CannotTellChangesBelowTheThreshold) {
-    for (const Change& change : {changeOf(row("a", 100), row("a", 104)), changeOf(row("a", 104), row("a", 100))}) {
-        EXPECT_EQ(change.verdict, Verdict::CannotTell);
-        EXPECT_EQ(change.reason, "within 5 %");
+    Row fastStayed = row("a", 150);  // the trials have two peaks, and the fast one is where it was
+    fastStayed.minUs = fastStayed.samplesUs.front() = 100;
+    Row hiccup = row("a", 120);
+    hiccup.maxUs = hiccup.samplesUs.back() = 10000;
+    struct Case {
+        Row before;
+        Row after;
+        Verdict verdict;
+        std::string reason;
+        double threshold = 0.05;
+    };
+    const Case cases[] = {
+        {row("a", 100), row("a", 120), Verdict::Slower, ""},
+        {row("a", 120), row("a", 100), Verdict::Faster, ""},
+        {row("a", 100), row("a", 104), Verdict::Slower, "", 0.03},
+        {row("a", 100), row("a", 104), Verdict::CannotTell, "within 5 %"},
+        {row("a", 104), row("a", 100), Verdict::CannotTell, "within 5 %"},
+        {row("a", 100, 0.1), row("a", 107, 0.1), Verdict::CannotTell, "times overlap"},
+        {row("a", 100), fastStayed, Verdict::CannotTell, "within 5 %"},
+        {row("a", 100), hiccup, Verdict::Slower, ""},
+        {row("a", 100), wrong(row("a", 1)), Verdict::Slower, "wrong now"},
+        {wrong(row("a", 1)), row("a", 100), Verdict::Faster, "right now"},
+        {wrong(row("a", 1)), wrong(row("a", 1)), Verdict::CannotTell, "wrong"},
+    };
+    for (const auto& [before, after, verdict, reason, threshold] : cases) {
+        const Change change = changeOf(before, after, threshold);
+        EXPECT_EQ(change.verdict, verdict) << csvLine(after);
+        EXPECT_EQ(change.reason, reason) << csvLine(after);
     }
-}
-
-TEST(Compare, CannotTellTimesThatOverlap) {
-    const Change change = changeOf(row("a", 100, 0.1), row("a", 107, 0.1));
-    EXPECT_EQ(change.verdict, Verdict::CannotTell);
-    EXPECT_EQ(change.reason, "times overlap");
-}
-
-/// The trials have two peaks, and the fast one is where it was.
-TEST(Compare, CannotTellWhereTheFastestTrialStayed) {
-    Row after = row("a", 150);
-    after.minUs = after.samplesUs.front() = 100;
-    EXPECT_EQ(changeOf(row("a", 100), after).verdict, Verdict::CannotTell);
-}
-
-TEST(Compare, CannotTellWithFewTrials) {
-    std::vector<Row> rows{row("a", 100), row("a", 200)};
-    for (Row& few : rows) {
-        few.samplesUs.resize(3);
-        few.trials = 3;
-    }
-    EXPECT_EQ(changeOf(rows[0], rows[1]).reason, "times overlap");
-}
-
-TEST(Compare, DoesNotTakeOneHiccupForNoise) {
-    Row after = row("a", 120);
-    after.maxUs = after.samplesUs.back() = 10000;
-    EXPECT_EQ(changeOf(row("a", 100), after).verdict, Verdict::Slower);
+    const Change change = changeOf(row("a", 100), row("a", 120));
+    EXPECT_DOUBLE_EQ(change.ratio.value(), 1.2);
+    EXPECT_DOUBLE_EQ(change.noise, std::hypot(0.005, 0.005));
 }
 
 TEST(Compare, JudgesByTheRangeWhereThereAreNoSamples) {
@@ -145,14 +134,6 @@ TEST(Compare, CannotTellOnABusyProcessor) {
     EXPECT_EQ(compare(std::vector{before}, std::vector{after, calm}, 0.05).changes.at(0).reason, "busy processor");
 }
 
-TEST(Compare, TakesAWrongResultForTheWorst) {
-    EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).verdict, Verdict::Slower);
-    EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).reason, "wrong now");
-    EXPECT_EQ(changeOf(wrong(row("a", 1)), row("a", 100)).verdict, Verdict::Faster);
-    EXPECT_EQ(changeOf(wrong(row("a", 1)), wrong(row("a", 1))).verdict, Verdict::CannotTell);
-    EXPECT_EQ(changeOf(row("a", 100), wrong(row("a", 1))).ratio, std::nullopt);
-}
-
 TEST(Compare, DoesNotBlameAPeerThatRoundsTooMuch) {
     Row inexact = row("cub", 200);
     inexact.verified = false;
@@ -188,16 +169,6 @@ TEST(Compare, PairsWhatIsTheSameInEverything) {
     sameButLater.commit = "other";
     sameButLater.timestamp = "later";
     EXPECT_EQ(compare(std::vector{before}, std::vector{sameButLater}, 0.05).changes.size(), 1u);
-}
-
-TEST(Compare, TellsNumbersOfGpusApart) {
-    std::vector<Row> rows{row("distributed", 100), row("distributed", 50)};
-    rows[0].gpus = 2;
-    rows[1].gpus = 4;
-    EXPECT_EQ(compare(rows, rows, 0.05).changes.size(), 2u);
-    const Comparison comparison = compare(std::vector{rows[0]}, std::vector{rows[1]}, 0.05);
-    EXPECT_TRUE(comparison.changes.empty());
-    EXPECT_EQ(comparison.onlyBefore.at(0).reason, "the other file has gpus 4");
 }
 
 TEST(Compare, TellsProcessorsApartWhereBothFilesNameThem) {
@@ -244,11 +215,8 @@ TEST(Compare, TakesTheNewestCommitOfAFile) {
     EXPECT_DOUBLE_EQ(compare(rows, std::vector{row("a", 101)}, 0.05).changes.at(0).ratio.value(), 1.01);
 }
 
-class CompareFiles : public testing::Test {
+class CompareFiles : public FileTest {
   protected:
-    CompareFiles() { std::filesystem::create_directories(folder_); }
-    ~CompareFiles() override { std::filesystem::remove_all(folder_); }
-
     [[nodiscard]] std::string file(const std::string& name, const std::vector<Row>& rows) const {
         const auto path = folder_ / name;
         CsvFile csv(path);
@@ -258,32 +226,25 @@ class CompareFiles : public testing::Test {
         return path.string();
     }
 
-    [[nodiscard]] int run(const std::vector<std::string>& arguments) {
-        std::vector<const char*> pointers;
-        for (const std::string& argument : arguments) {
-            pointers.push_back(argument.c_str());
-        }
+    [[nodiscard]] int run(const std::string& line) {
         out_.str("");
-        return runComparison(pointers, out_);
+        return runComparison(Words(line).get(), out_);
     }
 
-    const std::filesystem::path folder_ =
-        std::filesystem::path(testing::TempDir()) /
-        (std::string("compare_test_") + testing::UnitTest::GetInstance()->current_test_info()->name());
     std::ostringstream out_;
 };
 
 TEST_F(CompareFiles, ExitWithOneWhenSomethingIsSlower) {
     const std::string before = file("before.csv", {row("a", 100), row("b", 100), row("gone", 3)});
     const std::string after = file("after.csv", {row("a", 150), row("b", 50), row("new", 4)});
-    EXPECT_EQ(run({before, after}), 1);
+    EXPECT_EQ(run(before + " " + after), 1);
     EXPECT_THAT(out_.str(),
                 AllOf(HasSubstr("100.00    150.00  1.500  0.7 %  SLOWER\n"),
                       HasSubstr("100.00     50.00  0.500  0.7 %  faster\n"),
                       HasSubstr("only before: the other file has variant a\n"),
                       HasSubstr("only after: the other file has variant a\n"),
                       HasSubstr("\n2 compared: 1 faster, 1 slower, 0 cannot tell; 1 only before, 1 only after\n")));
-    EXPECT_EQ(run({before, after, "--threshold", "60%"}), 0);
+    EXPECT_EQ(run(before + " " + after + " --threshold 60%"), 0);
     EXPECT_THAT(out_.str(), Not(HasSubstr("SLOWER")));
 }
 
@@ -293,110 +254,22 @@ TEST_F(CompareFiles, MayHaveSamples) {
     const std::string old = file("old.csv", {before});
     const std::string samples = (folder_ / "new.jsonl").string();
     std::ofstream(samples) << jsonLine(after) << '\n';
-    EXPECT_EQ(run({old, samples}), 0);
+    EXPECT_EQ(run(old + " " + samples), 0);
     EXPECT_THAT(out_.str(), HasSubstr("cannot tell: times overlap"));
     std::ofstream(old) << jsonLine(before) << '\n';
-    EXPECT_EQ(run({old, samples}), 1);
-}
-
-TEST_F(CompareFiles, WriteMarkdown) {
-    const std::string before = file("before.csv", {row("a", 100)});
-    EXPECT_EQ(run({before, before, "--markdown", "-"}), 0);
-    EXPECT_THAT(out_.str(), testing::StartsWith("| operation | variant |"));
-    EXPECT_THAT(out_.str(), Not(HasSubstr("compared")));
-
-    const auto markdown = folder_ / "table.md";
-    EXPECT_EQ(run({before, before, "--markdown", markdown.string()}), 0);
-    std::ifstream written(markdown);
-    std::string line;
-    std::getline(written, line);
-    EXPECT_THAT(line, testing::StartsWith("| operation | variant |"));
-
-    EXPECT_EQ(run({before, before, "--markdown", markdown.string()}), 0);
-    std::ofstream(markdown) << "my notes";
-    EXPECT_THROW((void)run({before, before, "--markdown", markdown.string()}), UsageError);
-}
-
-TEST_F(CompareFiles, AreNotWrittenTo) {
-    const std::string before = file("before.csv", {row("a", 100)});
-    const std::string after = file("after.csv", {row("a", 100)});
-    for (const std::string& compared : {before, after}) {
-        EXPECT_THROW((void)run({before, after, "--markdown", compared}), UsageError);
-        EXPECT_EQ(readCsv(compared).rows.size(), 1u);
-    }
+    EXPECT_EQ(run(old + " " + samples), 1);
 }
 
 TEST_F(CompareFiles, RefuseWhatIsNoRun) {
     const std::string good = file("good.csv", {row("a", 100)});
     const std::string broken = file("broken.csv", {row("a", 100)});
     std::ofstream(broken, std::ios::app) << "scan,naive\n";
-    EXPECT_THAT(
-        [&] {
-            (void)run({good, broken});
-        },
-        testing::ThrowsMessage<UsageError>(broken + ": line 3 is no measurement"));
-    EXPECT_THROW((void)run({good, (folder_ / "none.csv").string()}), UsageError);
-    EXPECT_THROW((void)run({good}), UsageError);
-    EXPECT_THROW((void)run({good, good, good}), UsageError);
-    EXPECT_THAT(
-        [&] {
-            (void)run({good, good, "--threshold", "5"});
-        },
-        testing::ThrowsMessage<UsageError>("--threshold: expected a percentage such as 2%, got '5'"));
-}
-
-TEST_F(CompareFiles, RefuseWhatIsBrokenInOneLine) {
-    const std::string good = file("good.csv", {row("a", 100)});
-    const std::string broken = (folder_ / "broken").string();
-    Row negative = row("a", 100);
-    negative.samplesUs[3] = -1;
-    const std::pair<std::string, std::string> cases[] = {
-        {"", " is empty"},
-        {"my notes\n", " is no file of measurements"},
-        {jsonLine(row("a", 100)).substr(0, 200), ": line 1 breaks off or is no JSON"},
-        {jsonLine(negative), ": measurement 1 has a trial of -1 us"},
-    };
-    for (const auto& [text, message] : cases) {
-        std::ofstream(broken) << text;
-        EXPECT_THAT([&] { (void)run({good, broken}); }, testing::ThrowsMessage<UsageError>(broken + message));
+    EXPECT_THAT([&] { (void)run(good + " " + broken); },
+                testing::ThrowsMessage<UsageError>(broken + ": line 3 is no measurement"));
+    for (const std::string& more : {std::string(""), folder_.string() + "/none.csv", good + " " + good,
+                                    good + " --threshold 5", file("other.csv", {row("b", 100)})}) {
+        EXPECT_THROW((void)run(good + " " + more), UsageError) << more;
     }
-    EXPECT_THAT(
-        [&] {
-            (void)run({good, folder_.string()});
-        },
-        testing::ThrowsMessage<UsageError>("cannot read " + folder_.string()));
-}
-
-TEST_F(CompareFiles, RefuseTimesThatNothingCanHaveTaken) {
-    const std::string good = file("good.csv", {row("a", 100)});
-    for (const std::optional<double> us : std::initializer_list<std::optional<double>>{
-             std::nullopt, 0, -1, std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-        for (const auto time : {&Row::medianUs, &Row::minUs, &Row::maxUs}) {
-            Row nonsense = row("a", 100);
-            nonsense.*time = us;
-            std::filesystem::remove(folder_ / "nonsense.csv");
-            EXPECT_THROW((void)run({good, file("nonsense.csv", {nonsense})}), UsageError) << csvLine(nonsense);
-        }
-    }
-}
-
-TEST_F(CompareFiles, RefuseWhatHasNothingInCommon) {
-    const std::string some = file("some.csv", {row("a", 100)});
-    Row onOtherCard = row("a", 100);
-    onOtherCard.gpu = "Other Card";
-    EXPECT_THAT(
-        [&] {
-            (void)run({some, file("other.csv", {onOtherCard})});
-        },
-        testing::ThrowsMessage<UsageError>(
-            HasSubstr("have no row in common; of scan a, the other file has gpu Other")));
-    EXPECT_THROW((void)run({some, file("b.csv", {row("b", 100)})}), UsageError);
-    EXPECT_THROW((void)run({some, file("none.csv", {})}), UsageError);
-}
-
-TEST_F(CompareFiles, AnswerHelp) {
-    EXPECT_EQ(run({"--help"}), 0);
-    EXPECT_THAT(out_.str(), HasSubstr("--threshold"));
 }
 
 }  // namespace

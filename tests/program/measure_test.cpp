@@ -23,23 +23,7 @@ namespace {
     return samples.summary();
 }
 
-TEST(Samples, TakeTheMiddleOfAnOddNumber) {
-    const Summary summary = summarize({5, 1, 9});
-    EXPECT_EQ(summary.median, 5);
-    EXPECT_EQ(summary.min, 1);
-    EXPECT_EQ(summary.max, 9);
-}
-
 TEST(Samples, TakeTheMeanOfTheTwoInTheMiddleOfAnEvenNumber) { EXPECT_EQ(summarize({8, 2, 4, 100}).median, 6); }
-
-TEST(Samples, TakeOneSample) {
-    const Summary summary = summarize({3.5});
-    EXPECT_EQ(summary.median, 3.5);
-    EXPECT_EQ(summary.min, 3.5);
-    EXPECT_EQ(summary.max, 3.5);
-}
-
-TEST(Samples, RefuseNoSamples) { EXPECT_THROW((void)summarize({}), std::logic_error); }
 
 /// The 95 % confidence interval of the median reaches from the 4th to the 12th of 15 samples and from the 40th to the
 /// 61st of 100, as in the usual table of the binomial distribution.
@@ -56,12 +40,6 @@ TEST(Samples, KnowTheMedianFromTheOnesAroundIt) {
 TEST(Samples, KnowNothingOfTheNoiseOfFive) {
     EXPECT_TRUE(std::isinf(summarize({1, 1, 1, 1, 1}).noise));
     EXPECT_EQ(summarize({1, 1, 1, 1, 1, 1}).noise, 0);
-}
-
-TEST(Samples, AreNotNoisyForOneHiccup) {
-    std::vector<double> times(15, 10.0);
-    times.back() = 1000;
-    EXPECT_EQ(summarize(times).noise, 0);
 }
 
 /// Reports the given times for the runs, repeating the last one, and advances a clock by them.
@@ -89,12 +67,6 @@ class FakeStopwatch final : public Stopwatch {
     plan.now = stopwatch.clock();
     return measure(
         stopwatch, plan, [] {}, [] {});
-}
-
-TEST(Modes, AreReadAsTheyAreCalledButForTheSimulators) {
-    EXPECT_EQ(parseMode(name(Mode::Cold)), Mode::Cold);
-    EXPECT_EQ(parseMode(name(Mode::Batched)), Mode::Batched);
-    EXPECT_THROW((void)parseMode(name(Mode::Untimed)), UsageError);
 }
 
 TEST(Measure, WarmsUpUntimedAndResetsBeforeEachTrial) {
@@ -127,12 +99,6 @@ TEST(Measure, CountsWhatGoesOnBetweenTheTrials) {
                   stopwatch, plan, [&now] { now += 50; }, [] {})
                   .trials,
               2);
-}
-
-TEST(Measure, RunsOneTrialHoweverLongItTakes) {
-    const Timing timing = measureWith(FakeStopwatch({1e9}), {.trials = 15, .budgetUs = 100});
-    EXPECT_EQ(timing.trials, 1);
-    EXPECT_EQ(timing.us.median, 1e9);
 }
 
 TEST(Measure, GoesOnUntilTheNoiseIsLow) {

@@ -25,19 +25,6 @@ TEST(TypeName, SaysWhatGoesInAndComesOut) {
     EXPECT_EQ(typeName(Operation::Utf8ToUtf16, listedTypeOfText), "utf8->utf16");
 }
 
-TEST(BytesPerElement, CountsInputAndResult) {
-    EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int32), 8u);
-    EXPECT_EQ(bytesPerElement(Operation::Scan, ElementType::Int8), 5u);
-    EXPECT_EQ(bytesPerElement(Operation::Partition, ElementType::Double), 16u);
-    EXPECT_EQ(bytesPerElement(Operation::SortPairs, ElementType::Int64), 24u);
-    EXPECT_EQ(bytesPerElement(Operation::SegmentedScan, ElementType::Int64), 16u);
-    EXPECT_EQ(bytesPerElement(Operation::Unique, ElementType::Int64), 16u);
-    EXPECT_EQ(bytesPerElement(Operation::RunLength, ElementType::Int64), 20u);
-    EXPECT_EQ(bytesPerElement(Operation::ReduceByKey, ElementType::Int64), 24u);
-    EXPECT_EQ(bytesPerElement(Operation::Utf8ToUtf32, listedTypeOfText), 5u);
-    EXPECT_EQ(bytesPerElement(Operation::Utf8Validate, listedTypeOfText), 1u);
-}
-
 TEST(RequireCheckable, RefusesSumsOfArbitraryFloats) {
     EXPECT_THAT(
         [] { requireCheckable(Operation::Scan, ElementType::Float, {Kind::Uniform}, 10); },
@@ -71,14 +58,6 @@ TEST(RequireCheckable, RefusesMoreElementsThanOffsetsCount) {
         EXPECT_NO_THROW(requireCheckable(operation, ElementType::Int32, {Kind::Segments, 100}, 2147483647));
         EXPECT_THROW(requireCheckable(operation, ElementType::Int32, {Kind::Segments, 100}, 2147483648), UsageError);
     }
-}
-
-TEST(ParseOperation, KnowsEveryNameAndNoOther) {
-    for (const Operation operation : allOperations) {
-        EXPECT_EQ(parseOperation(name(operation)), operation);
-    }
-    EXPECT_THROW((void)parseOperation("scna"), UsageError);
-    EXPECT_THROW((void)parseOperation(""), UsageError);
 }
 
 }  // namespace

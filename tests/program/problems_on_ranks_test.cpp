@@ -8,14 +8,11 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <numeric>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
-#include "file_fixture.h"
 #include "problems/inputs.h"
 #include "problems/problems.h"
 #include "thread_world.h"
@@ -32,34 +29,24 @@ template <typename T>
 using PartsOfRanks = std::vector<std::vector<T>>;
 
 /// What each rank finds, given its parts of the input and of the result. `problemsOn(input, parts)` makes the problems.
-template <typename SomeProblem, typename T, typename Result, typename ProblemsOn>
-[[nodiscard]] std::vector<Finding> judge(const ProblemsOn& problemsOn, const PartsOfRanks<T>& inputs,
-                                         const std::vector<Result>& results) {
+template <typename T, typename Result, typename ProblemsOn>
+[[nodiscard]] std::vector<Finding> judgeBy(const ProblemsOn& problemsOn, const PartsOfRanks<T>& inputs,
+                                           const std::vector<Result>& results) {
     return onRanks(static_cast<int>(inputs.size()), [&](const World& world) {
         const auto& input = inputs[static_cast<std::size_t>(world.rank())];
         const Part part{world.sum(input.size()), {world.sumBefore(input.size()), input.size()}, &world};
         const auto problems = problemsOn(Array<T>(input.begin(), input.end()), std::span<const Part>(&part, 1));
-        dynamic_cast<SomeProblem&>(*problems.front()).result() = results[static_cast<std::size_t>(world.rank())];
+        dynamic_cast<ProblemOn<T, Result>&>(*problems.front()).result() =
+            results[static_cast<std::size_t>(world.rank())];
         return problems.front()->mismatch();
     });
 }
 
-[[nodiscard]] auto onInts(Operation operation) { return std::bind_front(problemsOn<int>, operation); }
+using Arrays = std::vector<Array<int>>;
 
-[[nodiscard]] auto judgeScan(const PartsOfRanks<int>& inputs, const std::vector<Array<int>>& sums) {
-    return judge<ScanProblem<int>>(onInts(Operation::Scan), inputs, sums);
-}
-[[nodiscard]] auto judgeCompact(const PartsOfRanks<int>& inputs, const std::vector<Array<int>>& kept) {
-    return judge<CompactProblem<int>>(onInts(Operation::Compact), inputs, kept);
-}
-[[nodiscard]] auto judgePartition(const PartsOfRanks<int>& inputs, const std::vector<Parts<int>>& parts) {
-    return judge<PartitionProblem<int>>(onInts(Operation::Partition), inputs, parts);
-}
-[[nodiscard]] auto judgeSort(const PartsOfRanks<int>& inputs, const std::vector<Array<int>>& sorted) {
-    return judge<SortProblem<int>>(onInts(Operation::Sort), inputs, sorted);
-}
-[[nodiscard]] auto judgePairs(const PartsOfRanks<int>& keys, const std::vector<Pairs<int>>& sorted) {
-    return judge<SortPairsProblem<int>>(onInts(Operation::SortPairs), keys, sorted);
+template <typename Result>
+[[nodiscard]] auto judge(Operation operation, const PartsOfRanks<int>& inputs, const std::vector<Result>& results) {
+    return judgeBy(std::bind_front(problemsOn<int>, operation), inputs, results);
 }
 
 using Utf8::Result;
@@ -72,32 +59,34 @@ template <typename To, typename From>
     std::ranges::transform(parts, std::back_inserter(results), [whole](const Array<To>& part) {
         return Converted<To>{part, whole};
     });
-    return judge<ConversionProblem<From, To>>(std::bind_front(textProblemsOn<From>, operation), texts, results);
+    return judgeBy(std::bind_front(textProblemsOn<From>, operation), texts, results);
 }
 
 const Finding none;
 
 TEST(ProblemsOnRanks, ScanGoesOnWhereTheEarlierRanksEnd) {
     const PartsOfRanks<int> inputs{{1, 2}, {}, {3, 4}};
-    EXPECT_THAT(judgeScan(inputs, {{0, 1}, {}, {3, 6}}), Each(none));
-    EXPECT_THAT(judgeScan(inputs, {{0, 1}, {}, {0, 3}}),
+    EXPECT_THAT(judge(Operation::Scan, inputs, Arrays{{0, 1}, {}, {3, 6}}), Each(none));
+    EXPECT_THAT(judge(Operation::Scan, inputs, Arrays{{0, 1}, {}, {0, 3}}),
                 ElementsAre(none, none, "first mismatch at index 2: expected 3, got 0"));
-    EXPECT_THAT(judgeScan(inputs, {{0, 1}, {}, {3}}),
+    EXPECT_THAT(judge(Operation::Scan, inputs, Arrays{{0, 1}, {}, {3}}),
                 ElementsAre(none, none, "wrong count: expected 2 elements, got 1"));
 }
 
 TEST(ProblemsOnRanks, CompactLeavesEachRankWhatItKeeps) {
     const PartsOfRanks<int> inputs{{0, 2}, {3, 4}};
-    EXPECT_THAT(judgeCompact(inputs, {{2}, {3, 4}}), Each(none));
-    EXPECT_THAT(judgeCompact(inputs, {{2, 3}, {4}}),
+    EXPECT_THAT(judge(Operation::Compact, inputs, Arrays{{2}, {3, 4}}), Each(none));
+    EXPECT_THAT(judge(Operation::Compact, inputs, Arrays{{2, 3}, {4}}),
                 ElementsAre("wrong count: expected 1 elements, got 2", "wrong count: expected 2 elements, got 1"));
-    EXPECT_THAT(judgeCompact(inputs, {{2}, {3, 5}}), ElementsAre(none, "first mismatch at index 1: expected 4, got 5"));
+    EXPECT_THAT(judge(Operation::Compact, inputs, Arrays{{2}, {3, 5}}),
+                ElementsAre(none, "first mismatch at index 1: expected 4, got 5"));
 }
 
 TEST(ProblemsOnRanks, PartitionLeavesEachRankBothParts) {
     const PartsOfRanks<int> inputs{{0, 2, 0}, {}, {3, 4}};
-    EXPECT_THAT(judgePartition(inputs, {{{2}, {0, 0}}, {}, {{3, 4}, {}}}), Each(none));
-    EXPECT_THAT(judgePartition(inputs, {{{2}, {0}}, {}, {{3, 4}, {0}}}),
+    EXPECT_THAT(judge(Operation::Partition, inputs, std::vector<Parts<int>>{{{2}, {0, 0}}, {}, {{3, 4}, {}}}),
+                Each(none));
+    EXPECT_THAT(judge(Operation::Partition, inputs, std::vector<Parts<int>>{{{2}, {0}}, {}, {{3, 4}, {0}}}),
                 ElementsAre("in the rejected part: wrong count: expected 2 elements, got 1", none,
                             "in the rejected part: wrong count: expected 0 elements, got 1"));
 }
@@ -148,8 +137,8 @@ TEST(ProblemsOnRanks, ErrorsAreThoseOfTheWholeText) {
                 Each(Finding("wrong error: expected a truncated sequence at 2, got an unexpected continuation byte at "
                              "5")));
     const auto judgeValidation = [&](Result whole) {
-        return judge<ValidationProblem>(std::bind_front(textProblemsOn<std::uint8_t>, Operation::Utf8Validate), texts,
-                                        std::vector<Result>(texts.size(), whole));
+        return judgeBy(std::bind_front(textProblemsOn<std::uint8_t>, Operation::Utf8Validate), texts,
+                       std::vector<Result>(texts.size(), whole));
     };
     EXPECT_THAT(judgeValidation({5, Result::errorAt(2, Utf8::ErrorKind::Truncated)}), Each(none));
     EXPECT_THAT(judgeValidation({2, Result::errorAt(2, Utf8::ErrorKind::Truncated)}),
@@ -158,35 +147,41 @@ TEST(ProblemsOnRanks, ErrorsAreThoseOfTheWholeText) {
 
 TEST(ProblemsOnRanks, SortAscendsAcrossRanks) {
     const PartsOfRanks<int> inputs{{4, 3}, {}, {2, 1}};
-    EXPECT_THAT(judgeSort(inputs, {{1, 2}, {}, {3, 4}}), Each(none));
-    EXPECT_THAT(judgeSort(inputs, {{3, 4}, {}, {1, 2}}),
+    EXPECT_THAT(judge(Operation::Sort, inputs, Arrays{{1, 2}, {}, {3, 4}}), Each(none));
+    EXPECT_THAT(judge(Operation::Sort, inputs, Arrays{{3, 4}, {}, {1, 2}}),
                 ElementsAre(none, none, "a smaller element follows the last one of an earlier rank"));
-    EXPECT_THAT(judgeSort(inputs, {{2, 1}, {}, {3, 4}}),
+    EXPECT_THAT(judge(Operation::Sort, inputs, Arrays{{2, 1}, {}, {3, 4}}),
                 ElementsAre("a smaller element follows a larger one", none, none));
-    EXPECT_THAT(judgeSort(inputs, {{1, 2, 3}, {}, {4}}), ElementsAre("wrong count: expected 2 elements, got 3", none,
-                                                                     "wrong count: expected 2 elements, got 1"));
+    EXPECT_THAT(
+        judge(Operation::Sort, inputs, Arrays{{1, 2, 3}, {}, {4}}),
+        ElementsAre("wrong count: expected 2 elements, got 3", none, "wrong count: expected 2 elements, got 1"));
 }
 
 TEST(ProblemsOnRanks, SortHasTheElementsOfAllInputs) {
     const PartsOfRanks<int> inputs{{4, 3}, {2, 1}};
-    EXPECT_THAT(judgeSort(inputs, {{1, 2}, {3, 5}}), Each(Finding("the elements are not those of the input")));
-    EXPECT_THAT(judgeSort(inputs, {{1, 2}, {4, 4}}), Each(Finding("the elements are not those of the input")));
+    EXPECT_THAT(judge(Operation::Sort, inputs, Arrays{{1, 2}, {3, 5}}),
+                Each(Finding("the elements are not those of the input")));
+    EXPECT_THAT(judge(Operation::Sort, inputs, Arrays{{1, 2}, {4, 4}}),
+                Each(Finding("the elements are not those of the input")));
 }
 
 TEST(ProblemsOnRanks, PairsAreStableAcrossRanks) {
     const PartsOfRanks<int> keys{{7, 5}, {5, 5}};
-    EXPECT_THAT(judgePairs(keys, {{{5, 5}, {1, 2}}, {{5, 7}, {3, 0}}}), Each(none));
-    EXPECT_THAT(judgePairs(keys, {{{5, 5}, {1, 3}}, {{5, 7}, {2, 0}}}),
+    EXPECT_THAT(judge(Operation::SortPairs, keys, std::vector<Pairs<int>>{{{5, 5}, {1, 2}}, {{5, 7}, {3, 0}}}),
+                Each(none));
+    EXPECT_THAT(judge(Operation::SortPairs, keys, std::vector<Pairs<int>>{{{5, 5}, {1, 3}}, {{5, 7}, {2, 0}}}),
                 ElementsAre(none, "index 2: (5, 2) stands behind (5, 3)"));
 }
 
 TEST(ProblemsOnRanks, PairsAreThoseOfAllInputs) {
     const PartsOfRanks<int> keys{{7, 5}, {5, 6}};
-    EXPECT_THAT(judgePairs(keys, {{{5, 5}, {1, 2}}, {{6, 7}, {3, 0}}}), Each(none));
+    EXPECT_THAT(judge(Operation::SortPairs, keys, std::vector<Pairs<int>>{{{5, 5}, {1, 2}}, {{6, 7}, {3, 0}}}),
+                Each(none));
     const std::string otherElements = "the elements are not those of the input";
     // The second rank had the pair (6, 3), which the first one gets as (5, 3).
-    EXPECT_THAT(judgePairs(keys, {{{5, 5}, {2, 3}}, {{6, 7}, {1, 0}}}), ElementsAre(otherElements, otherElements));
-    EXPECT_THAT(judgePairs(keys, {{{5, 5}, {1, 2}}, {{6, 8}, {3, 4}}}),
+    EXPECT_THAT(judge(Operation::SortPairs, keys, std::vector<Pairs<int>>{{{5, 5}, {2, 3}}, {{6, 7}, {1, 0}}}),
+                ElementsAre(otherElements, otherElements));
+    EXPECT_THAT(judge(Operation::SortPairs, keys, std::vector<Pairs<int>>{{{5, 5}, {1, 2}}, {{6, 8}, {3, 4}}}),
                 ElementsAre(otherElements, "index 3: (8, 4) is no pair of the input"));
 }
 
@@ -222,22 +217,6 @@ TEST(ProblemsOnRanks, EachRankHasItsShareOfTheSameInput) {
             return makeProblems(Operation::Sort, ElementType::Int64, pattern, someSizes, 42, world);
         });
     }
-}
-
-TEST(ProblemsOnRanks, EachRankHasItsShareOfTheSameText) {
-    const InputPattern pattern{InputPattern::Kind::IllFormed, 5};
-    expectShares<char16_t, ConversionProblem<char16_t, std::uint8_t>>(someSizes, [&](const World& world) {
-        return makeProblems(Operation::Utf16ToUtf8, listedTypeOfText, pattern, someSizes, 42, world);
-    });
-}
-
-using FileOnRanksTest = FileTest;
-
-TEST_F(FileOnRanksTest, IsRepeated) {
-    fill("some \xE2\x82\xAC that are repeated");
-    expectShares<std::uint8_t, ValidationProblem>(someSizes, [this](const World& world) {
-        return makeFileProblems(Operation::Utf8Validate, path_, someSizes, world);
-    });
 }
 
 TEST(ProblemsOnRanks, BytesAreThoseOfAllRanks) {

@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <stream_compaction/runtime/block_size.h>
 
 #include <algorithm>
-#include <array>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -22,10 +20,11 @@
 
 #include "cli/version_info.h"
 #include "fake_machine.h"
+#include "file_fixture.h"
 #include "measure/gpu.h"
 #include "output/csv.h"
 #include "output/json.h"
-#include "output/results_table.h"
+#include "words.h"
 
 namespace Bench {
 namespace {
@@ -60,36 +59,10 @@ void wrongScan(int n, int* odata, const int* idata) {
     return variants;
 }
 
-/// A file that is removed before and after.
-class TemporaryFile {
-  public:
-    explicit TemporaryFile(const std::string& name)
-        : path_(std::filesystem::path(testing::TempDir()) / name), text_(path_.string()) {
-        std::filesystem::remove(path_);
-    }
-    ~TemporaryFile() { std::filesystem::remove(path_); }
-    TemporaryFile(const TemporaryFile&) = delete;
-    TemporaryFile& operator=(const TemporaryFile&) = delete;
-
-    [[nodiscard]] const char* name() const { return text_.c_str(); }
-    void fill(const std::string& contents) const { std::ofstream(path_) << contents; }
-    [[nodiscard]] std::string contents() const {
-        std::ifstream file(path_);
-        return {std::istreambuf_iterator<char>(file), {}};
-    }
-    [[nodiscard]] std::vector<std::string> lines() const {
-        std::ifstream file(path_);
-        std::vector<std::string> lines;
-        for (std::string line; std::getline(file, line);) {
-            lines.push_back(line);
-        }
-        return lines;
-    }
-
-  private:
-    std::filesystem::path path_;
-    std::string text_;
-};
+[[nodiscard]] int runOn(const Console& console, const std::string& line,
+                        const Machine& machine = machineWithGpu(workingVariants())) {
+    return runProgram(Words(line).get(), {1024, 1021}, machine, console);
+}
 
 struct Result {
     int status = 0;
@@ -97,15 +70,30 @@ struct Result {
     std::string err;
 };
 
-[[nodiscard]] Result run(const std::vector<const char*>& arguments, const Machine& machine) {
+/// Runs the program with the words of a command line.
+[[nodiscard]] Result run(const std::string& line, const Machine& machine = machineWithGpu(workingVariants())) {
     std::ostringstream out;
     std::ostringstream err;
-    const int status = runProgram(arguments, {1024, 1021}, machine, {out, err});
+    const int status = runOn({out, err}, line, machine);
     return {status, out.str(), err.str()};
 }
 
+class ProgramFile : public FileTest {
+  protected:
+    [[nodiscard]] std::vector<std::string> lines() const {
+        std::istringstream file(contents());
+        std::vector<std::string> lines;
+        for (std::string line; std::getline(file, line);) {
+            lines.push_back(line);
+        }
+        return lines;
+    }
+
+    const std::string name_ = path_.string();
+};
+
 TEST(Program, ReportsEveryVariantOnBothSizes) {
-    const Result result = run({}, machineWithGpu(workingVariants()));
+    const Result result = run("");
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.err, IsEmpty());
     EXPECT_THAT(result.out, StartsWith("GPU       Fake Card, compute capability 9.0, 1.0 GiB memory\n"
@@ -132,8 +120,7 @@ TEST(Program, ReportsEveryVariantOnBothSizes) {
 }
 
 TEST(Program, WritesTheReportOfTheCourseByteForByte) {
-    const Result result =
-        run({"--classic", "--size", "32,13", "--input", "ascending"}, machineWithGpu(workingVariants()));
+    const Result result = run("--classic --size 32,13 --input ascending");
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(withoutCpuTimes(result.out),
               "\n"
@@ -167,50 +154,43 @@ TEST(Program, WritesTheReportOfTheCourseByteForByte) {
               "    passed \n");
 }
 
-TEST(Program, SaysInTheReportOfTheCourseWhatIsWrong) {
-    const Result result = run({"--classic", "--size", "16", "--op", "scan"}, machineWithGpu(variantsWithAWrongOne()));
-    EXPECT_EQ(result.status, 1);
-    EXPECT_THAT(result.out, testing::ContainsRegex("\n    first mismatch at index 7: [^\n]*\n    FAIL VALUE \n"));
-}
-
 TEST(Program, SkipsGpuVariantsWithoutAGpu) {
-    const Result result = run({}, machineWithoutGpu(workingVariants()));
+    const Result result = run("", machineWithoutGpu(workingVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, StartsWith("GPU       none: no CUDA device is visible\nCPU "));
     EXPECT_THAT(result.out, HasSubstr("\nskipped: naive (no CUDA device is visible)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 6 skipped\n"));
 }
 
-TEST(Program, SaysThatNothingWasRun) {
-    const TemporaryFile csv("program_test_nothing.csv");
-    const TemporaryFile json("program_test_nothing.json");
-    const std::string earlier(jsonBegin);
-    json.fill(earlier);
+TEST_F(ProgramFile, SaysThatNothingWasRun) {
     const Machine machine = machineWithoutGpu(workingVariants());
-    const std::vector<const char*> arguments{"--variant", "naive", "--csv", csv.name(), "--json", json.name()};
-    const Result result = run(arguments, machine);
+    const Result result = run("--variant naive --csv " + name_, machine);
     EXPECT_EQ(result.status, 2);
     EXPECT_THAT(result.out, EndsWith("\n0 passed, 0 failed, 4 skipped\n"));
     EXPECT_EQ(result.err, "stream_compaction_test: nothing was run: no CUDA device is visible\n");
-    EXPECT_EQ(json.contents(), earlier);
-
     // But not if an earlier run has done what can be done.
-    const std::vector<const char*> resumed{"--op", "scan", "--csv", csv.name(), "--resume"};
+    const std::string resumed = "--op scan --resume --csv " + name_;
     EXPECT_EQ(run(resumed, machine).status, 0);
     EXPECT_THAT(run(resumed, machine).out, EndsWith("\n0 passed, 0 failed, 2 skipped\n"));
     EXPECT_EQ(run(resumed, machine).status, 0);
 }
 
 TEST(Program, FailsWithTheFirstMismatch) {
-    const Result result = run({"--input", "ones"}, machineWithGpu(variantsWithAWrongOne()));
-    EXPECT_EQ(result.status, 1);
-    EXPECT_THAT(result.out, HasSubstr("\nnaive    1024  FAILED\n"
-                                      "    first mismatch at index 7: expected 7, got -1\n"));
-    EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
+    for (const Machine& machine :
+         {machineWithGpu(variantsWithAWrongOne()), machineWithSimulator(variantsWithAWrongOne())}) {
+        const Result result = run("--input ones", machine);
+        EXPECT_EQ(result.status, 1);
+        EXPECT_THAT(result.out, HasSubstr("\nnaive    1024  FAILED\n"
+                                          "    first mismatch at index 7: expected 7, got -1\n"));
+        EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
+    }
+    const Result classic = run("--classic --size 16 --op scan", machineWithGpu(variantsWithAWrongOne()));
+    EXPECT_EQ(classic.status, 1);
+    EXPECT_THAT(classic.out, testing::ContainsRegex("\n    first mismatch at index 7: [^\n]*\n    FAIL VALUE \n"));
 }
 
 TEST(Program, ChecksInTheSimulatorAndTakesNoTimes) {
-    const Result result = run({"--variant", "naive,radix"}, machineWithSimulator(workingVariants()));
+    const Result result = run("--variant naive,radix", machineWithSimulator(workingVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 9.0, 4 multiprocessors; "));
     EXPECT_THAT(result.out, HasSubstr("\nradix    1021  passed (simulated)\n"));
@@ -220,67 +200,39 @@ TEST(Program, ChecksInTheSimulatorAndTakesNoTimes) {
     EXPECT_THAT(result.out, EndsWith("\n6 passed, 0 failed, 0 skipped\n"));
 }
 
-TEST(Program, FailsInTheSimulatorWithTheFirstMismatch) {
-    const Result result = run({"--input", "ones"}, machineWithSimulator(variantsWithAWrongOne()));
-    EXPECT_EQ(result.status, 1);
-    EXPECT_THAT(result.out, HasSubstr("\nnaive    1024  FAILED\n"
-                                      "    first mismatch at index 7: expected 7, got -1\n"));
-    EXPECT_THAT(result.out, EndsWith("\n6 passed, 2 failed, 0 skipped\n"));
-}
-
-TEST(Program, WritesNothingOfTheSimulatorToFiles) {
-    const TemporaryFile csv("program_test_simulated.csv");
-    const TemporaryFile json("program_test_simulated.json");
-    const TemporaryFile markdown("program_test_simulated.md");
-    const std::vector<const char*> arguments{"--op",   "scan",      "--csv",      csv.name(),
-                                             "--json", json.name(), "--markdown", markdown.name()};
-    const Result result = run(arguments, machineWithSimulator(workingVariants()));
+TEST_F(ProgramFile, WritesNothingOfTheSimulatorToFiles) {
+    const Result result = run("--op scan --csv " + name_, machineWithSimulator(workingVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, HasSubstr("Note: simulated runs are no measurements"));
-    EXPECT_EQ(csv.lines().size(), 3u);
-    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 2u);
-    for (const TemporaryFile* file : {&csv, &json, &markdown}) {
-        EXPECT_THAT(file->contents(), AllOf(HasSubstr("cpu"), Not(HasSubstr("naive"))));
+    EXPECT_EQ(lines().size(), 3u);
+    const Result samples = run("--op scan --samples -", machineWithSimulator(workingVariants()));
+    for (const std::string& text : {contents(), samples.out}) {
+        EXPECT_THAT(text, AllOf(HasSubstr("cpu"), Not(HasSubstr("naive"))));
     }
     // A wrong result has no row either. CPU rows are the same as on a machine without a card.
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithSimulator(variantsWithAWrongOne())).status, 1);
-    EXPECT_EQ(csv.lines().size(), 5u);
-    EXPECT_THAT(csv.lines(), testing::Contains(StartsWith(",,,,")).Times(4));
-    EXPECT_THAT(run({"--op", "scan"}, machineWithSimulator(workingVariants())).out, Not(HasSubstr("Note: ")));
-}
-
-TEST(Program, TellsTheSimulatorWhatToBe) {
-    const auto settings = std::make_shared<std::string>();
-    const Machine machine = machineWithSimulator(workingVariants(), settings);
-    EXPECT_EQ(run({"--op", "scan", "--seed", "7", "--card", "capability=7.5"}, machine).status, 0);
-    EXPECT_EQ(*settings, "capability=7.5,seed=7");
-    const Result elsewhere = run({"--op", "scan", "--card", "capability=7.5"}, machineWithGpu(workingVariants()));
-    EXPECT_EQ(elsewhere.status, 2);
-    EXPECT_EQ(elsewhere.err,
-              "stream_compaction_test: --card: needs the simulator: scripts/run.sh --simulate runs it\n");
+    EXPECT_EQ(run("--op scan --csv " + name_, machineWithSimulator(variantsWithAWrongOne())).status, 1);
+    EXPECT_EQ(lines().size(), 5u);
+    EXPECT_THAT(lines(), testing::Contains(StartsWith(",,,,")).Times(4));
+    EXPECT_THAT(run("--op scan", machineWithSimulator(workingVariants())).out, Not(HasSubstr("Note: ")));
 }
 
 #ifdef STREAM_COMPACTION_SIMULATED
-TEST(Program, RunsInItsOwnSimulator) {
-    const TemporaryFile trace("program_test_trace.jsonl");
-    const auto runWith = [](const std::vector<const char*>& more) {
-        std::vector<const char*> arguments{"--size", "2^8,253", "--op", "scan", "--variant"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return run(arguments, thisMachine());
+TEST_F(ProgramFile, RunsInItsOwnSimulator) {
+    const auto runWith = [](const std::string& more) {
+        return run("--size 2^8,253 --op scan --variant " + more, thisMachine());
     };
-    const Result result = runWith(
-        {"single-pass,cub", "--card", "capability=7.5,multiprocessors=2", "--seed", "7", "--trace", trace.name()});
+    const Result result = runWith("single-pass,cub --card capability=7.5,multiprocessors=2 --seed 7 --trace " + name_);
     EXPECT_EQ(result.status, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("GPU       simulated, compute capability 7.5, 2 multiprocessors, seed 7; "));
     EXPECT_THAT(result.out, HasSubstr("\nsingle-pass  253  passed (simulated)\n"));
     EXPECT_THAT(result.out, HasSubstr("\nskipped: cub (CUB is not simulated)\n"));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
 
-    ASSERT_FALSE(trace.lines().empty());
-    EXPECT_TRUE(nlohmann::json::accept(trace.lines().front()));
+    ASSERT_FALSE(lines().empty());
+    EXPECT_TRUE(nlohmann::json::accept(lines().front()));
     // Restores the default settings.
-    EXPECT_EQ(runWith({"naive", "--card", "capability=9.0,multiprocessors=4,seed=0"}).status, 0);
-    const Result unknown = runWith({"naive", "--card", "colour=green"});
+    EXPECT_EQ(runWith("naive --card capability=9.0,multiprocessors=4,seed=0").status, 0);
+    const Result unknown = runWith("naive --card colour=green");
     EXPECT_EQ(unknown.status, 2);
     EXPECT_THAT(unknown.err, HasSubstr("colour"));
 }
@@ -290,16 +242,15 @@ TEST(Program, NoticesThatATraceCannotBeWritten) {
     if (!std::filesystem::exists(full)) {
         GTEST_SKIP() << "needs " << full;
     }
-    const Result result = run({"--size", "64", "--op", "scan", "--variant", "naive", "--trace", full}, thisMachine());
+    const Result result = run("--size 64 --op scan --variant naive --trace " + std::string(full), thisMachine());
     EXPECT_EQ(result.status, 1);
     EXPECT_EQ(result.err, "stream_compaction_test: the trace could not be written to /dev/full\n");
 }
 
 TEST(Program, RefusesALimitOfMemoryThatLeavesNoRoom) {
     for (const char* operation : {"scan", "compact", "sort", "sort-pairs"}) {
-        const std::vector<const char*> arguments{"--op",      operation,     "--size",       "1000",
-                                                 "--variant", "out-of-core", "--gpu-memory", "1"};
-        const Result result = run(arguments, thisMachine());
+        const Result result =
+            run(fmt::format("--op {} --size 1000 --variant out-of-core --gpu-memory 1", operation), thisMachine());
         EXPECT_EQ(result.status, 2) << operation;
         EXPECT_THAT(result.err, AllOf(StartsWith("stream_compaction_test: nothing was run: --gpu-memory: expected at "
                                                  "least "),
@@ -331,48 +282,33 @@ TEST(Program, RefusesALimitOfMemoryThatLeavesNoRoom) {
 }
 
 TEST(Program, RunsOnSeveralGpus) {
-    const auto runWith = [](std::vector<const char*> arguments) {
-        arguments.insert(arguments.begin(), {"--op", "scan", "--size", "1024"});
-        return run(arguments, machineWithGpus(3));
+    const auto runWith = [](const std::string& more) {
+        return run("--op scan --size 1024 " + more, machineWithGpus(3));
     };
-    const Result one = runWith({});
+    const Result one = runWith("");
     EXPECT_THAT(one.out, AllOf(Not(HasSubstr("\nGPUs ")), EndsWith("\n3 passed, 0 failed, 1 skipped\n")));
     EXPECT_THAT(one.out, HasSubstr("\nskipped: distributed (runs on several GPUs: --gpus N)\n"));
-    EXPECT_THAT(runWith({"--gpus", "2"}).out,
+    EXPECT_THAT(runWith("--gpus 2").out,
                 AllOf(HasSubstr("\nGPUs      2\n"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(runWith({"--gpus", "all"}).out, HasSubstr("\nGPUs      3\n"));
-    const Result tooMany = runWith({"--gpus", "4"});
+    EXPECT_THAT(runWith("--gpus all").out, HasSubstr("\nGPUs      3\n"));
+    const Result tooMany = runWith("--gpus 4");
     EXPECT_EQ(tooMany.status, 0);
     EXPECT_THAT(tooMany.out, AllOf(HasSubstr("\nskipped: out-of-core, distributed (needs 4 GPUs, 3 found)\n"),
                                    EndsWith("\n2 passed, 0 failed, 2 skipped\n")));
 }
 
-TEST(Program, WritesTheNumberOfGpus) {
-    const TemporaryFile csv("program_test_gpus.csv");
-    const TemporaryFile json("program_test_gpus.json");
-    const TemporaryFile markdown("program_test_gpus.md");
-    const auto runWith = [&](const char* gpus) {
-        return run({"--op", "scan", "--size", "1024", "--csv", csv.name(), "--json", json.name(), "--markdown",
-                    markdown.name(), "--resume", "--gpus", gpus},
-                   machineWithGpus(4));
+TEST_F(ProgramFile, WritesTheNumberOfGpus) {
+    const auto runWith = [&](const std::string& gpus) {
+        return run("--op scan --size 1024 --csv " + name_ + " --resume --gpus " + gpus, machineWithGpus(4));
     };
     EXPECT_EQ(runWith("2").status, 0);
-    EXPECT_THAT(csv.lines(), testing::ElementsAre(EndsWith(",gpus,gpu_memory"), EndsWith(",,"), EndsWith(",1,"),
-                                                  EndsWith(",2,"), EndsWith(",2,")));
-    const auto contents = nlohmann::json::parse(json.contents());
-    EXPECT_EQ(contents.at("context").at("gpus"), 2);
-    EXPECT_TRUE(contents.at("rows").front().at("gpus").is_null());
-    EXPECT_EQ(contents.at("rows").back().at("gpus"), 2);
-    EXPECT_THAT(markdown.contents(), AllOf(HasSubstr("- GPUs: 2\n"), HasSubstr("| gpus |"),
-                                           HasSubstr("| cpu | 1024 | - |"), HasSubstr("| distributed | 1024 | 2 |")));
+    EXPECT_THAT(lines(), testing::ElementsAre(EndsWith(",gpus,gpu_memory"), EndsWith(",,"), EndsWith(",1,"),
+                                              EndsWith(",2,"), EndsWith(",2,")));
     // Another number of GPUs, or less of their memory, is another measurement.
     EXPECT_THAT(runWith("3").out, HasSubstr("Note: 2 measurements"));
     EXPECT_THAT(runWith("2").out, HasSubstr("Note: 4 measurements"));
-    const Result limited =
-        run({"--op", "scan", "--size", "1024", "--csv", csv.name(), "--resume", "--gpus", "2", "--gpu-memory", "65536"},
-            machineWithGpus(4));
-    EXPECT_THAT(limited.out, HasSubstr("Note: 3 measurements"));
-    EXPECT_THAT(csv.lines().back(), EndsWith(",2,65536"));
+    EXPECT_THAT(runWith("2 --gpu-memory 65536").out, HasSubstr("Note: 3 measurements"));
+    EXPECT_THAT(lines().back(), EndsWith(",2,65536"));
 }
 
 TEST(Program, RefusesOnlyWhatNoVariantTakesInParts) {
@@ -384,7 +320,7 @@ TEST(Program, RefusesOnlyWhatNoVariantTakesInParts) {
                 variant.deviceBytes = [](const Problem&, const Setting&) { return std::size_t{0}; };
             }
         }
-        return run({"--op", "scan", "--size", "1024", "--variant", variants}, machine);
+        return run("--op scan --size 1024 --variant " + std::string(variants), machine);
     };
     EXPECT_EQ(runWith("naive").status, 2);
     EXPECT_THAT(runWith("naive,out-of-core").out, EndsWith("\n1 passed, 0 failed, 1 skipped\n"));
@@ -394,13 +330,14 @@ TEST(Program, RunsOnSeveralSimulatedGpus) {
     if (!isSimulated) {
         GTEST_SKIP() << "is for a simulated build";
     }
-    const auto runOn = [](const char* gpus, const char* size) {
-        return run({"--size", size, "--op", "scan,compact,sort,sort-pairs", "--variant",
-                    "distributed,out-of-core,gather-to-one", "--type", "int32,int64,float", "--gpus", gpus},
+    const auto runWith = [](std::string_view gpus, std::string_view size) {
+        return run(fmt::format("--op scan,compact,sort,sort-pairs --variant distributed,out-of-core,gather-to-one "
+                               "--type int32,int64,float --gpus {} --size {}",
+                               gpus, size),
                    thisMachine());
     };
     for (const char* const gpus : {"2", "3"}) {
-        const Result result = runOn(gpus, "1,2000,10007");
+        const Result result = runWith(gpus, "1,2000,10007");
         EXPECT_EQ(result.status, 0) << result.out << result.err;
         EXPECT_THAT(result.out, HasSubstr(fmt::format("\nGPUs      {}\n", gpus)));
         EXPECT_THAT(result.out, HasSubstr("\ndistributed    10007  passed (simulated)\n"));
@@ -408,8 +345,8 @@ TEST(Program, RunsOnSeveralSimulatedGpus) {
         EXPECT_THAT(result.out, HasSubstr("\nout-of-core    10007  passed (simulated)\n"));
         EXPECT_THAT(result.out, EndsWith("\n45 passed, 0 failed, 0 skipped\n"));
     }
-    EXPECT_THAT(runOn("all", "2000").out, HasSubstr("\nGPUs      3\n"));
-    EXPECT_THAT(runOn("1", "2000").out,
+    EXPECT_THAT(runWith("all", "2000").out, HasSubstr("\nGPUs      3\n"));
+    EXPECT_THAT(runWith("1", "2000").out,
                 HasSubstr("\nskipped: distributed, gather-to-one (runs on several GPUs: --gpus N)\n"));
 }
 
@@ -419,9 +356,10 @@ TEST(Program, CutsTextsAndPartitionsForSeveralSimulatedGpus) {
     }
     for (const char* const gpus : {"2", "3"}) {
         const Result result =
-            run({"--size", "1,2,5,20011", "--op",
-                 "partition,utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8", "--variant",
-                 "distributed", "--input", "kept:0.3,ascii,cyrillic,cjk,emoji,mixed,ill-formed:10", "--gpus", gpus},
+            run("--op partition,utf8-to-utf32,utf8-to-utf16,utf8-validate,utf32-to-utf8,utf16-to-utf8 "
+                "--input kept:0.3,ascii,cyrillic,cjk,emoji,mixed,ill-formed:10 --variant distributed "
+                "--size 1,2,5,20011 --gpus " +
+                    std::string(gpus),
                 thisMachine());
         EXPECT_EQ(result.status, 0) << result.out << result.err;
         EXPECT_THAT(result.out, HasSubstr("\ndistributed  20011  passed (simulated)\n"));
@@ -429,95 +367,29 @@ TEST(Program, CutsTextsAndPartitionsForSeveralSimulatedGpus) {
     }
 }
 
-TEST(Program, RunsTheChosenOnly) {
-    const Result result = run({"--op", "scan", "--variant", "naive"}, machineWithGpu(workingVariants()));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, Not(HasSubstr("\ncpu ")));
-    EXPECT_THAT(result.out, Not(HasSubstr("\ncompact")));
-    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
-}
-
-TEST(Program, RunsTheChosenTypes) {
-    auto variants = workingVariants();
-    Variant doubles = variants[1];
-    doubles.type = ElementType::Double;
-    doubles.prepare = selectVariants(allVariants(), std::array{Operation::Scan}, std::array{ElementType::Double},
-                                     std::vector<std::string>{"cpu"})
-                          .at(0)
-                          .prepare;
-    variants.push_back(doubles);
-    const Result both = run({"--op", "scan", "--type", "double,int32"}, machineWithGpu(variants));
-    EXPECT_EQ(both.status, 0);
-    EXPECT_THAT(both.out, AllOf(HasSubstr("\nscan, mod:50\n"), HasSubstr("\nscan of double, mod:50\n")));
-    EXPECT_THAT(both.out, EndsWith("\n6 passed, 0 failed, 0 skipped\n"));
-
-    const Result one = run({"--type", "double"}, machineWithGpu(variants));
-    EXPECT_THAT(one.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
-
-    const Result none = run({"--type", "double", "--variant", "radix"}, machineWithGpu(variants));
-    EXPECT_EQ(none.status, 2);
-    EXPECT_EQ(none.err, "stream_compaction_test: --variant: radix does not take double\n");
-
-    const Result uncheckable = run({"--type", "double", "--input", "uniform"}, machineWithGpu(variants));
-    EXPECT_EQ(uncheckable.status, 2);
-    EXPECT_THAT(uncheckable.out, IsEmpty());
-}
-
 TEST(Program, RunsEveryOperationOnEveryTypeOnTheCpu) {
-    const Result result = run({"--op", "all", "--type", "int8,int32,int64,float,double", "--variant", "cpu"},
-                              machineWithoutGpu(allVariants()));
+    const Result result =
+        run("--op all --type int8,int32,int64,float,double --variant cpu", machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out, EndsWith("\n132 passed, 0 failed, 0 skipped\n"));
 }
 
-TEST(Program, FitsInto80Columns) {
-    const Result result =
-        run({"--op", "all", "--size", "1000000,999997", "--trials", "1"}, machineWithoutGpu(allVariants()));
-    std::istringstream lines(result.out);
-    for (std::string line; std::getline(lines, line);) {
-        const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) == 0x80u; };  // in UTF-8
-        EXPECT_LE(line.size() - static_cast<std::size_t>(std::ranges::count_if(line, continues)), 80u) << line;
-    }
-}
-
-TEST(Program, LeavesOutASectionWithoutVariants) {
-    const Result result = run({"--variant", "radix"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("\nsort, uniform\n"), Not(HasSubstr("\nscan"))));
-}
-
-TEST(Program, TakesTheSizeAndTheInput) {
-    const Result result =
-        run({"--size", "2^4", "--op", "scan", "--input", "ascending"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, HasSubstr("\nscan, ascending, n = 16\n"));
-    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
-}
-
-TEST(Program, GivesTextToTheOperationsOnText) {
-    const Result result = run({"--size", "2^8", "--op", "scan,utf8-validate", "--variant", "cpu", "--input", "cjk"},
-                              machineWithoutGpu(allVariants()));
-    EXPECT_THAT(result.out,
-                AllOf(HasSubstr("\nutf8-validate, cjk, n = 256\n"), HasSubstr("\nscan, mod:50, n = 256\n")));
-    EXPECT_EQ(result.status, 0);
-}
-
 TEST(Program, RefusesOptionsWithoutEffect) {
-    const std::pair<std::vector<const char*>, const char*> cases[] = {
-        {{"--shape", "3x4", "--op", "scan"}, "--shape: none of the chosen operations takes matrices"},
-        {{"--shape", "3x4", "--op", "row-sum", "--size", "8"},
+    const std::pair<const char*, const char*> cases[] = {
+        {"--shape 3x4 --op scan", "--shape: none of the chosen operations takes matrices"},
+        {"--shape 3x4 --op row-sum --size 8", "--shape: none of the chosen operations takes a size beside it"},
+        {"--shape 3x4 --variant cpu --op row-sum --sweep 8",
          "--shape: none of the chosen operations takes a size beside it"},
-        {{"--shape", "3x4", "--variant", "cpu", "--op", "row-sum", "--sweep", "8"},
-         "--shape: none of the chosen operations takes a size beside it"},
-        {{"--utf8-file", "text", "--op", "scan"}, "--utf8-file: none of the chosen operations takes UTF-8"},
-        {{"--utf8-file", "text", "--op", "utf32-to-utf8"}, "--utf8-file: none of the chosen operations takes UTF-8"},
-        {{"--utf8-file", "text", "--op", "utf8-validate", "--input", "cjk"},
-         "--input: none of the chosen operations takes cjk"},
-        {{"--input", "mixed,uniform", "--op", "utf8-validate"}, "--input: none of the chosen operations takes uniform"},
-        {{"--input", "mixed", "--op", "scan,sort"}, "--input: none of the chosen operations takes mixed"},
-        {{"--type", "int64,double", "--op", "utf8-validate"},
+        {"--utf8-file text --op scan", "--utf8-file: none of the chosen operations takes UTF-8"},
+        {"--utf8-file text --op utf32-to-utf8", "--utf8-file: none of the chosen operations takes UTF-8"},
+        {"--utf8-file text --op utf8-validate --input cjk", "--input: none of the chosen operations takes cjk"},
+        {"--input mixed,uniform --op utf8-validate", "--input: none of the chosen operations takes uniform"},
+        {"--input mixed --op scan,sort", "--input: none of the chosen operations takes mixed"},
+        {"--type int64,double --op utf8-validate",
          "--type: none of the chosen operations takes it; those on text go with int32"},
-        {{"--variant", "^naive,naive", "--op", "scan"}, "--variant: no implementation is left"},
-        {{"--gpus", "2", "--op", "row-sum"}, "--gpus: none of the chosen variants runs on several GPUs"},
-        {{"--gpu-memory", "2^20", "--op", "sort", "--variant", "radix"},
+        {"--variant ^naive,naive --op scan", "--variant: no implementation is left"},
+        {"--gpus 2 --op row-sum", "--gpus: none of the chosen variants runs on several GPUs"},
+        {"--gpu-memory 2^20 --op sort --variant radix",
          "--gpu-memory: none of the chosen variants works on arrays in host memory"}};
     for (const auto& [arguments, message] : cases) {
         const Result result = run(arguments, machineWithoutGpu(allVariants()));
@@ -527,55 +399,40 @@ TEST(Program, RefusesOptionsWithoutEffect) {
     }
 }
 
-TEST(Program, RefusesAFileThatHasNoTextBeforeAnythingHasRun) {
-    const TemporaryFile empty("program_test_empty.txt");
-    empty.fill("");
-    std::vector<std::string> files{"no such file", testing::TempDir(), empty.name()};
+TEST_F(ProgramFile, RefusesAFileThatHasNoTextBeforeAnythingHasRun) {
+    fill("");
+    std::vector<std::string> files{"no-such-file", testing::TempDir(), name_};
     if (std::filesystem::exists("/dev/null")) {
         files.emplace_back("/dev/null");
     }
     for (const std::string& file : files) {
-        const Result result =
-            run({"--op", "scan,utf8-validate", "--utf8-file", file.c_str()}, machineWithoutGpu(allVariants()));
+        const Result result = run("--op scan,utf8-validate --utf8-file " + file, machineWithoutGpu(allVariants()));
         EXPECT_EQ(result.status, 2) << file;
         EXPECT_THAT(result.out, IsEmpty()) << file;
         EXPECT_THAT(result.err, HasSubstr("--utf8-file: cannot read " + file));
     }
 }
 
-TEST(Program, RunsTheSmallestSizes) {
-    for (const char* size : {"1", "2", "3", "4"}) {
-        EXPECT_EQ(run({"--size", size}, machineWithGpu(workingVariants())).status, 0) << size;
-    }
-}
-
 TEST(Program, MeasuresWhatIsTheSameOnce) {
-    EXPECT_THAT(run({"--size", "1,1", "--op", "scan"}, machineWithGpu(workingVariants())).out,
-                EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
+    EXPECT_THAT(run("--size 1,1 --op scan").out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
     // The nearly square matrices of both sizes have 32 rows and 31 columns.
-    for (const auto& arguments : {std::vector<const char*>{"--shape", "3x4,3x4"}, {"--sweep", "1000,1001"}}) {
-        std::vector<const char*> all{"--op", "row-sum", "--variant", "cpu"};
-        all.insert(all.end(), arguments.begin(), arguments.end());
-        EXPECT_THAT(run(all, machineWithoutGpu(allVariants())).out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
+    for (const char* sizes : {"--shape 3x4,3x4", "--sweep 1000,1001"}) {
+        EXPECT_THAT(run("--op row-sum --variant cpu " + std::string(sizes), machineWithoutGpu(allVariants())).out,
+                    EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
     }
 }
 
 TEST(Program, GivesShapesToMatricesAndSizesToArrays) {
-    const Result result = run({"--op", "scan,row-sum", "--variant", "cpu", "--shape", "3x4", "--size", "16"},
-                              machineWithoutGpu(allVariants()));
+    const Result result =
+        run("--op scan,row-sum --variant cpu --shape 3x4 --size 16", machineWithoutGpu(allVariants()));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.out,
                 AllOf(HasSubstr("\nscan, mod:50, n = 16\n"), testing::ContainsRegex("\nrow-sum, [^\n]*n = 3x4\n")));
     EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 0 skipped\n"));
 }
 
-TEST(Program, TellsSizesApart) {
-    const Result result = run({"--op", "sort", "--size", "1000,997"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("\nradix    1000  "), HasSubstr("\nradix     997  ")));
-}
-
 TEST(Program, ListsTheVariants) {
-    const Result result = run({"--list"}, machineWithGpu(workingVariants()));
+    const Result result = run("--list");
     EXPECT_EQ(result.status, 0);
     EXPECT_EQ(result.out,
               "operation  variant  runs on  what           block sizes\n"
@@ -585,87 +442,40 @@ TEST(Program, ListsTheVariants) {
               "sort       radix    GPU      radix sort     -\n");
 }
 
-TEST(Program, RunsAndListsTheVariantsOfOneProcessor) {
-    const Result list = run({"--list", "--hardware", "cpu"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(list.out, AllOf(HasSubstr("cpu scan"), Not(HasSubstr("naive"))));
-    const Result result = run({"--size", "16", "--op", "scan", "--hardware", "gpu"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("\nnaive "), Not(HasSubstr("\ncpu "))));
-    EXPECT_THAT(result.out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
-}
-
-TEST(Program, AnswersHelpAndVersion) {
-    for (const char* option : {"--help", "--version"}) {
-        const Result result = run({option}, machineWithGpu({}));
-        EXPECT_EQ(result.status, 0) << option;
-        EXPECT_THAT(result.out, HasSubstr("stream_compaction_test")) << option;
-        EXPECT_THAT(result.err, IsEmpty()) << option;
-    }
-}
-
-TEST(Program, RefusesBadInputInOneLineWithStatusTwo) {
-    const std::vector<const char*> cases[] = {
-        {"--size", "0"},       {"--size", "-5"},        {"--size", "2^70"}, {"--op", "scna"},
-        {"--variant", "naif"}, {"--block-size", "100"}, {"--frob"},         {"--csv", "."},
-    };
-    for (const auto& arguments : cases) {
-        const Result result = run(arguments, machineWithGpu(workingVariants()));
-        EXPECT_EQ(result.status, 2) << arguments.front();
-        EXPECT_THAT(result.out, IsEmpty()) << arguments.front();
-        EXPECT_THAT(result.err, StartsWith("stream_compaction_test: ")) << arguments.front();
-        EXPECT_EQ(result.err.find('\n'), result.err.size() - 1) << result.err;
-    }
-}
-
 TEST(Program, SuggestsTheNearestCommand) {
-    const Result result = run({"compar", "a", "b"}, machineWithGpu({}));
+    const Result result = run("compar a b", machineWithGpu({}));
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.err, "stream_compaction_test: unknown command 'compar': did you mean compare?\n");
 }
 
-TEST(Program, RefusesASizeThatDoesNotFitInDeviceMemory) {
-    const Result result = run({"--size", "2^20"}, machineWithGpu(workingVariants(), std::size_t{7} << 20));
+TEST(Program, RefusesASizeThatDoesNotFitIntoMemory) {
+    const Result result = run("--size 2^20", machineWithGpu(workingVariants(), std::size_t{7} << 20));
     EXPECT_EQ(result.status, 2);
     EXPECT_EQ(result.err,
               "stream_compaction_test: 1048576 elements need 8.0 MiB of device memory, 7.0 MiB are free; choose a "
               "smaller size\n");
-}
-
-TEST(Program, RefusesASizeThatDoesNotFitInHostMemory) {
     Machine machine = machineWithoutGpu(workingVariants());
     machine.hostMemory = std::size_t{8} << 20;
-    const Result result = run({"--size", "2^40"}, machine);
-    EXPECT_EQ(result.status, 2);
-    EXPECT_THAT(result.err, HasSubstr("need 16.0 TiB of host memory, 8.0 MiB are free"));
+    EXPECT_THAT(run("--size 2^40", machine).err, HasSubstr("need 16.0 TiB of host memory, 8.0 MiB are free"));
 }
 
-TEST(Program, SkipsOnlyTheVariantThatNeedsMoreDeviceMemory) {
-    auto variants = workingVariants();
-    variants[1] = fakeVariant(Operation::Scan, Hardware::Gpu, "naive", "naive scan", scan, 1000);
-    const Result result = run({"--op", "scan"}, machineWithGpu(variants, 100'000));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, HasSubstr("\nskipped: naive (needs 1000.0 KiB of device memory, 97.7 KiB are free)\n"));
-    EXPECT_THAT(result.out, EndsWith("\n2 passed, 0 failed, 2 skipped\n"));
-}
+TEST_F(ProgramFile, AppendsToTheCsvFile) {
+    EXPECT_EQ(run("--op scan --csv " + name_, machineWithGpu(variantsWithAWrongOne())).status, 1);
+    EXPECT_EQ(run("--op sort --csv " + name_, machineWithoutGpu(workingVariants())).status, 2);
 
-TEST(Program, AppendsToTheCsvFile) {
-    const TemporaryFile csv("program_test.csv");
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
-    EXPECT_EQ(run({"--op", "sort", "--csv", csv.name()}, machineWithoutGpu(workingVariants())).status, 2);
-
-    const std::vector<std::string> lines = csv.lines();
+    const std::vector<std::string> written = lines();
     // The header, and a right and a wrong scan on two sizes. Skipped variants have no row.
-    ASSERT_EQ(lines.size(), 5u);
-    EXPECT_EQ(lines[0], csvHeader());
-    EXPECT_THAT(lines[1], AllOf(StartsWith("Fake Card,9.0,13.0,13.0,"), HasSubstr(",scan,cpu,int32,1024,mod:50,,"),
-                                HasSubstr(",true,,")));
-    EXPECT_THAT(lines[4], AllOf(HasSubstr(",scan,naive,int32,1021,mod:50,,cold,15,,,,8168,,,false")));
+    ASSERT_EQ(written.size(), 5u);
+    EXPECT_EQ(written[0], csvHeader());
+    EXPECT_THAT(written[1], AllOf(StartsWith("Fake Card,9.0,13.0,13.0,"), HasSubstr(",scan,cpu,int32,1024,mod:50,,"),
+                                  HasSubstr(",true,,")));
+    EXPECT_THAT(written[4], AllOf(HasSubstr(",scan,naive,int32,1021,mod:50,,cold,15,,,,8168,,,false")));
 }
 
 TEST(Program, SweepsSizesInputsAndModes) {
     const auto log = std::make_shared<GpuLog>();
-    const Result result = run(
-        {"--op", "scan", "--sweep", "2^4:2^6,npot", "--input", "ones,zeros", "--mode", "cold,batched", "--trials", "2"},
-        machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
+    const Result result = run("--op scan --sweep 2^4:2^6,npot --input ones,zeros --mode cold,batched --trials 2",
+                              machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
     EXPECT_EQ(result.status, 0);
     EXPECT_THAT(result.err, IsEmpty());
     // Six sizes and two inputs: on the CPU in its only mode, on the GPU in both.
@@ -675,138 +485,33 @@ TEST(Program, SweepsSizesInputsAndModes) {
     EXPECT_EQ(std::ranges::count(log->modes, Mode::Batched), 12);
 }
 
-TEST(Program, SweepsBlockSizesWhereThereIsAChoice) {
-    auto variants = workingVariants();
-    variants[1].blockSizes = StreamCompaction::powerOfTwoBlockSizes;
-    variants[1].defaultBlockSize = 128;
-    const Result result = run({"--op", "scan", "--block-size", "64,256,1024"}, machineWithGpu(variants));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n8 passed, 0 failed, 0 skipped\n"));
-    EXPECT_THAT(result.out, AllOf(HasSubstr("  1024     64"), HasSubstr("  1024    256"), HasSubstr("  1024   1024")));
-}
-
-TEST(Program, ShowsItsProgressOnATerminalOnly) {
-    std::ostringstream out;
-    std::ostringstream err;
-    EXPECT_EQ(runProgram(std::vector<const char*>{"--op", "scan"}, {16, 13}, machineWithGpu(workingVariants()),
-                         {out, err, false, 80, true}),
-              0);
-    EXPECT_THAT(err.str(), AllOf(StartsWith("[1/4] scan cpu 16"), HasSubstr("[4/4] scan naive 13, "), EndsWith(" \r")));
-}
-
-TEST(Program, FitsEachStreamIntoItsOwnTerminal) {
-    std::ostringstream out;
-    std::ostringstream err;
-    EXPECT_EQ(runProgram(std::vector<const char*>{"--op", "scan", "--csv", "-"}, {16, 13},
-                         machineWithGpu(workingVariants()), {out, err, false, 160, true, 40}),
-              0);
-    std::istringstream lines(err.str());
-    for (std::string line; std::getline(lines, line);) {
-        // The progress is taken away by spaces between carriage returns.
-        std::istringstream parts(line);
-        for (std::string part; std::getline(parts, part, '\r');) {
-            EXPECT_LE(part.size(), 40u) << part;
-        }
-    }
-    EXPECT_THAT(err.str(), AllOf(HasSubstr("[1/4] scan cpu 16"), HasSubstr("10.00 us"), Not(HasSubstr("% of copy"))));
-}
-
-TEST(Program, PaintsWhatItWritesToATerminalUnlessToldNotTo) {
-    const auto written = [](const std::vector<const char*>& arguments, bool isTerminal) {
+TEST(Program, PaintsAndShowsItsProgressOnATerminalOnly) {
+    const auto written = [](const std::string& line, bool isTerminal) {
         std::ostringstream out;
         std::ostringstream err;
-        EXPECT_EQ(runProgram(arguments, {16, 13}, machineWithGpu(workingVariants()), {out, err, isTerminal, 80}), 0);
+        EXPECT_EQ(runOn({out, err, isTerminal, 80, isTerminal}, line), 0);
         return out.str() + err.str();
     };
+    const auto hasProgress =
+        AllOf(HasSubstr("[1/4] scan cpu 1024"), HasSubstr("[4/4] scan naive 1021, "), EndsWith(" \r"));
+    EXPECT_THAT(written("--op scan", true), hasProgress);
+    EXPECT_THAT(written("--op scan", false), Not(HasSubstr("[1/4]")));
     const auto isPainted = HasSubstr("\x1b[");
-    EXPECT_THAT(written({"--op", "scan"}, true), isPainted);
-    EXPECT_THAT(written({"--op", "scan"}, false), Not(isPainted));
-    EXPECT_THAT(written({"--op", "scan", "--no-color"}, true), Not(isPainted));
-    EXPECT_THAT(written({"--op", "scan", "--csv", "-"}, true), Not(isPainted));
-}
-
-TEST(Program, WritesJson) {
-    const TemporaryFile json("program_test.json");
-    EXPECT_EQ(run({"--op", "scan", "--json", json.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
-    const auto object = nlohmann::json::parse(json.contents());
-    EXPECT_EQ(object.at("context").at("gpu").at("name"), "Fake Card");
-    EXPECT_GT(object.at("context").at("ceilings_gbps").at("copy"), 0);
-    ASSERT_EQ(object.at("rows").size(), 4u);
-    EXPECT_EQ(object.at("rows").at(0).at("n"), 1024);
-    EXPECT_EQ(object.at("rows").at(3).at("verified"), false);
-    EXPECT_TRUE(object.at("rows").at(3).at("median_us").is_null());
-}
-
-TEST(Program, WritesMarkdown) {
-    const TemporaryFile markdown("program_test.md");
-    EXPECT_EQ(run({"--op", "scan", "--markdown", markdown.name()}, machineWithGpu(workingVariants())).status, 0);
-    EXPECT_THAT(markdown.contents(), StartsWith("- GPU: Fake Card, "));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n\n| operation | variant | n | median us | noise % |"));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 |"));
+    EXPECT_THAT(written("--op scan", true), isPainted);
+    EXPECT_THAT(written("--op scan", false), Not(isPainted));
+    EXPECT_THAT(written("--op scan --no-color", true), Not(isPainted));
+    EXPECT_THAT(written("--op scan --csv -", true), Not(isPainted));
 }
 
 TEST(Program, KeepsStandardOutputForOtherPrograms) {
-    const Result csv = run({"--op", "scan", "--csv", "-"}, machineWithGpu(workingVariants()));
+    const Result csv = run("--op scan --csv -");
     EXPECT_EQ(csv.status, 0);
     EXPECT_THAT(csv.out, StartsWith(csvHeader() + "\nFake Card,"));
     EXPECT_EQ(std::ranges::count(csv.out, '\n'), 5);
     EXPECT_THAT(csv.err, AllOf(HasSubstr("\nscan, mod:50\n"), EndsWith("4 passed, 0 failed, 0 skipped\n")));
 
-    const Result json = run({"--op", "scan", "--json", "-"}, machineWithGpu(workingVariants()));
-    EXPECT_EQ(nlohmann::json::parse(json.out).at("rows").size(), 4u);
-
-    const Result markdown = run({"--op", "scan", "--markdown", "-"}, machineWithGpu(workingVariants()));
-    EXPECT_THAT(markdown.out, StartsWith("- GPU: Fake Card"));
-    EXPECT_THAT(markdown.out, Not(HasSubstr("passed")));
-}
-
-TEST(Program, RefusesFilesThatCannotBeWritten) {
-    for (const char* option : {"--csv", "--samples", "--json", "--markdown"}) {
-        const Result result = run({option, "."}, machineWithGpu(workingVariants()));
-        EXPECT_EQ(result.status, 2) << option;
-        EXPECT_THAT(result.out, IsEmpty()) << option;
-        EXPECT_THAT(result.err, HasSubstr(option));
-    }
-}
-
-TEST(Program, LeavesOtherFilesAloneWhereTheCsvIsNone) {
-    const TemporaryFile csv("program_test_no.csv");
-    const TemporaryFile json("program_test_kept.json");
-    csv.fill("something else\n");
-    const std::string good(jsonBegin);
-    json.fill(good);
-    EXPECT_EQ(run({"--csv", csv.name(), "--json", json.name()}, machineWithGpu(workingVariants())).status, 2);
-    EXPECT_EQ(json.contents(), good);
-}
-
-TEST(Program, WritesToItsOwnFilesOnly) {
-    for (const char* option : {"--csv", "--samples", "--json", "--markdown"}) {
-        const TemporaryFile file("program_test_foreign");
-        const std::vector<const char*> arguments{"--op", "scan", option, file.name()};
-        for (int i = 0; i < 2; ++i) {
-            EXPECT_EQ(run(arguments, machineWithGpu(workingVariants())).status, 0) << option;
-        }
-        file.fill("my notes\n");
-        const Result result = run(arguments, machineWithGpu(workingVariants()));
-        EXPECT_EQ(result.status, 2) << option;
-        EXPECT_THAT(result.out, IsEmpty()) << option;
-        EXPECT_THAT(result.err, AllOf(StartsWith(std::string("stream_compaction_test: ") + option + ": "),
-                                      EndsWith("; choose another file\n")));
-        EXPECT_EQ(file.contents(), "my notes\n") << option;
-    }
-}
-
-TEST(Program, DoesNotWriteToTheFileOfTextThatItReads) {
-    const TemporaryFile text("program_test.txt");
-    text.fill("text");
-    const std::string another = (std::filesystem::path(text.name()).parent_path() / "." / "program_test.txt").string();
-    for (const char* option : {"--json", "--markdown", "--csv", "--samples"}) {
-        const Result result =
-            run({"--op", "utf8-validate", "--variant", "cpu", "--utf8-file", text.name(), option, another.c_str()},
-                machineWithoutGpu(allVariants()));
-        EXPECT_EQ(result.status, 2) << option;
-        EXPECT_EQ(text.contents(), "text") << option;
-    }
+    const Result samples = run("--op scan --samples -");
+    EXPECT_THAT(samples.out, AllOf(StartsWith(std::string(jsonLineBegin)), Not(HasSubstr("passed"))));
 }
 
 TEST(Program, NoticesAFullDisk) {
@@ -814,132 +519,68 @@ TEST(Program, NoticesAFullDisk) {
     if (!std::filesystem::exists(full)) {
         GTEST_SKIP() << "needs " << full;
     }
-    const TemporaryFile csv("program_test_full.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
-    const std::vector<const char*> cases[] = {{"--op", "scan", "--json", full},
-                                              {"--op", "scan", "--markdown", full},
-                                              {"compare", csv.name(), csv.name(), "--markdown", full}};
-    for (const auto& arguments : cases) {
-        const Result result = run(arguments, machine);
-        EXPECT_EQ(result.status, 1) << testing::PrintToString(arguments);
+    for (const char* option : {"--csv", "--samples"}) {
+        const Result result = run("--op scan " + std::string(option) + " " + full);
+        EXPECT_EQ(result.status, 1) << option;
         EXPECT_EQ(result.err, "stream_compaction_test: cannot write to /dev/full\n");
     }
 }
 
-TEST(Program, NoticesThatStandardOutputTakesNothing) {
+TEST_F(ProgramFile, NoticesThatStandardOutputTakesNothing) {
     struct Nowhere final : std::streambuf {};
-    const TemporaryFile csv("program_test_nowhere.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
-    const std::vector<const char*> cases[] = {{"--op", "scan"},
-                                              {"--op", "scan", "--csv", "-"},
-                                              {"--op", "scan", "--json", "-"},
-                                              {"--op", "scan", "--markdown", "-"},
-                                              {"--list"},
-                                              {"--help"},
-                                              {"compare", csv.name(), csv.name()}};
-    for (const auto& arguments : cases) {
+    EXPECT_EQ(run("--op scan --csv " + name_).status, 0);
+    for (const std::string& line :
+         {std::string("--op scan"), std::string("--op scan --csv -"), std::string("--op scan --samples -"),
+          std::string("--list"), std::string("--help"), "compare " + name_ + " " + name_}) {
         Nowhere nowhere;
         std::ostream out(&nowhere);
         std::ostringstream err;
-        EXPECT_EQ(runProgram(arguments, {16, 13}, machine, {out, err}), 1) << testing::PrintToString(arguments);
+        EXPECT_EQ(runOn({out, err}, line), 1) << line;
         EXPECT_THAT(err.str(), EndsWith("stream_compaction_test: cannot write to standard output\n"));
     }
 }
 
-TEST(Program, MeasuresOnResumptionOnlyWhatIsMissing) {
-    const TemporaryFile csv("program_test_resume.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
-    const Result rest = run({"--csv", csv.name(), "--resume"}, machine);
+TEST_F(ProgramFile, MeasuresOnResumptionOnlyWhatIsMissing) {
+    fill("");
+    EXPECT_THAT(run("--op scan --csv " + name_ + " --resume").out,
+                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
+    const Result rest = run("--csv " + name_ + " --resume");
     EXPECT_EQ(rest.status, 0);
-    EXPECT_THAT(rest.out, HasSubstr("Note: 4 measurements are in "));
-    EXPECT_THAT(rest.out, Not(HasSubstr("SCAN TESTS")));
+    EXPECT_THAT(rest.out, HasSubstr("Note: 4 measurements"));
     EXPECT_THAT(rest.out, EndsWith("\n4 passed, 0 failed, 0 skipped\n"));
-    EXPECT_EQ(csv.lines().size(), 9u);
+    EXPECT_EQ(lines().size(), 9u);
 
-    const Result nothing = run({"--csv", csv.name(), "--resume"}, machine);
+    const Result nothing = run("--csv " + name_ + " --resume");
     EXPECT_EQ(nothing.status, 0);
     EXPECT_THAT(nothing.out, AllOf(HasSubstr("Note: 8 measurements"), EndsWith("\n0 passed, 0 failed, 0 skipped\n")));
-    EXPECT_EQ(csv.lines().size(), 9u);
+    EXPECT_EQ(lines().size(), 9u);
 }
 
-TEST(Program, MeasuresAgainWhatIsOfAnotherCardOrCommitOrWrong) {
-    const TemporaryFile csv("program_test_again.csv");
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(variantsWithAWrongOne())).status, 1);
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
+TEST_F(ProgramFile, MeasuresAgainWhatIsOfAnotherCardOrCommitOrWrong) {
+    EXPECT_EQ(run("--op scan --csv " + name_, machineWithGpu(variantsWithAWrongOne())).status, 1);
+    EXPECT_THAT(run("--op scan --csv " + name_ + " --resume").out,
                 AllOf(HasSubstr("Note: 2 measurements"), EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithoutGpu(workingVariants())).out,
+    EXPECT_THAT(run("--op scan --csv " + name_ + " --resume", machineWithoutGpu(workingVariants())).out,
                 HasSubstr("Note: 0 measurements"));
 
-    std::string contents = csv.contents();
+    std::string text = contents();
     const std::string commit = fmt::format(",{},", BuildInfo::gitCommit);
-    for (std::size_t at = 0; (at = contents.find(commit, at)) != std::string::npos;) {
-        contents.replace(at, commit.size(), ",0123abc,");
+    for (std::size_t at = 0; (at = text.find(commit, at)) != std::string::npos;) {
+        text.replace(at, commit.size(), ",0123abc,");
     }
-    csv.fill(contents);
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
-                HasSubstr("Note: 0 measurements"));
+    fill(text);
+    EXPECT_THAT(run("--op scan --csv " + name_ + " --resume").out, HasSubstr("Note: 0 measurements"));
 }
 
-TEST(Program, MeasuresAgainOnAnotherProcessorWhatRunsOnIt) {
-    const TemporaryFile csv("program_test_processor.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    const std::vector<const char*> arguments{"--op", "scan", "--csv", csv.name(), "--resume"};
-    EXPECT_EQ(run(arguments, machine).status, 0);
-    std::string contents = csvHeader() + '\n';
-    for (Row row : readCsv(csv.name()).rows) {
-        row.cpu = row.cpu.empty() ? "" : "Another Processor";
-        contents += csvLine(row) + '\n';
+TEST_F(ProgramFile, AppendsTheSamplesOfEachMeasurement) {
+    for (const std::size_t count : {4u, 8u}) {
+        EXPECT_EQ(run("--op scan --trials 7 --samples " + name_).status, 0);
+        EXPECT_EQ(lines().size(), count);
     }
-    csv.fill(contents);
-    const Result result = run(arguments, machine);
-    EXPECT_THAT(result.out, AllOf(HasSubstr("Note: 2 measurements"), HasSubstr("\ncpu "), Not(HasSubstr("\nnaive ")),
-                                  EndsWith("\n2 passed, 0 failed, 0 skipped\n")));
-}
-
-TEST(Program, ResumesWithoutAFileAndWithAnEmptyOne) {
-    const TemporaryFile csv("program_test_empty.csv");
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
-                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
-    csv.fill("");
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machineWithGpu(workingVariants())).out,
-                AllOf(HasSubstr("Note: 0 measurements"), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
-}
-
-TEST(Program, AppendsTheSamplesOfEachMeasurement) {
-    const TemporaryFile samples("program_test_samples.jsonl");
-    const Machine machine = machineWithGpu(workingVariants());
-    for (const std::size_t lines : {4u, 8u}) {
-        EXPECT_EQ(run({"--op", "scan", "--trials", "7", "--samples", samples.name()}, machine).status, 0);
-        EXPECT_EQ(samples.lines().size(), lines);
-    }
-    const auto line = nlohmann::json::parse(samples.lines().back());
+    const auto line = nlohmann::json::parse(lines().back());
     EXPECT_EQ(line.at("operation"), "scan");
     EXPECT_EQ(line.at("samples_us"), nlohmann::json(std::vector<double>(7, 10)));
-    EXPECT_EQ(run({"compare", samples.name(), samples.name()}, machine).status, 0);
-}
-
-TEST(Program, ResumesWithWhatCannotBeRead) {
-    const char* const null = "/dev/null";
-    if (!std::filesystem::exists(null)) {
-        GTEST_SKIP() << "needs " << null;
-    }
-    const Result result = run({"--op", "scan", "--csv", null, "--resume"}, machineWithGpu(workingVariants()));
-    EXPECT_EQ(result.status, 0) << result.err;
-    EXPECT_THAT(result.out, HasSubstr("Note: 0 measurements"));
-}
-
-TEST(Program, ResumesAFileThatBreaksOff) {
-    const TemporaryFile csv("program_test_broken.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machine).status, 0);
-    csv.fill(csv.contents().substr(0, csv.contents().size() - 20));
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out,
-                AllOf(HasSubstr("Note: 3 measurements"), EndsWith("\n1 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(run({"--op", "scan", "--csv", csv.name(), "--resume"}, machine).out, HasSubstr("Note: 4 measurements"));
-    EXPECT_EQ(run({"compare", csv.name(), csv.name()}, machine).status, 0);
+    EXPECT_EQ(run("compare " + name_ + " " + name_).status, 0);
 }
 
 int interruptions = 0;
@@ -952,120 +593,38 @@ void interruptedScan(int n, int* odata, const int* idata) {
     }
 }
 
-TEST(Program, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
-    const TemporaryFile csv("program_test_interrupted.csv");
-    const TemporaryFile json("program_test_interrupted.json");
+TEST_F(ProgramFile, KeepsWhatItHasMeasuredWhenItIsInterrupted) {
     auto variants = workingVariants();
     variants[0] = fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", interruptedScan);
     interruptions = 0;
-    const std::vector<const char*> arguments{"--sweep", "13,14,15",  "--csv",   csv.name(),
-                                             "--json",  json.name(), "--resume"};
+    const std::string arguments = "--sweep 13,14,15 --resume --csv " + name_;
     const Result first = run(arguments, machineWithGpu(variants));
     EXPECT_EQ(first.status, 130);
     EXPECT_THAT(first.out, HasSubstr("Note: interrupted after 1 of 12 measurements"));
     EXPECT_THAT(first.out, EndsWith("\n1 passed, 0 failed, 0 skipped\n"));
-    EXPECT_EQ(csv.lines().size(), 2u);
-    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 1u);
+    EXPECT_EQ(lines().size(), 2u);
 
-    const Result second = run(arguments, machineWithGpu(workingVariants()));
+    const Result second = run(arguments);
     EXPECT_EQ(second.status, 0);
     EXPECT_THAT(second.out, AllOf(HasSubstr("Note: 1 measurements"), EndsWith("\n11 passed, 0 failed, 0 skipped\n")));
-    EXPECT_EQ(csv.lines().size(), 13u);
-    EXPECT_EQ(nlohmann::json::parse(json.contents()).at("rows").size(), 12u);
-}
+    EXPECT_EQ(lines().size(), 13u);
 
-TEST(Program, NoticesAnInterruptInTheLastMeasurement) {
-    const TemporaryFile csv("program_test_interrupted_last.csv");
-    const std::vector<Variant> variants{
-        fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", interruptedScan)};
+    // In the last measurement, too.
     interruptions = 0;
-    const Result result = run({"--size", "13", "--csv", csv.name()}, machineWithGpu(variants));
-    EXPECT_EQ(result.status, 130);
-    EXPECT_THAT(result.out, HasSubstr("Note: interrupted after 1 of 1 measurements"));
-    EXPECT_EQ(csv.lines().size(), 2u);
+    EXPECT_EQ(run("--size 13 --op scan --variant cpu", machineWithGpu(variants)).status, 130);
 }
 
-TEST(Program, WritesEarlierMeasurementsAfterAResumption) {
-    const TemporaryFile csv("program_test_earlier.csv");
-    const TemporaryFile json("program_test_earlier.json");
-    const TemporaryFile markdown("program_test_earlier.md");
-    const Machine machine = machineWithGpu(workingVariants());
-    EXPECT_EQ(run({"--op", "scan", "--variant", "naive", "--csv", csv.name()}, machine).status, 0);
-    const Result result = run(
-        {"--op", "scan,sort", "--csv", csv.name(), "--resume", "--json", json.name(), "--markdown", markdown.name()},
-        machine);
-    EXPECT_THAT(result.out,
-                AllOf(HasSubstr("\ncpu "), Not(HasSubstr("\nnaive ")), EndsWith("\n4 passed, 0 failed, 0 skipped\n")));
-    EXPECT_THAT(markdown.contents(), HasSubstr("\n| scan | naive | 1021 | 10.00 | 0.0 | 2.00 | 0.102 | 0.82 | 50.0 |"));
-    const auto rows = nlohmann::json::parse(json.contents()).at("rows");
-    EXPECT_EQ(rows.size(), 6u);
-    EXPECT_EQ(rows.at(0).at("variant"), "naive");
-    EXPECT_EQ(rows.at(0).at("trials"), 15);
-}
-
-TEST(Program, MeasuresAgainWhatHasTooFewTrials) {
-    const TemporaryFile csv("program_test_few.csv");
-    const Machine machine = machineWithGpu(workingVariants());
-    const auto resumed = [&](const std::vector<const char*>& more) {
-        std::vector<const char*> arguments{"--op", "sort", "--csv", csv.name(), "--resume"};
-        arguments.insert(arguments.end(), more.begin(), more.end());
-        return run(arguments, machine).out;
+TEST_F(ProgramFile, MeasuresAgainWhatHasTooFewTrials) {
+    const auto resumed = [&](const std::string& trials) {
+        return run("--op sort --resume --csv " + name_ + " --trials " + trials).out;
     };
-    EXPECT_THAT(resumed({"--trials", "5"}), HasSubstr("Note: 0 measurements"));
-    EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 0 measurements"));
-    EXPECT_THAT(resumed({"--trials", "6"}), HasSubstr("Note: 2 measurements"));
-    EXPECT_THAT(resumed({"--trials", "3"}), HasSubstr("Note: 2 measurements"));
+    EXPECT_THAT(resumed("5"), HasSubstr("Note: 0 measurements"));
+    EXPECT_THAT(resumed("6"), HasSubstr("Note: 0 measurements"));
+    EXPECT_THAT(resumed("6"), HasSubstr("Note: 2 measurements"));
+    EXPECT_THAT(resumed("3"), HasSubstr("Note: 2 measurements"));
     // Six trials of 10 us took all of this time, so there would not be more.
-    EXPECT_THAT(resumed({"--trials", "7", "--time-budget", "0.06ms"}), HasSubstr("Note: 2 measurements"));
-    EXPECT_THAT(resumed({"--trials", "7"}), HasSubstr("Note: 0 measurements"));
-}
-
-const TemporaryFile* watched = nullptr;
-std::string watchedContents;
-
-/// Notes what a file has during a run.
-void watchingScan(int n, int* odata, const int* idata) {
-    scan(n, odata, idata);
-    watchedContents = watched->contents();
-}
-
-TEST(Program, KeepsEarlierFilesUntilItHasMeasuredEverything) {
-    const TemporaryFile file("program_test_earlier.txt");
-    watched = &file;
-    auto variants = workingVariants();
-    variants[0] = fakeVariant(Operation::Scan, Hardware::Cpu, "cpu", "cpu scan", watchingScan);
-    for (const auto& [option, begin] : {std::pair{"--json", jsonBegin}, {"--markdown", markdownBegin}}) {
-        file.fill(std::string(begin));
-        EXPECT_EQ(run({"--op", "scan", option, file.name()}, machineWithGpu(variants)).status, 0);
-        EXPECT_EQ(watchedContents, begin) << option;
-        EXPECT_THAT(file.contents(), HasSubstr("naive")) << option;
-    }
-}
-
-TEST(Program, LetsAProfilerCollectOneRunOfEach) {
-    const auto log = std::make_shared<GpuLog>();
-    const Result result = run({"--op", "scan,sort", "--size", "2^4,13", "--profile"},
-                              machineWithGpu(workingVariants(), std::size_t{1} << 30, log));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(log->marked, testing::ElementsAre("scan/naive/16", "scan/naive/13", "sort/radix/16", "sort/radix/13"));
-    EXPECT_EQ(log->profiled, 4);
-    EXPECT_THAT(result.out, Not(HasSubstr("Ceilings")));
-}
-
-TEST(Program, ComparesTwoRuns) {
-    const TemporaryFile csv("program_test_compare.csv");
-    EXPECT_EQ(run({"--op", "scan", "--csv", csv.name()}, machineWithGpu(workingVariants())).status, 0);
-    const Result result = run({"compare", csv.name(), csv.name()}, machineWithGpu({}));
-    EXPECT_EQ(result.status, 0);
-    EXPECT_THAT(result.out, EndsWith("\n4 compared: 0 faster, 0 slower, 4 cannot tell; 0 only before, 0 only after\n"));
-
-    const Result missing = run({"compare", csv.name(), "no such file"}, machineWithGpu({}));
-    EXPECT_EQ(missing.status, 2);
-    EXPECT_EQ(missing.err, "stream_compaction_test: cannot read no such file\n");
-
-    const Result alone = run({"compare", csv.name()}, machineWithGpu({}));
-    EXPECT_EQ(alone.status, 2);
-    EXPECT_THAT(alone.err, EndsWith("; stream_compaction_test compare --help lists the options\n"));
+    EXPECT_THAT(resumed("7 --time-budget 0.06ms"), HasSubstr("Note: 2 measurements"));
+    EXPECT_THAT(resumed("7"), HasSubstr("Note: 0 measurements"));
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <vector>
 
 namespace Bench {
@@ -54,8 +53,6 @@ TEST(RankTest, KnowsDisjointSets) {
     EXPECT_EQ(rankTestOfDisjointSets(1, 1), 1);
     EXPECT_EQ(rankTestOfDisjointSets(0, 15), 1);
 }
-
-TEST(RankTest, KnowsNothingOfNoSamples) { EXPECT_EQ(rankTest({}, std::vector{1.0}), 1); }
 
 }  // namespace
 }  // namespace Bench

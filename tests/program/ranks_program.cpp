@@ -1,6 +1,5 @@
 // The program with made-up variants, to be started by mpirun: what becomes of a rank that goes wrong.
 
-#include <algorithm>
 #include <chrono>
 #include <iostream>
 #include <numeric>

@@ -33,8 +33,6 @@ void throwingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::
 
 void exhaustingScan(int /*n*/, int* /*odata*/, const int* /*idata*/) { throw std::bad_alloc(); }
 
-int shortCompact(int n, int* odata, const int* idata) { return compactWithoutScan(n, odata, idata) - 1; }
-
 [[nodiscard]] Measurement ofInput(Variant variant) {
     const Mode mode = variant.hardware == Hardware::Cpu ? Mode::Warm : Mode::Cold;
     return {std::move(variant), input.size(), std::nullopt, "made up", mode};
@@ -65,7 +63,6 @@ TEST_F(TesterTest, MeasuresAGpuVariantAgainstTheCopy) {
     EXPECT_EQ(outcome.bytes, 32u);
     EXPECT_EQ(outcome.percentOfCopy(), 50);
     EXPECT_DOUBLE_EQ(outcome.gigabytesPerSecond(), 0.0032);
-    EXPECT_DOUBLE_EQ(outcome.gigaelementsPerSecond(), 0.0004);
 }
 
 TEST_F(TesterTest, FailsATimeThatCannotCoverTheWork) {
@@ -75,16 +72,6 @@ TEST_F(TesterTest, FailsATimeThatCannotCoverTheWork) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
     EXPECT_EQ(outcome.status, Status::Failed);
     EXPECT_EQ(outcome.reason, "10 us cannot be its time, because a copy of its bytes takes 41 us");
-}
-
-TEST_F(TesterTest, KnowsTheTimeToEnqueueAndTheClocks) {
-    log_->clocksMHz = {1900, 1800};
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
-    EXPECT_EQ(outcome.time.enqueueUs, 2);
-    EXPECT_EQ(outcome.clockBeforeMHz, 1900);
-    EXPECT_EQ(outcome.clockAfterMHz, 1800);
-    EXPECT_EQ(outcome.throttled, "");
-    EXPECT_THAT(log_->aheads, testing::ElementsAre(true));
 }
 
 TEST_F(TesterTest, RepeatsWhatALowClockHasSpoilt) {
@@ -127,36 +114,6 @@ TEST_F(TesterTest, SkipsWhatTheVariantCannotDo) {
     EXPECT_EQ(tester.test(measurement, *problemOn(Operation::Scan, std::vector<int>(5))).status, Status::Passed);
 }
 
-TEST_F(TesterTest, RunsAVariantOnAsManyGpusAsTheRunUses) {
-    access_.devices = 3;
-    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
-    measurement.variant.gpuUse = GpuUse::Several;
-    std::vector<int> counts;
-    measurement.variant.prepare = [&counts, prepare = measurement.variant.prepare](Problem& problem,
-                                                                                   const Setting& setting) {
-        counts.push_back(setting.gpus);
-        return prepare(problem, setting);
-    };
-    const auto reasonOn = [&](int gpus) {
-        measurement.gpus = gpus;
-        return Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).reason;
-    };
-    EXPECT_EQ(reasonOn(1), "runs on several GPUs: --gpus N");
-    EXPECT_EQ(reasonOn(2), "");
-    EXPECT_EQ(reasonOn(3), "");
-    EXPECT_EQ(reasonOn(4), "needs 4 GPUs, 3 found");
-    EXPECT_THAT(counts, testing::ElementsAre(2, 3));
-
-    measurement.variant.gpuUse = GpuUse::All;
-    EXPECT_EQ(reasonOn(1), "");
-}
-
-TEST_F(TesterTest, MarksTheTrialsAloneForProfilers) {
-    (void)run(Operation::Scan, Hardware::Gpu, scan);
-    EXPECT_THAT(log_->marked, testing::ElementsAre("scan/name/4", "scan/name/4", "scan/name/4"));
-    EXPECT_EQ(log_->profiled, 0);
-}
-
 TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     const Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
     const Outcome outcome =
@@ -166,29 +123,6 @@ TEST_F(TesterTest, LetsProfilersCollectTheTrialsAlone) {
     EXPECT_EQ(log_->profiled, 1);
     EXPECT_THAT(log_->aheads, testing::ElementsAre(false));
     EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
-}
-
-TEST_F(TesterTest, TakesTheStopwatchOfTheMode) {
-    Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", scan));
-    measurement.mode = Mode::Batched;
-    EXPECT_EQ(Tester(access_, {.trials = 3}).test(measurement, *problemOn(Operation::Scan, input)).mode, Mode::Batched);
-    EXPECT_THAT(log_->modes, testing::ElementsAre(Mode::Batched));
-}
-
-TEST_F(TesterTest, MeasuresACpuVariantByTheClock) {
-    const Outcome outcome = run(Operation::Compact, Hardware::Cpu, compactWithoutScan);
-    EXPECT_EQ(outcome.status, Status::Passed);
-    EXPECT_EQ(outcome.mode, Mode::Warm);
-    EXPECT_EQ(outcome.clockAfterMHz, std::nullopt);
-    EXPECT_EQ(outcome.time.trials, 3);
-    EXPECT_EQ(outcome.bytes, 28u);
-    EXPECT_EQ(outcome.percentOfCopy(), std::nullopt);
-}
-
-TEST_F(TesterTest, FailsAWrongResult) {
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, wrongScan);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "first mismatch at index 3: expected 4, got 5");
 }
 
 using FloatScan = ProblemOn<float, Array<float>>;
@@ -238,35 +172,10 @@ TEST_F(TesterTest, CallsAPeerInexactThatRoundsLikeSomeOrderOfTheAdditions) {
     EXPECT_EQ(run(1 + 1e-5, "").status, Status::Failed);
 }
 
-TEST_F(TesterTest, FailsAVariantThatWritesNothing) {
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, idleScan);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "first mismatch at index 0: expected 0, got -842150451");
-}
-
-TEST_F(TesterTest, FailsAWrongCount) {
-    const Outcome outcome = run(Operation::Compact, Hardware::Cpu, shortCompact);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "wrong count: expected 3 elements, got 2");
-}
-
-TEST_F(TesterTest, FailsAVariantThatThrows) {
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, throwingScan);
-    EXPECT_EQ(outcome.status, Status::Failed);
-    EXPECT_EQ(outcome.reason, "launch failed");
-}
-
 TEST_F(TesterTest, SkipsAVariantThatRunsOutOfMemoryInsideTheCall) {
     const Outcome outcome = run(Operation::Scan, Hardware::Gpu, exhaustingScan);
     EXPECT_EQ(outcome.status, Status::Skipped);
     EXPECT_EQ(outcome.reason, "ran out of memory: it allocates inside the call");
-}
-
-TEST_F(TesterTest, SkipsAGpuVariantWithoutAGpu) {
-    access_ = {nullptr, "no CUDA device is visible", std::nullopt};
-    const Outcome outcome = run(Operation::Scan, Hardware::Gpu, scan);
-    EXPECT_EQ(outcome.status, Status::Skipped);
-    EXPECT_EQ(outcome.reason, "no CUDA device is visible");
 }
 
 int simulatedRuns = 0;
@@ -291,33 +200,19 @@ TEST_F(TesterTest, RunsAVariantInTheSimulatorOnceAndTakesNoTime) {
     EXPECT_EQ(simulatedRuns, 1);
 }
 
-TEST_F(TesterTest, FailsWhatIsWrongInTheSimulator) {
-    access_ = {nullptr, {}, "made up"};
+TEST_F(TesterTest, FailsWhatIsWrongOnTheCardAndInTheSimulator) {
     const std::pair<void (*)(int, int*, const int*), const char*> cases[] = {
         {wrongScan, "first mismatch at index 3: expected 4, got 5"},
         {idleScan, "first mismatch at index 0: expected 0, got -842150451"},
         {throwingScan, "launch failed"}};
     for (const auto& [function, reason] : cases) {
+        const Outcome onCard = run(Operation::Scan, Hardware::Gpu, function);
+        EXPECT_EQ(onCard.status, Status::Failed);
+        EXPECT_EQ(onCard.reason, reason);
         Measurement measurement = ofInput(fakeVariant(Operation::Scan, Hardware::Gpu, "name", "title", function));
         measurement.mode = Mode::Untimed;
-        const Outcome outcome = Tester(access_, {}).test(measurement, *problemOn(Operation::Scan, input));
-        EXPECT_EQ(outcome.status, Status::Failed);
-        EXPECT_EQ(outcome.reason, reason);
-    }
-}
-
-TEST_F(TesterTest, SkipsWhatTheBuildDoesNotHaveWithTheReason) {
-    const Implementation lacking = absent(Operation::Scan, ElementType::Int32, "cub", "not simulated");
-    Variant variant;
-    variant.hardware = Hardware::Gpu;
-    variant.reasonToSkip = lacking.runner.reasonToSkip;
-    for (const bool simulated : {false, true}) {
-        if (simulated) {
-            access_ = {nullptr, {}, "made up"};
-        }
-        const Outcome outcome = Tester(access_, {}).test(ofInput(variant), *problemOn(Operation::Scan, input));
-        EXPECT_EQ(outcome.status, Status::Skipped);
-        EXPECT_EQ(outcome.reason, "not simulated");
+        const GpuAccess simulated{nullptr, {}, "made up"};
+        EXPECT_EQ(Tester(simulated, {}).test(measurement, *problemOn(Operation::Scan, input)).reason, reason);
     }
 }
 

@@ -98,23 +98,5 @@ TEST_F(TunerOfKnownTimes, CountsChoicesThatAreSlowerThanTheFastestShape) {
     EXPECT_EQ(tuner.misses(), 1);
 }
 
-TEST_F(TunerOfKnownTimes, ComparesWithTheFasterPeer) {
-    const std::vector<Candidate> peers{
-        {"old", 0, 0, "", taking(300)}, {"new", 0, 0, "", taking(150)}, {"none", 0, 0, "", [] { return false; }}};
-    const std::vector<Candidate> candidates{{"ours", 128, 4, "", taking(100)}};
-    testing::internal::CaptureStdout();
-    tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 100; }}, peers, candidates);
-    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("1.50 x new  ours 128 threads"));
-}
-
-TEST_F(TunerOfKnownTimes, JudgesWithoutAPeer) {
-    const std::vector<Candidate> peers{{"none", 0, 0, "", [] { return false; }}};
-    const std::vector<Candidate> candidates{{"ours", 128, 4, "", taking(100)}};
-    testing::internal::CaptureStdout();
-    tuner.run({"scan", "int32", 1, 8, [] {}, [] { return true; }, [&] { log->runUs = 110; }}, peers, candidates);
-    EXPECT_THAT(testing::internal::GetCapturedStdout(), HasSubstr("no peer  ours 128 threads"));
-    EXPECT_EQ(tuner.misses(), 1);
-}
-
 }  // namespace
 }  // namespace Bench::Tune

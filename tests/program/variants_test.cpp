@@ -19,15 +19,17 @@
 namespace Bench {
 namespace {
 
-using testing::Contains;
 using testing::Each;
+using testing::ElementsAre;
 using testing::Field;
 using testing::Not;
 using testing::ThrowsMessage;
 
-constexpr std::array<Operation, 1> onlyScan{Operation::Scan};
-constexpr std::array<Operation, 1> onlySort{Operation::Sort};
-constexpr std::array<ElementType, 1> onlyInt32{ElementType::Int32};
+/// Those of one operation and type among these names.
+[[nodiscard]] std::vector<Variant> select(Operation operation, const std::vector<std::string>& names,
+                                          ElementType type = ElementType::Int32) {
+    return selectVariants(allVariants(), std::array{operation}, std::array{type}, names);
+}
 
 TEST(AllVariants, HaveDistinctNames) {
     std::set<std::tuple<Operation, ElementType, std::string_view>> names;
@@ -89,135 +91,44 @@ TEST(AllVariants, AreThereButForPeers) {
     }
 }
 
-TEST(AllVariants, HaveABaselineForEveryOperationAndType) {
-    const auto variants = allVariants();
-    const auto count = [&](Operation operation, ElementType type, std::string_view name) {
-        return selectVariants(variants, std::array{operation}, std::array{type}, std::array{std::string(name)}).size();
-    };
-    for (const Operation operation : operationsOnArrays) {
-        for (const ElementType type : allElementTypes) {
-            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
-        }
-        EXPECT_EQ(count(operation, ElementType::Int32, thrustVariant), 1u) << name(operation);
-    }
-    for (const Operation operation : operationsOnSegments) {
-        for (const ElementType type : {ElementType::Int32, ElementType::Int64}) {
-            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
-        }
-    }
-    for (const Operation operation : operationsOnRuns) {
-        for (const ElementType type : allElementTypes) {
-            EXPECT_EQ(count(operation, type, serialCpuVariant), 1u) << typeName(operation, type);
-        }
-    }
-}
-
-TEST(SelectVariants, KeepsTheTablesOrder) {
-    const auto selected = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radix", "cpu"});
-    ASSERT_EQ(selected.size(), 2u);
-    EXPECT_EQ(selected[0].name, "cpu");
-    EXPECT_EQ(selected[1].name, "radix");
-}
-
 TEST(SelectVariants, RefusesANameOfAnotherOperation) {
-    EXPECT_THROW((void)selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"radix"}),
-                 UsageError);
     const std::vector<Variant> few{{{}, Operation::Scan, ElementType::Int32, Hardware::Cpu, "cpu", "", {}},
                                    {{}, Operation::Scan, ElementType::Int32, Hardware::Gpu, "naive", "", {}},
                                    {{}, Operation::Compact, ElementType::Int32, Hardware::Gpu, "naive", "", {}},
                                    {{}, Operation::Sort, ElementType::Int32, Hardware::Gpu, "radix", "", {}}};
-    EXPECT_THAT([&] { (void)selectVariants(few, onlyScan, onlyInt32, std::vector<std::string>{"radix"}); },
+    const auto selectRadixOf = [&](const std::vector<Operation>& operations) {
+        (void)selectVariants(few, operations, std::array{ElementType::Int32}, std::vector<std::string>{"radix"});
+    };
+    EXPECT_THAT([&] { selectRadixOf({Operation::Scan}); },
                 ThrowsMessage<UsageError>("--variant: radix is not a variant of scan; scan has cpu, naive"));
     EXPECT_THAT(
         [&] {
-            (void)selectVariants(few, std::array{Operation::Scan, Operation::Compact}, onlyInt32,
-                                 std::vector<std::string>{"radix"});
+            selectRadixOf({Operation::Scan, Operation::Compact});
         },
         ThrowsMessage<UsageError>("--variant: radix is not a variant of scan or compact; they have cpu, naive"));
-    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"radx"}); },
+    EXPECT_THAT([] { (void)select(Operation::Sort, {"radx"}); },
                 ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
+    EXPECT_THAT([] { (void)select(Operation::Scan, {"cpu-parallel"}, ElementType::Float); },
+                ThrowsMessage<UsageError>("--variant: cpu-parallel does not take float"));
 }
 
 TEST(SelectVariants, LeavesOutExcludedNames) {
-    const auto all = selectVariants(allVariants(), onlySort, onlyInt32, {});
-    const auto most = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^cpu", "^thrust"});
-    EXPECT_EQ(most.size() + 2, all.size());
+    const auto most = select(Operation::Sort, {"^cpu", "^thrust"});
+    EXPECT_EQ(most.size() + 2, select(Operation::Sort, {}).size());
     EXPECT_THAT(most, Each(Field(&Variant::name, Not(testing::AnyOf("cpu", "thrust")))));
-    const auto one = selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"cub", "cpu", "^cpu"});
-    EXPECT_THAT(one, testing::ElementsAre(Field(&Variant::name, "cub")));
-}
-
-TEST(SelectVariants, RefusesToExcludeAll) {
-    for (const std::vector<std::string>& names : {std::vector<std::string>{"^radix", "radix"}, {"cpu", "^cpu"}}) {
-        EXPECT_THAT([&] { (void)selectVariants(allVariants(), onlySort, onlyInt32, names); },
-                    ThrowsMessage<UsageError>("--variant: no implementation is left"));
-    }
-}
-
-TEST(SelectVariants, RefusesToExcludeAnUnknownName) {
-    EXPECT_THAT([] { (void)selectVariants(allVariants(), onlySort, onlyInt32, std::vector<std::string>{"^radx"}); },
-                ThrowsMessage<UsageError>("--variant: unknown variant 'radx': did you mean radix?"));
-}
-
-TEST(SelectVariants, LeavesOutThoseThatDoNotTakeTheType) {
-    const auto selected = selectVariants(allVariants(), onlyScan, std::array{ElementType::Float}, {});
-    EXPECT_THAT(selected, Each(Field(&Variant::type, ElementType::Float)));
-    EXPECT_THAT(selected, Contains(Field(&Variant::name, "single-pass")));
-    EXPECT_THAT(selected, Not(Contains(Field(&Variant::name, "cpu-parallel"))));
-}
-
-TEST(SelectVariants, RefusesANameThatDoesNotTakeTheType) {
-    EXPECT_THAT(
-        [] {
-            (void)selectVariants(allVariants(), onlyScan, std::array{ElementType::Int8, ElementType::Float},
-                                 std::vector<std::string>{"cub", "cpu-parallel"});
-        },
-        ThrowsMessage<UsageError>("--variant: cpu-parallel does not take int8 or float"));
-    EXPECT_EQ(selectVariants(allVariants(), onlyScan, std::array{ElementType::Int32, ElementType::Float},
-                             std::vector<std::string>{"cpu-parallel"})
-                  .size(),
-              1u);
-}
-
-TEST(OnHardware, KeepsTheVariantsOfOneProcessor) {
-    const auto all = selectVariants(allVariants(), onlySort, onlyInt32, {});
-    const auto cpu = onHardware(all, Hardware::Cpu);
-    const auto gpu = onHardware(all, Hardware::Gpu);
-    EXPECT_THAT(cpu, Each(Field(&Variant::hardware, Hardware::Cpu)));
-    EXPECT_THAT(gpu, Each(Field(&Variant::hardware, Hardware::Gpu)));
-    EXPECT_FALSE(cpu.empty());
-    EXPECT_FALSE(gpu.empty());
-    EXPECT_EQ(cpu.size() + gpu.size(), all.size());
-    EXPECT_EQ(onHardware(all, std::nullopt).size(), all.size());
-    EXPECT_THAT([&] { (void)onHardware(cpu, Hardware::Gpu); },
-                ThrowsMessage<UsageError>("--hardware: none of the chosen variants runs on the gpu"));
+    EXPECT_THAT(select(Operation::Sort, {"cub", "cpu", "^cpu"}), ElementsAre(Field(&Variant::name, "cub")));
 }
 
 TEST(WithBlockSizes, RepeatsVariantsWithAChoice) {
-    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive", "cub"});
-    const auto chosen = withBlockSizes(variants, std::array{64, 128});
-    ASSERT_EQ(chosen.size(), 3u);
-    EXPECT_EQ(chosen[0].name, "naive");
-    EXPECT_EQ(chosen[0].defaultBlockSize, 64);
-    EXPECT_EQ(chosen[1].name, "naive");
-    EXPECT_EQ(chosen[1].defaultBlockSize, 128);
-    EXPECT_EQ(chosen[2].name, "cub");
-    EXPECT_EQ(chosen[2].defaultBlockSize, 0);
-}
-
-TEST(WithBlockSizes, RefusesOneThatAVariantCannotUse) {
-    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"naive"});
-    EXPECT_THAT(
-        [&] {
-            (void)withBlockSizes(variants, std::array{128, 100});
-        },
-        ThrowsMessage<UsageError>(
-            "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads per block, not 100"));
-}
-
-TEST(WithBlockSizes, RefusesWhenThereIsNoChoice) {
-    const auto variants = selectVariants(allVariants(), onlyScan, onlyInt32, std::vector<std::string>{"cpu"});
-    EXPECT_THROW((void)withBlockSizes(variants, std::array{128}), UsageError);
+    const auto variants = select(Operation::Scan, {"naive", "cub"});
+    const auto isOf = [](const char* name, int blockSize) {
+        return testing::AllOf(Field(&Variant::name, name), Field(&Variant::defaultBlockSize, blockSize));
+    };
+    EXPECT_THAT(withBlockSizes(variants, std::array{64, 128}),
+                ElementsAre(isOf("naive", 64), isOf("naive", 128), isOf("cub", 0)));
+    EXPECT_THAT([&] { (void)withBlockSizes(variants, std::array{100}); },
+                ThrowsMessage<UsageError>(
+                    "--block-size: naive scan takes 32, 64, 128, 256, 512, 1024 threads per block, not 100"));
 }
 
 }  // namespace

@@ -15,15 +15,6 @@ using testing::Each;
 using testing::ElementsAre;
 using Text = std::optional<std::string>;
 
-TEST(World, IsOneProcessUnlessThereAreMore) {
-    EXPECT_TRUE(alone.isAlone());
-    EXPECT_THAT(alone.gather(7), ElementsAre(7));
-    EXPECT_EQ(alone.sum(7), 7);
-    EXPECT_EQ(alone.sumBefore(7), 0);
-    EXPECT_EQ(alone.firstText("wrong"), "wrong");
-    EXPECT_EQ(alone.firstText(std::nullopt), std::nullopt);
-}
-
 TEST(World, GathersInTheOrderOfTheRanks) {
     const auto square = [](const World& world) { return world.rank() * world.rank(); };
     EXPECT_THAT(onRanks(4, [&](const World& world) { return world.gather(square(world)); }),
@@ -33,14 +24,6 @@ TEST(World, GathersInTheOrderOfTheRanks) {
                 ElementsAre(0, 0, 1, 5));
     EXPECT_THAT(onRanks(4, [&](const World& world) { return world.largest(-square(world)); }), Each(0));
     EXPECT_THAT(onRanks(4, [&](const World& world) { return world.ofFirst(5 + square(world)); }), Each(5));
-}
-
-TEST(World, KnowsWhetherAnyRankSaysSo) {
-    const auto anyIs = [](int which) {
-        return onRanks(3, [which](const World& world) { return world.any(world.rank() == which) ? 1 : 0; });
-    };
-    EXPECT_THAT(anyIs(2), Each(1));
-    EXPECT_THAT(anyIs(3), Each(0));
 }
 
 TEST(World, TellsAllRanksTheTextOfTheFirstThatHasOne) {

@@ -30,10 +30,11 @@ PROGRAM = {
     "src/problems": "src/world src/cli utf8 runtime",
     "src/measure": "src/world src/cli api runtime simulator",
     "src/variants": "src/measure src/problems src/world src/cli api cpu single_pass utf8 runtime",
+    "src/several_gpus": "src/variants src/problems src/world src/cli api single_pass runtime",
     "src/output": "src/variants src/measure src/problems src/cli",
     "src/app": "src/output src/variants src/measure src/problems src/world src/cli",
     "src": "src/app src/output src/measure",
-    "tools": "src/output src/variants src/measure src/problems src/cli api runtime",
+    "tools": "src/output src/several_gpus src/variants src/measure src/problems src/cli api runtime",
     "examples": "api cpu utf8 runtime",
 }
 

@@ -2,8 +2,8 @@
 #include <span>
 #include <vector>
 
+#include "several_gpus/team.cuh"
 #include "tune/candidates.cuh"
-#include "variants/gpu/team.cuh"
 
 namespace Bench::Tune {
 namespace {

@@ -2,7 +2,6 @@
 #include <stream_compaction/single_pass/compact_flagged.cuh>
 
 #include "variants/gpu/compact_kernels.cuh"
-#include "variants/gpu/gathered.cuh"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
@@ -46,7 +45,6 @@ Implementations gpuCompactions() {
         compaction("single-pass", fixed<SinglePass::Compact>),
         implementEach<FlaggedMemory>(IntsAlone{}, Operation::CompactFlagged, "single-pass",
                                      fixed<SinglePass::CompactFlagged>),
-        {gathered<GatheredCompact<SinglePass::Compact, std::int32_t>>(Operation::Compact)},
     });
 }
 

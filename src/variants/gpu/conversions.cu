@@ -9,7 +9,7 @@
 #include "variants/gpu/bus_copy.h"
 #include "variants/gpu/host_array.h"
 #include "variants/gpu/ladder.cuh"
-#include "variants/gpu/run.cuh"
+#include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
 namespace StreamCompaction::Utf8 {
@@ -24,15 +24,17 @@ namespace Bench {
 namespace {
 
 namespace Utf8 = StreamCompaction::Utf8;
-using StreamCompaction::DeviceBuffer;
-using StreamCompaction::noArray;
 
 /// The result, in device memory.
 class ResultMemory {
   public:
-    static constexpr std::size_t bytes = sizeof(Utf8::Result);
+    explicit ResultMemory(const Problem& /*problem*/) {}
 
-    [[nodiscard]] Utf8::Result* data() { return result_.data(); }
+    [[nodiscard]] static Utf8::Result* none(const Problem& /*problem*/) {
+        return StreamCompaction::noArray<Utf8::Result>;
+    }
+    [[nodiscard]] static std::size_t bytes(const Problem& /*problem*/) { return sizeof(Utf8::Result); }
+    [[nodiscard]] Utf8::Result* get() { return result_.data(); }
     void poison() { Bench::poison(result_); }
 
     /// Throws if the count exceeds `mostElements`.
@@ -47,71 +49,39 @@ class ResultMemory {
     }
 
   private:
-    DeviceBuffer<Utf8::Result> result_{1};
+    StreamCompaction::DeviceBuffer<Utf8::Result> result_{1};
+};
+
+/// Room for the longest result of a conversion.
+template <typename From, typename To>
+struct MostElements {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const {
+        return problem.size() * Utf8::mostElements<From, To>;
+    }
 };
 
 /// Device memory of a conversion.
 template <typename From, typename To>
-class ConversionMemory {
+class ConversionMemory
+    : public Memory<ConversionProblem<From, To>, Input<From>, Output<To, MostElements<From, To>>, ResultMemory, Size> {
   public:
-    using SomeProblem = ConversionProblem<From, To>;
+    using ConversionMemory::Memory::Memory;
     using Element = std::int32_t;  // the type under which text is listed
     static_assert(elementTypeOf<Element>() == listedTypeOfText);
 
-    explicit ConversionMemory(std::span<const From> input)
-        : input_(input), output_(input.size() * Utf8::mostElements<From, To>) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return n * (sizeof(From) + Utf8::mostElements<From, To> * sizeof(To)) + ResultMemory::bytes;
-    }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), output_.data(), result_.data(), input_.size(), scratch, defaultStream);
-    }
-    void poison() {
-        Bench::poison(output_);
-        result_.poison();
-    }
     void fetchTo(Converted<To>& to) const {
-        to.result = result_.fetch(output_.size());
-        fetch(output_, to.elements, to.result.count);
+        to.result = this->template argument<ResultMemory>().fetch(this->size() * Utf8::mostElements<From, To>);
+        std::get<0>(this->outputs()).fetchTo(to.elements, to.result.count);
     }
-
-  private:
-    DeviceBuffer<From> input_;
-    DeviceBuffer<To> output_;
-    ResultMemory result_;
 };
 
 /// Device memory of a validation.
-class ValidationMemory {
+class ValidationMemory : public Memory<ValidationProblem, Input<std::uint8_t>, ResultMemory, Size> {
   public:
-    using SomeProblem = ValidationProblem;
+    using Memory::Memory;
     using Element = std::int32_t;
 
-    explicit ValidationMemory(std::span<const std::uint8_t> input) : input_(input) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.scratchBytes(noArray<std::uint8_t>, noArray<Utf8::Result>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n + ResultMemory::bytes; }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), result_.data(), input_.size(), scratch, defaultStream);
-    }
-    void poison() { result_.poison(); }
-    void fetchTo(Utf8::Result& to) const { to = result_.fetch(input_.size()); }
-
-  private:
-    DeviceBuffer<std::uint8_t> input_;
-    ResultMemory result_;
+    void fetchTo(Utf8::Result& to) const { to = argument<ResultMemory>().fetch(size()); }
 };
 
 struct DecodeFromHost {};
@@ -122,12 +92,12 @@ class HostMemory {
     using SomeProblem = ConversionProblem<std::uint8_t, char32_t>;
     using Element = std::int32_t;
 
-    explicit HostMemory(std::span<const std::uint8_t> input) : input_(input), output_(input.size()) {}
+    explicit HostMemory(const SomeProblem& problem) : input_(problem.input()), output_(problem.size()) {}
 
-    [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, std::size_t) { return 0; }
+    [[nodiscard]] static std::size_t scratchBytes(const DecodeFromHost&, const Problem&) { return 0; }
     /// Device memory of the copies for comparison, or of the decoder's three chunks, which are allocated later.
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return std::max(n, 3 * Utf8::ChunkDecoder::defaultChunkBytes) * (1 + sizeof(char32_t));
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) {
+        return std::max(problem.size(), 3 * Utf8::ChunkDecoder::defaultChunkBytes) * (1 + sizeof(char32_t));
     }
 
     void call(const DecodeFromHost&, StreamCompaction::Scratch) {

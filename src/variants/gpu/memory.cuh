@@ -11,20 +11,74 @@
 #include <stdexcept>
 #include <stream_compaction/segments.cuh>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 
 #include "variants/gpu/run.cuh"
 
-/// The device memory of each operation: its arrays, how an operation is called with them and how its result is fetched.
+/// The device memory of each operation: its arguments, how it is called with them and how its result is fetched.
+///
+/// An argument is made for a problem. `get()` is what the operation gets. `none(problem)` stands for it where only its
+/// type matters, and `bytes(problem)` is its device memory.
 namespace Bench {
+
+struct AsItIs {
+    template <typename T>
+    [[nodiscard]] std::span<const T> operator()(std::span<const T> in) const {
+        return in;
+    }
+};
+
+/// An array that an operation reads. `Make{}(in)` makes it.
+template <typename T, typename Make = AsItIs>
+class Input {
+  public:
+    template <typename SomeProblem>
+    explicit Input(const SomeProblem& problem) : buffer_(std::span<const T>(Make{}(problem.input()))) {}
+
+    [[nodiscard]] static const T* none(const Problem& /*problem*/) { return StreamCompaction::noArray<const T>; }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) { return problem.size() * sizeof(T); }
+    [[nodiscard]] const T* get() const { return buffer_.data(); }
+    void poison() {}
+
+  private:
+    StreamCompaction::DeviceBuffer<T> buffer_;
+};
+
+struct SizeOf {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const { return problem.size(); }
+};
+
+/// An array that an operation writes, of `Room{}(problem)` elements.
+template <typename T, typename Room = SizeOf>
+class Output {
+  public:
+    explicit Output(const Problem& problem) : buffer_(Room{}(problem)) {}
+
+    [[nodiscard]] static T* none(const Problem& /*problem*/) { return StreamCompaction::noArray<T>; }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) { return Room{}(problem) * sizeof(T); }
+    [[nodiscard]] T* get() { return buffer_.data(); }
+    void poison() { Bench::poison(buffer_); }
+    /// The first elements.
+    void fetchTo(Array<T>& to, std::size_t count) const { fetch(buffer_, to, count); }
+    void fetchTo(Array<T>& to) const { fetchTo(to, buffer_.size()); }
+
+  private:
+    StreamCompaction::DeviceBuffer<T> buffer_;
+};
 
 /// The number of kept elements, in device memory.
 class KeptCount {
   public:
-    static constexpr std::size_t bytes = sizeof(std::size_t);
+    explicit KeptCount(const Problem& /*problem*/) : KeptCount() {}
+    KeptCount() = default;
 
-    [[nodiscard]] std::size_t* data() { return count_.data(); }
+    [[nodiscard]] static std::size_t* none(const Problem& /*problem*/) {
+        return StreamCompaction::noArray<std::size_t>;
+    }
+    [[nodiscard]] static std::size_t bytes(const Problem& /*problem*/) { return sizeof(std::size_t); }
+    [[nodiscard]] std::size_t* get() { return count_.data(); }
     void poison() { Bench::poison(count_); }
 
     /// Throws if the count exceeds `n`.
@@ -42,137 +96,144 @@ class KeptCount {
     StreamCompaction::DeviceBuffer<std::size_t> count_{1};
 };
 
-/// Memory of an operation with n elements in and n out: a scan or a sort.
-template <typename In, typename Out>
-class TransformMemory {
+/// A number: `Of{}(problem)`.
+template <typename Of>
+class Number {
   public:
-    using Element = In;
-    using SomeProblem = ProblemOn<In, Array<Out>>;
+    explicit Number(const Problem& problem) : number_(none(problem)) {}
 
-    explicit TransformMemory(std::span<const In> input) : input_(input), output_(input.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        return op.scratchBytes(StreamCompaction::noArray<In>, StreamCompaction::noArray<Out>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * (sizeof(In) + sizeof(Out)); }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), output_.data(), input_.size(), scratch, defaultStream);
-    }
-    void poison() { Bench::poison(output_); }
-    void fetchTo(Array<Out>& result) const { fetch(output_, result, output_.size()); }
+    [[nodiscard]] static auto none(const Problem& problem) { return Of{}(problem); }
+    [[nodiscard]] static std::size_t bytes(const Problem& /*problem*/) { return 0; }
+    [[nodiscard]] auto get() const { return number_; }
+    void poison() {}
 
   private:
-    StreamCompaction::DeviceBuffer<In> input_;
-    StreamCompaction::DeviceBuffer<Out> output_;
+    std::invoke_result_t<Of, const Problem&> number_;
+};
+using Size = Number<SizeOf>;
+
+template <auto value>
+struct Constant {
+    [[nodiscard]] auto operator()(const Problem& /*problem*/) const { return value; }
 };
 
+/// The arrays of a result.
 template <typename T>
-using ScanMemory = TransformMemory<T, SumOf<T>>;
+[[nodiscard]] auto arraysOf(Array<T>& array) {
+    return std::tie(array);
+}
+template <typename K>
+[[nodiscard]] auto arraysOf(Pairs<K>& pairs) {
+    return std::tie(pairs.keys, pairs.values);
+}
 
-template <typename T>
-using SortMemory = TransformMemory<T, T>;
-
-/// Memory of an operation with one array in, one array out and the number of kept elements: a compaction, or a
-/// partition that appends the rejected elements.
-template <typename T>
-class CountedMemory {
+/// The arguments of an operation in their order, without scratch and stream.
+template <typename ProblemOfOp, typename... Arguments>
+class Memory {
   public:
-    using Element = T;
+    using SomeProblem = ProblemOfOp;
+    using In = typename decltype(std::declval<SomeProblem&>().input())::value_type;
+    using Element = In;
 
-    explicit CountedMemory(std::span<const T> input) : input_(input), output_(input.size()) {}
+    explicit Memory(const SomeProblem& problem) : n_(problem.size()), arguments_(Arguments(problem)...) {}
 
     template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n);
+    [[nodiscard]] static std::size_t scratchBytes(const Op& op, const Problem& problem) {
+        return op.scratchBytes(Arguments::none(problem)...);
     }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * sizeof(T) + KeptCount::bytes; }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) { return (Arguments::bytes(problem) + ...); }
 
     template <typename Op>
     void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), output_.data(), count_.data(), input_.size(), scratch, defaultStream);
+        std::apply([&](auto&... arguments) { op(arguments.get()..., scratch, defaultStream); }, arguments_);
     }
     void poison() {
-        Bench::poison(output_);
-        count_.poison();
+        std::apply([](auto&... arguments) { (arguments.poison(), ...); }, arguments_);
+    }
+    /// The arrays of the result are the outputs in their order.
+    template <typename Result>
+    void fetchTo(Result& result) const {
+        const auto all = outputs();
+        const auto arrays = arraysOf(result);
+        constexpr std::size_t size = std::tuple_size_v<decltype(all)>;
+        fetchEach(all, arrays, std::make_index_sequence<size>());
     }
 
   protected:
-    [[nodiscard]] const StreamCompaction::DeviceBuffer<T>& output() const { return output_; }
-    [[nodiscard]] std::size_t fetchCount() const { return count_.fetchOf(input_.size()); }
+    [[nodiscard]] std::size_t size() const { return n_; }
+    template <typename Argument>
+    [[nodiscard]] const Argument& argument() const {
+        return std::get<Argument>(arguments_);
+    }
+    [[nodiscard]] std::size_t count() const { return argument<KeptCount>().fetchOf(n_); }
+    /// References to the outputs.
+    [[nodiscard]] auto outputs() const {
+        return std::apply([](const auto&... arguments) { return std::tuple_cat(ifOutput(arguments)...); }, arguments_);
+    }
 
   private:
-    StreamCompaction::DeviceBuffer<T> input_;
-    StreamCompaction::DeviceBuffer<T> output_;
-    KeptCount count_;
+    template <typename T, typename Room>
+    [[nodiscard]] static auto ifOutput(const Output<T, Room>& output) {
+        return std::tie(output);
+    }
+    template <typename Argument>
+    [[nodiscard]] static std::tuple<> ifOutput(const Argument& /*other*/) {
+        return {};
+    }
+
+    template <typename Outputs, typename Arrays, std::size_t... i>
+    void fetchEach(const Outputs& outputs, const Arrays& arrays, std::index_sequence<i...>) const {
+        if constexpr ((std::is_same_v<Arguments, KeptCount> || ...)) {
+            const std::size_t kept = count();
+            (std::get<i>(outputs).fetchTo(std::get<i>(arrays), kept), ...);
+        } else {
+            (std::get<i>(outputs).fetchTo(std::get<i>(arrays)), ...);
+        }
+    }
+
+    std::size_t n_;
+    std::tuple<Arguments...> arguments_;
 };
 
+/// A scan or a sort.
 template <typename T>
-class CompactMemory : public CountedMemory<T> {
-  public:
-    using SomeProblem = CompactProblem<T>;
-    using CountedMemory<T>::CountedMemory;
-
-    void fetchTo(Array<T>& result) const { fetch(this->output(), result, this->fetchCount()); }
-};
-
-/// Memory of a compaction of records by flags.
+using ScanMemory = Memory<ScanProblem<T>, Input<T>, Output<SumOf<T>>, Size>;
 template <typename T>
-class FlaggedMemory {
-  public:
-    using Element = T;
-    using SomeProblem = CompactFlaggedProblem<T>;
+using SortMemory = Memory<SortProblem<T>, Input<T>, Output<T>, Size>;
 
-    explicit FlaggedMemory(std::span<const T> input)
-        : flags_(input.size()), records_(input.size()), out_(input.size()) {
-        std::vector<Flag> flags(input.size());
-        std::ranges::transform(input, flags.begin(), [](T x) -> Flag { return x != T{} ? 1 : 0; });
-        flags_.copyFrom(flags);
-        std::vector<Record> records(input.size());
+template <typename T>
+using CompactMemory = Memory<CompactProblem<T>, Input<T>, Output<T>, KeptCount, Size>;
+
+struct RecordsOf {
+    template <typename T>
+    [[nodiscard]] Array<Record> operator()(std::span<const T> in) const {
+        Array<Record> records(in.size());
         std::ranges::generate(records, [i = std::uint64_t{0}]() mutable { return recordAt(i++); });
-        records_.copyFrom(records);
+        return records;
     }
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<Record>, noArray<Flag>, noArray<Record>, noArray<std::size_t>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return n * (sizeof(Flag) + 2 * sizeof(Record)) + KeptCount::bytes;
-    }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(records_).data(), std::as_const(flags_).data(), out_.data(), count_.data(), flags_.size(),
-           scratch, defaultStream);
-    }
-    void poison() {
-        Bench::poison(out_);
-        count_.poison();
-    }
-    void fetchTo(Array<Record>& result) const { fetch(out_, result, count_.fetchOf(flags_.size())); }
-
-  private:
-    StreamCompaction::DeviceBuffer<Flag> flags_;
-    StreamCompaction::DeviceBuffer<Record> records_;
-    StreamCompaction::DeviceBuffer<Record> out_;
-    KeptCount count_;
 };
-
-/// Both parts in one array.
+struct FlagsOf {
+    template <typename T>
+    [[nodiscard]] Array<Flag> operator()(std::span<const T> in) const {
+        Array<Flag> flags(in.size());
+        std::ranges::transform(in, flags.begin(), [](T x) -> Flag { return x != T{} ? 1 : 0; });
+        return flags;
+    }
+};
+/// A compaction of records by flags.
 template <typename T>
-class JoinedMemory : public CountedMemory<T> {
+using FlaggedMemory =
+    Memory<CompactFlaggedProblem<T>, Input<Record, RecordsOf>, Input<Flag, FlagsOf>, Output<Record>, KeptCount, Size>;
+
+/// A partition with both parts in one array.
+template <typename T>
+class JoinedMemory : public Memory<PartitionProblem<T>, Input<T>, Output<T>, KeptCount, Size> {
   public:
-    using SomeProblem = PartitionProblem<T>;
-    using CountedMemory<T>::CountedMemory;
+    using Memory<PartitionProblem<T>, Input<T>, Output<T>, KeptCount, Size>::Memory;
 
     void fetchTo(Parts<T>& result) const {
-        const std::size_t kept = this->fetchCount();
-        fetch(this->output(), result.kept, this->output().size());
+        const std::size_t kept = this->count();
+        std::get<0>(this->outputs()).fetchTo(result.kept);
         result.rejected.assign(result.kept.begin() + kept, result.kept.end());
         result.kept.resize(kept);
     }
@@ -192,71 +253,20 @@ class ReversedMemory : public JoinedMemory<T> {
 
 /// Each part in an array of its own.
 template <typename T>
-class ApartMemory {
+class ApartMemory : public Memory<PartitionProblem<T>, Input<T>, Output<T>, Output<T>, KeptCount, Size> {
   public:
-    using Element = T;
-    using SomeProblem = PartitionProblem<T>;
+    using Memory<PartitionProblem<T>, Input<T>, Output<T>, Output<T>, KeptCount, Size>::Memory;
 
-    explicit ApartMemory(std::span<const T> input) : input_(input), kept_(input.size()), rejected_(input.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 3 * n * sizeof(T) + KeptCount::bytes; }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), kept_.data(), rejected_.data(), count_.data(), input_.size(), scratch,
-           defaultStream);
-    }
-    void poison() {
-        Bench::poison(kept_);
-        Bench::poison(rejected_);
-        count_.poison();
-    }
     void fetchTo(Parts<T>& result) const {
-        const std::size_t kept = count_.fetchOf(input_.size());
-        fetch(kept_, result.kept, kept);
-        fetch(rejected_, result.rejected, input_.size() - kept);
+        const std::size_t kept = this->count();
+        std::get<0>(this->outputs()).fetchTo(result.kept, kept);
+        std::get<1>(this->outputs()).fetchTo(result.rejected, this->size() - kept);
     }
-
-  private:
-    StreamCompaction::DeviceBuffer<T> input_;
-    StreamCompaction::DeviceBuffer<T> kept_;
-    StreamCompaction::DeviceBuffer<T> rejected_;
-    KeptCount count_;
 };
 
-/// Memory of a histogram.
 template <typename T, std::size_t bins>
-class HistogramMemory {
-  public:
-    using Element = T;
-    using SomeProblem = HistogramProblem<T, bins>;
-
-    explicit HistogramMemory(std::span<const T> input) : input_(input) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<T>, noArray<BinCount>, n, bins, firstBin<T>);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n * sizeof(T) + bins * sizeof(BinCount); }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), counts_.data(), input_.size(), bins, firstBin<T>, scratch, defaultStream);
-    }
-    void poison() { Bench::poison(counts_); }
-    void fetchTo(Array<BinCount>& result) const { fetch(counts_, result, bins); }
-
-  private:
-    StreamCompaction::DeviceBuffer<T> input_;
-    StreamCompaction::DeviceBuffer<BinCount> counts_{bins};
-};
-
+using HistogramMemory = Memory<HistogramProblem<T, bins>, Input<T>, Output<BinCount, Constant<bins>>, Size,
+                               Number<Constant<bins>>, Number<Constant<firstBin<T>>>>;
 template <typename T>
 using NarrowHistogramMemory = HistogramMemory<T, std::size_t{1} << 8>;
 template <typename T>
@@ -268,110 +278,32 @@ using WideHistogramMemory = HistogramMemory<T, std::size_t{1} << 16>;
     std::iota(values.begin(), values.end(), static_cast<PairValue>(first));
     return values;
 }
-
-/// The values of a sort of n keys: their indices, or none.
-template <typename V>
-[[nodiscard]] Array<V> valuesOf(std::size_t n, std::size_t first = 0) {
-    if constexpr (std::is_same_v<V, PairValue>) {
-        return indices(n, first);
-    } else {
-        return {};
-    }
-}
-
-/// What a sort is measured as.
-template <typename K, typename V>
-struct SortOf {
-    using SomeProblem = SortProblem<K>;
-    static constexpr Operation operation = Operation::Sort;
-    static constexpr std::size_t elementBytes = sizeof(K);
-};
-template <typename K>
-struct SortOf<K, PairValue> {
-    using SomeProblem = SortPairsProblem<K>;
-    static constexpr Operation operation = Operation::SortPairs;
-    static constexpr std::size_t elementBytes = sizeof(K) + sizeof(PairValue);
-};
-
-/// Keys and their values. Without values the second array is empty.
-template <template <typename> typename ArrayOf, typename K, typename V>
-struct Records {
-    ArrayOf<K> keys;
-    ArrayOf<V> values;
-
-    void poison() {
-        keys.poison();
-        values.poison();
-    }
-    void fetchTo(Array<K>& to) const { keys.fetchTo(to); }
-    void fetchTo(Pairs<K>& to) const {
-        keys.fetchTo(to.keys);
-        values.fetchTo(to.values);
-    }
-};
-
-/// Memory of a sort of keys with their indices as values.
-template <typename K>
-class PairsMemory {
-  public:
-    using Element = K;
-    using SomeProblem = SortPairsProblem<K>;
-
-    explicit PairsMemory(std::span<const K> keys)
-        : keysIn_(keys),
-          valuesIn_(std::span<const PairValue>(indices(keys.size()))),
-          keysOut_(keys.size()),
-          valuesOut_(keys.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<PairValue>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return 2 * n * (sizeof(K) + sizeof(PairValue)); }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(keysIn_).data(), keysOut_.data(), std::as_const(valuesIn_).data(), valuesOut_.data(),
-           keysIn_.size(), scratch, defaultStream);
-    }
-    void poison() {
-        Bench::poison(keysOut_);
-        Bench::poison(valuesOut_);
-    }
-    void fetchTo(Pairs<K>& result) const {
-        fetch(keysOut_, result.keys, keysOut_.size());
-        fetch(valuesOut_, result.values, valuesOut_.size());
-    }
-
-  private:
-    StreamCompaction::DeviceBuffer<K> keysIn_;
-    StreamCompaction::DeviceBuffer<PairValue> valuesIn_;
-    StreamCompaction::DeviceBuffer<K> keysOut_;
-    StreamCompaction::DeviceBuffer<PairValue> valuesOut_;
-};
-
-/// Segments by one byte per element: `ByteOf{}(in, i)` for element i.
-template <typename ByteOf>
-class SegmentBytes {
-  public:
+struct IndicesOf {
     template <typename T>
-    explicit SegmentBytes(std::span<const T> in) {
+    [[nodiscard]] Array<PairValue> operator()(std::span<const T> in) const {
+        return indices(in.size());
+    }
+};
+
+/// A sort of keys with their indices as values.
+template <typename K>
+using PairsMemory =
+    Memory<SortPairsProblem<K>, Input<K>, Output<K>, Input<PairValue, IndicesOf>, Output<PairValue>, Size>;
+/// An argsort gets only keys and makes the indices itself.
+template <typename K>
+using ArgSortMemory = Memory<SortPairsProblem<K>, Input<K>, Output<K>, Output<PairValue>, Size>;
+
+/// A byte per element tells segments apart: `ByteOf{}(in, i)` for element i.
+template <typename ByteOf>
+struct SegmentBytes {
+    template <typename T>
+    [[nodiscard]] Array<std::uint8_t> operator()(std::span<const T> in) const {
         Array<std::uint8_t> bytes(in.size());
         for (std::size_t i = 0; i < in.size(); ++i) {
             bytes[i] = ByteOf{}(in, i);
         }
-        bytes_ = StreamCompaction::DeviceBuffer<std::uint8_t>(std::span<const std::uint8_t>(bytes));
+        return bytes;
     }
-
-    [[nodiscard]] static const std::uint8_t* none(std::size_t /*n*/) {
-        return StreamCompaction::noArray<const std::uint8_t>;
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return n; }
-    [[nodiscard]] const std::uint8_t* get() const { return bytes_.data(); }
-
-  private:
-    StreamCompaction::DeviceBuffer<std::uint8_t> bytes_;
 };
 
 /// A flag at each head.
@@ -392,8 +324,9 @@ struct SegmentKey {
 /// The offsets of the segments, and n behind them.
 class SegmentOffsets {
   public:
-    template <typename T>
-    explicit SegmentOffsets(std::span<const T> in) {
+    template <typename SomeProblem>
+    explicit SegmentOffsets(const SomeProblem& problem) {
+        const auto in = problem.input();
         Array<std::int32_t> offsets;
         for (std::size_t i = 0; i < in.size(); ++i) {
             if (beginsSegment(in, i)) {
@@ -405,169 +338,50 @@ class SegmentOffsets {
     }
 
     /// As many as there may be.
-    [[nodiscard]] static auto none(std::size_t n) {
-        return StreamCompaction::segmentsAt(StreamCompaction::noArray<const std::int32_t>, n + 1);
+    [[nodiscard]] static auto none(const Problem& problem) {
+        return StreamCompaction::segmentsAt(StreamCompaction::noArray<const std::int32_t>, problem.size() + 1);
     }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (n + 1) * sizeof(std::int32_t); }
+    [[nodiscard]] static std::size_t bytes(const Problem& problem) {
+        return (problem.size() + 1) * sizeof(std::int32_t);
+    }
     [[nodiscard]] auto get() const { return StreamCompaction::segmentsAt(offsets_.data(), offsets_.size()); }
+    void poison() {}
 
   private:
     StreamCompaction::DeviceBuffer<std::int32_t> offsets_;
 };
 
-/// Memory of an operation on the segments of an array.
-template <typename In, typename Out, typename Segments>
-class SegmentedMemory {
-  public:
-    using Element = In;
-    using SomeProblem = ProblemOn<In, Array<Out>>;
+template <typename T, typename Segments>
+using SegmentedScanMemory = Memory<SegmentedScanProblem<T>, Input<T>, Segments, Output<SumOf<T>>, Size>;
+template <typename T>
+using ScanByFlagsMemory = SegmentedScanMemory<T, Input<std::uint8_t, SegmentBytes<HeadFlag>>>;
+template <typename T>
+using ScanByKeysMemory = SegmentedScanMemory<T, Input<std::uint8_t, SegmentBytes<SegmentKey>>>;
+template <typename T>
+using ScanByOffsetsMemory = SegmentedScanMemory<T, SegmentOffsets>;
+template <typename T>
+using SegmentedSortMemory = Memory<SegmentedSortProblem<T>, Input<T>, SegmentOffsets, Output<T>, Size>;
 
-    explicit SegmentedMemory(std::span<const In> input) : input_(input), segments_(input), output_(input.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<const In>, Segments::none(n), noArray<Out>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return n * (sizeof(In) + sizeof(Out)) + Segments::bytes(n);
-    }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), segments_.get(), output_.data(), input_.size(), scratch, defaultStream);
-    }
-    void poison() { Bench::poison(output_); }
-    void fetchTo(Array<Out>& result) const { fetch(output_, result, output_.size()); }
-
-  private:
-    StreamCompaction::DeviceBuffer<In> input_;
-    Segments segments_;
-    StreamCompaction::DeviceBuffer<Out> output_;
+struct ResultSizeOf {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const { return problem.resultSize(); }
 };
-
+/// A selection.
 template <typename T>
-using ScanByFlagsMemory = SegmentedMemory<T, SumOf<T>, SegmentBytes<HeadFlag>>;
-template <typename T>
-using ScanByKeysMemory = SegmentedMemory<T, SumOf<T>, SegmentBytes<SegmentKey>>;
-template <typename T>
-using ScanByOffsetsMemory = SegmentedMemory<T, SumOf<T>, SegmentOffsets>;
-template <typename T>
-using SegmentedSortMemory = SegmentedMemory<T, T, SegmentOffsets>;
+using TopKMemory = Memory<TopKProblem<T>, Input<T>, Output<T, ResultSizeOf>, Size, Number<ResultSizeOf>>;
 
-/// Memory of a selection.
-template <typename T>
-class TopKMemory {
-  public:
-    using Element = T;
-    using SomeProblem = TopKProblem<T>;
-
-    explicit TopKMemory(std::span<const T> input) : input_(input), output_(SomeProblem::firstOf(input.size())) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<T>, noArray<T>, n, SomeProblem::firstOf(n));
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) { return (n + SomeProblem::firstOf(n)) * sizeof(T); }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), output_.data(), input_.size(), output_.size(), scratch, defaultStream);
-    }
-    void poison() { Bench::poison(output_); }
-    void fetchTo(Array<T>& result) const { fetch(output_, result, output_.size()); }
-
-  private:
-    StreamCompaction::DeviceBuffer<T> input_;
-    StreamCompaction::DeviceBuffer<T> output_;
+struct ColsOf {
+    [[nodiscard]] std::size_t operator()(const Problem& problem) const { return problem.shape()->cols; }
 };
+/// Row sums of a matrix, which has no gaps between its rows.
+template <typename T>
+using RowSumMemory = Memory<RowSumProblem<T>, Input<T>, Output<SumOf<T>, ResultSizeOf>, Number<ResultSizeOf>,
+                            Number<ColsOf>, Number<ColsOf>>;
 
-/// Memory of a run-length encoding.
 template <typename K>
-class RunLengthMemory {
-  public:
-    using Element = K;
-    using SomeProblem = RunsProblem<K>;
-
-    explicit RunLengthMemory(std::span<const K> input) : input_(input), unique_(input.size()), lengths_(input.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<K>, noArray<K>, noArray<PairValue>, noArray<std::size_t>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return n * (2 * sizeof(K) + sizeof(PairValue)) + KeptCount::bytes;
-    }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(input_).data(), unique_.data(), lengths_.data(), count_.data(), input_.size(), scratch,
-           defaultStream);
-    }
-    void poison() {
-        Bench::poison(unique_);
-        Bench::poison(lengths_);
-        count_.poison();
-    }
-    void fetchTo(Pairs<K>& result) const {
-        const std::size_t runs = count_.fetchOf(input_.size());
-        fetch(unique_, result.keys, runs);
-        fetch(lengths_, result.values, runs);
-    }
-
-  private:
-    StreamCompaction::DeviceBuffer<K> input_;
-    StreamCompaction::DeviceBuffer<K> unique_;
-    StreamCompaction::DeviceBuffer<PairValue> lengths_;
-    KeptCount count_;
-};
-
-/// Memory of a reduction by key, with the indices as values.
+using RunLengthMemory = Memory<RunsProblem<K>, Input<K>, Output<K>, Output<PairValue>, KeptCount, Size>;
+/// A reduction by key, with the indices as values.
 template <typename K>
-class ReduceByKeyMemory {
-  public:
-    using Element = K;
-    using SomeProblem = RunsProblem<K>;
-
-    explicit ReduceByKeyMemory(std::span<const K> keys)
-        : keys_(keys),
-          values_(std::span<const PairValue>(indices(keys.size()))),
-          uniqueKeys_(keys.size()),
-          sums_(keys.size()) {}
-
-    template <typename Op>
-    [[nodiscard]] static std::size_t scratchBytes(const Op& op, std::size_t n) {
-        using StreamCompaction::noArray;
-        return op.scratchBytes(noArray<K>, noArray<PairValue>, noArray<K>, noArray<PairValue>, noArray<std::size_t>, n);
-    }
-    [[nodiscard]] static std::size_t bytes(std::size_t n) {
-        return 2 * n * (sizeof(K) + sizeof(PairValue)) + KeptCount::bytes;
-    }
-
-    template <typename Op>
-    void call(const Op& op, StreamCompaction::Scratch scratch) {
-        op(std::as_const(keys_).data(), std::as_const(values_).data(), uniqueKeys_.data(), sums_.data(), count_.data(),
-           keys_.size(), scratch, defaultStream);
-    }
-    void poison() {
-        Bench::poison(uniqueKeys_);
-        Bench::poison(sums_);
-        count_.poison();
-    }
-    void fetchTo(Pairs<K>& result) const {
-        const std::size_t runs = count_.fetchOf(keys_.size());
-        fetch(uniqueKeys_, result.keys, runs);
-        fetch(sums_, result.values, runs);
-    }
-
-  private:
-    StreamCompaction::DeviceBuffer<K> keys_;
-    StreamCompaction::DeviceBuffer<PairValue> values_;
-    StreamCompaction::DeviceBuffer<K> uniqueKeys_;
-    StreamCompaction::DeviceBuffer<PairValue> sums_;
-    KeptCount count_;
-};
+using ReduceByKeyMemory =
+    Memory<RunsProblem<K>, Input<K>, Input<PairValue, IndicesOf>, Output<K>, Output<PairValue>, KeptCount, Size>;
 
 }  // namespace Bench

@@ -9,7 +9,6 @@
 
 #include "variants/gpu/memory.cuh"
 #include "variants/gpu/peers.cuh"
-#include "variants/gpu/row_sum_run.cuh"
 #include "variants/implementation.h"
 
 namespace Bench {
@@ -58,7 +57,7 @@ template <typename Sort>
         implementEach<SortMemory>(AllTypes{}, Operation::Sort, cub, fixed<Cub::Sort>),
         implementEach<PairsMemory>(Integers{}, Operation::SortPairs, cub, fixed<Cub::SortPairs>),
         implementEach<TopKMemory>(IntsAndFloats{}, Operation::TopK, cub, fixed<Cub::TopK>),
-        rowSum<Cub::RowSum>(AllTypes{}, cub),
+        implementEach<RowSumMemory>(AllTypes{}, Operation::RowSum, cub, fixed<Cub::RowSum>),
         implementEach<ScanByKeysMemory>(Integers{}, Operation::SegmentedScan, cub, fixed<Cub::SegmentedScan>),
         implementEach<SegmentedSortMemory>(Integers{}, Operation::SegmentedSort, cub, fixed<Cub::SegmentedSort>),
         implementEach<CompactMemory>(Integers{}, Operation::Unique, cub, fixed<Cub::Unique>),
@@ -76,7 +75,7 @@ template <typename Sort>
         implementEach<ApartMemory>(IntsAlone{}, Operation::Partition, thrust, fixed<Thrust::Partition>),
         implementEach<SortMemory>(IntsAlone{}, Operation::Sort, thrust, fixed<Thrust::Sort>),
         implementEach<PairsMemory>(IntsAlone{}, Operation::SortPairs, thrust, fixed<Thrust::SortPairs>),
-        rowSum<Thrust::RowSum>(IntsAndFloats{}, thrust),
+        implementEach<RowSumMemory>(IntsAndFloats{}, Operation::RowSum, thrust, fixed<Thrust::RowSum>),
     });
 }
 

@@ -2,12 +2,13 @@
 #include <cublas_v2.h>
 #endif
 
+#include <memory>
 #include <optional>
 #include <stream_compaction/row_sum.cuh>
 #include <string>
 #include <vector>
 
-#include "variants/gpu/row_sum_run.cuh"
+#include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
 
 namespace Bench {
@@ -18,6 +19,11 @@ namespace {
     return problem.shape()->cols > mostCols
                ? std::optional("rounds too much with more than " + std::to_string(mostCols) + " columns")
                : std::nullopt;
+}
+
+template <typename Op, typename Elements>
+[[nodiscard]] Implementations rowSum(Elements types, std::string_view variant) {
+    return implementEach<RowSumMemory>(types, Operation::RowSum, variant, fixed<Op>);
 }
 
 /// A variant of the study. It is skipped for rows that are too long for one block.
@@ -107,34 +113,47 @@ class CublasHandle {
 /// The product of the matrix with a vector of ones. cuBLAS stores matrices by columns, so to cuBLAS ours is the
 /// transpose.
 template <typename T>
-class CublasRun final : public RowSumRun<T> {
+class CublasRun final : public PreparedRun {
   public:
     explicit CublasRun(RowSumProblem<T>& problem)
-        : RowSumRun<T>(problem), ones_(std::span<const T>(std::vector<T>(problem.cols(), T{1}))) {}
+        : problem_(problem), memory_(problem), ones_(std::span<const T>(std::vector<T>(problem.cols(), T{1}))) {}
 
+    void poisonOutput() override { memory_.poison(); }
     void launch() override {
-        checkCublas(gemv(handle_.get(), static_cast<std::int64_t>(this->cols()),
-                         static_cast<std::int64_t>(this->rows()), this->matrix(), ones_.data(), this->sums()),
-                    "cublas gemv");
+        const auto multiply = [this](const T* matrix, T* sums, std::size_t rows, std::size_t cols,
+                                     std::size_t /*pitch*/, StreamCompaction::Scratch /*scratch*/,
+                                     cudaStream_t /*stream*/) {
+            checkCublas(gemv(handle_.get(), static_cast<std::int64_t>(cols), static_cast<std::int64_t>(rows), matrix,
+                             ones_.data(), sums),
+                        "cublas gemv");
+        };
+        memory_.call(multiply, {});
     }
-
-    [[nodiscard]] static std::size_t deviceBytes(const RowSumProblem<T>& problem) {
-        return RowSumRun<T>::bytes(problem) + problem.cols() * sizeof(T);
-    }
+    void fetchResult() override { memory_.fetchTo(problem_.result()); }
 
   private:
+    RowSumProblem<T>& problem_;
+    RowSumMemory<T> memory_;
     CublasHandle handle_;
     StreamCompaction::DeviceBuffer<T> ones_;
 };
 
-[[nodiscard]] Implementations productsWithOnes() {
-    Implementations products{implement<CublasRun<float>, float>("cublas"),
-                             implement<CublasRun<double>, double>("cublas")};
-    for (Implementation& product : products) {
-        product.runner.library = cublasVersion();
-    }
-    return products;
+template <typename T>
+[[nodiscard]] Implementation productWithOnes() {
+    return {Operation::RowSum,
+            elementTypeOf<T>(),
+            "cublas",
+            {.deviceBytes =
+                 [](const Problem& problem, const Setting&) {
+                     return RowSumMemory<T>::bytes(problem) + problem.shape()->cols * sizeof(T);
+                 },
+             .prepare = [](Problem& problem, const Setting&) -> std::unique_ptr<PreparedRun> {
+                 return std::make_unique<CublasRun<T>>(dynamic_cast<RowSumProblem<T>&>(problem));
+             },
+             .library = cublasVersion()}};
 }
+
+[[nodiscard]] Implementations productsWithOnes() { return {productWithOnes<float>(), productWithOnes<double>()}; }
 
 #else
 

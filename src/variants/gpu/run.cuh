@@ -44,17 +44,14 @@ class GpuRun final : public PreparedRun {
 
   public:
     GpuRun(Op op, SomeProblem& problem)
-        : op_(std::move(op)),
-          problem_(problem),
-          memory_(problem.input()),
-          scratch_(Memory::scratchBytes(op_, problem.size())) {}
+        : op_(std::move(op)), problem_(problem), memory_(problem), scratch_(Memory::scratchBytes(op_, problem)) {}
 
     void poisonOutput() override { memory_.poison(); }
     void launch() override { memory_.call(op_, scratch_.bytes()); }
     void fetchResult() override { memory_.fetchTo(problem_.result()); }
 
-    [[nodiscard]] static std::size_t deviceBytes(const Op& op, std::size_t n) {
-        return Memory::bytes(n) + Memory::scratchBytes(op, n);
+    [[nodiscard]] static std::size_t deviceBytes(const Op& op, const Problem& problem) {
+        return Memory::bytes(problem) + Memory::scratchBytes(op, problem);
     }
 
   private:
@@ -115,7 +112,7 @@ template <typename Memory, typename MakeOp>
                 variant,
                 {.deviceBytes =
                      [makeOp](const Problem& problem, const Setting& setting) {
-                         return Run::deviceBytes(makeOp(setting.blockSize), problem.size());
+                         return Run::deviceBytes(makeOp(setting.blockSize), problem);
                      },
                  .prepare = [makeOp](Problem& problem, const Setting& setting) -> std::unique_ptr<PreparedRun> {
                      return std::make_unique<Run>(makeOp(setting.blockSize),

@@ -1,6 +1,5 @@
 #include <stream_compaction/single_pass/scan.cuh>
 
-#include "variants/gpu/gathered.cuh"
 #include "variants/gpu/ladder.cuh"
 #include "variants/gpu/memory.cuh"
 #include "variants/implementation.h"
@@ -43,7 +42,6 @@ Implementations gpuScans() {
         scan("single-pass-tickets", byTicket),
         scan("single-pass-reproducible", reproducible),
         {implement<ScanMemory<float>>(Operation::ScanSquares, "single-pass", fixed<ScanOfSquares>)},
-        {gathered<Gathered<SinglePass::Scan, std::int32_t, ScanProblem<std::int32_t>>>(Operation::Scan)},
     });
 }
 

@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "several_gpus/records.cuh"
 #include "variants/gpu/bus_copy.h"
 #include "variants/gpu/compact_kernels.cuh"
 #include "variants/gpu/host_array.h"
-#include "variants/gpu/memory.cuh"
 #include "variants/gpu/sort_kernels.cuh"
 #include "variants/implementation.h"
 

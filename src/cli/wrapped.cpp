@@ -1,19 +1,23 @@
-#include "cli/description.h"
+#include "cli/wrapped.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <sstream>
 #include <string_view>
 
 namespace Bench {
 
-std::size_t columnsOf(std::string_view text) {
+namespace {
+
+/// The characters of a text in UTF-8.
+[[nodiscard]] std::size_t columnsOf(std::string_view text) {
     return static_cast<std::size_t>(
         std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0u) != 0x80u; }));
 }
+
+}  // namespace
 
 std::vector<std::string> wrappedLines(const std::string& text, std::size_t columns) {
     std::istringstream words(text);
@@ -33,15 +37,6 @@ std::vector<std::string> wrappedLines(const std::string& text, std::size_t colum
 
 std::string wrapped(const std::string& text, std::size_t columns) {
     return fmt::format("{}", fmt::join(wrappedLines(text, columns), "\n"));
-}
-
-std::string firstClause(const std::string& text) {
-    constexpr std::array<std::string_view, 5> ends{":", ";", " (", " [", ". "};
-    std::size_t size = text.size();
-    for (const std::string_view end : ends) {
-        size = std::min(size, text.find(end));
-    }
-    return text.substr(0, size);
 }
 
 }  // namespace Bench

@@ -1,18 +1,20 @@
-#pragma once
-
 #include <stream_compaction/device_buffer.h>
 
 #include <cstddef>
 #include <memory>
 #include <span>
-#include <vector>
+#include <stream_compaction/single_pass/compact.cuh>
+#include <stream_compaction/single_pass/scan.cuh>
 
+#include "several_gpus/spread.cuh"
+#include "variants/gpu/compact_kernels.cuh"
 #include "variants/gpu/memory.cuh"
-#include "variants/gpu/spread.cuh"
+#include "variants/gpu/sort_kernels.cuh"
 #include "variants/implementation.h"
 
 /// What a program does that has arrays on several GPUs and a library for one of them.
 namespace Bench {
+namespace {
 
 /// An array whose parts lie on the GPUs, room for all of it on GPU 0, and the streams of copies between them.
 template <typename T>
@@ -121,12 +123,12 @@ class GatheredCompact {
 
     /// On GPU 0.
     [[nodiscard]] static std::size_t deviceBytes(std::size_t n, int gpus) {
-        return GatheredInput<T>::deviceBytes(n, gpus) + n * sizeof(T) + KeptCount::bytes + scratchBytes(n);
+        return GatheredInput<T>::deviceBytes(n, gpus) + n * sizeof(T) + sizeof(std::size_t) + scratchBytes(n);
     }
 
     void call() {
         input_.gather();
-        Op{}(input_.whole(), output_.data(), count_.data(), input_.size(), scratch_.bytes(), defaultStream);
+        Op{}(input_.whole(), output_.data(), count_.get(), input_.size(), scratch_.bytes(), defaultStream);
     }
     void poison() {
         input_.poison();
@@ -150,7 +152,6 @@ class GatheredCompact {
     StreamCompaction::DeviceBuffer<std::byte> scratch_;
 };
 
-/// The variant "gather-to-one" of an operation.
 template <typename Memory>
 [[nodiscard]] Implementation gathered(Operation operation) {
     return {operation,
@@ -162,6 +163,15 @@ template <typename Memory>
                  return std::make_unique<RunInParts<Memory>>(dynamic_cast<typename Memory::SomeProblem&>(problem),
                                                              setting.gpus);
              }}};
+}
+
+}  // namespace
+
+Implementations gpuGathered() {
+    using namespace StreamCompaction;
+    return {gathered<Gathered<SinglePass::Scan, std::int32_t, ScanProblem<std::int32_t>>>(Operation::Scan),
+            gathered<GatheredCompact<SinglePass::Compact, std::int32_t>>(Operation::Compact),
+            gathered<Gathered<Radix::Sort, std::int32_t, SortProblem<std::int32_t>>>(Operation::Sort)};
 }
 
 }  // namespace Bench
