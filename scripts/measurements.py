@@ -35,13 +35,9 @@ def text_of(value):
 
 
 def json_rows(text):
-    """The rows of a file of --json, or of one of --samples, which has an object on each line."""
-    decoder = json.JSONDecoder(parse_int=str, parse_float=lambda text: f"{float(text):.3f}")
-    rows = []
-    while text:
-        found, end = decoder.raw_decode(text)
-        rows += found.get("rows", [found])
-        text = text[end:].lstrip()
+    """The rows of a file of --samples, which has an object on each line."""
+    rows = [json.loads(line, parse_int=str, parse_float=lambda text: f"{float(text):.3f}")
+            for line in text.splitlines()]
     if not all(isinstance(row, dict) for row in rows):
         raise ValueError("its rows are no objects")
     return [{column: text_of(value) for column, value in row.items()} for row in rows]

@@ -4,7 +4,7 @@
     scripts/plot.py                        every chart in img/ as SVG
     scripts/plot.py mine.csv               what `stream_compaction_test --csv mine.csv` measured, as mine.svg and
                                            mine.png beside it; mine_1.svg, mine_2.svg, ... for several charts; files of
-                                           --json and --samples do as well
+                                           --samples do as well
     scripts/plot.py here.csv there.csv     all files in the same charts, as here+there.svg beside the first of them
     scripts/plot.py --html report.html     all of them in one page that opens offline, with numbers; also of mine.csv
     scripts/plot.py --check                writes nothing; exit status 1 if an image is missing or out of date

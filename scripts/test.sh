@@ -26,7 +26,7 @@ if [ -n "$operation" ]; then
     target="$own $shared"
     options+=(-R "^($(paste -sd '|' <<<"$own"))")
 else
-    install_packages libpng-dev doxygen gdb zsh fish man-db mandoc \
+    install_packages libpng-dev doxygen gdb \
         ${STREAM_COMPACTION_BROWSER:+chromium chromium-driver python3-selenium}
 fi
 find_python

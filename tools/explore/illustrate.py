@@ -317,7 +317,7 @@ def rooms():
         [("examples", "what users write"), ("tools/tune", "shapes for a card")],
         [("src/app", "runs, plans, compares")],
         [("src/output", "tables, CSV, terminal")],
-        [("src/variants", "each operation's variants")],
+        [("src/variants", "each operation's variants"), ("src/several_gpus", "those of several GPUs")],
         [("src/problems", "inputs and checks"), ("src/measure", "clocks and cards")],
         [("src/world", "the ranks of a run")],
         [("src/cli", "sizes, sweeps, names")],
