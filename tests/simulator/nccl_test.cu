@@ -260,41 +260,31 @@ class CollectiveTest : public NcclTest, public testing::WithParamInterface<std::
 template <typename T>
 void testAllReduce(const Ranks& all, Threads threads, ncclDataType_t type) {
     constexpr std::size_t n = 40;
-    const auto valueAt = [](int rank, std::size_t i) {
-        return static_cast<T>((rank * 31 + static_cast<int>(i) * 7) % 100);
-    };
-    for (const ncclRedOp_t operation : {ncclSum, ncclMin, ncclMax}) {
-        std::vector<Array<T>> data;
-        std::vector<T> expected(n);
-        for (int rank = 0; rank < all.count(); ++rank) {
-            std::vector<T> values(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                const T x = values[i] = valueAt(rank, i);
-                expected[i] = rank == 0              ? x
-                              : operation == ncclSum ? static_cast<T>(expected[i] + x)
-                              : operation == ncclMin ? std::min(expected[i], x)
-                                                     : std::max(expected[i], x);
-            }
-            data.emplace_back(rank, values);
+    std::vector<Array<T>> data;
+    std::vector<T> expected(n);
+    for (int rank = 0; rank < all.count(); ++rank) {
+        std::vector<T> values(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            values[i] = static_cast<T>((rank * 31 + static_cast<int>(i) * 7) % 100);
+            expected[i] += values[i];
         }
-        const auto out = arrays<T>(all.count(), n);
-        for (const bool isInPlace : {false, true}) {
-            all.perform(threads, [&](int rank) {
-                EXPECT_NCCL(ncclAllReduce(data[rank].data(), (isInPlace ? data : out)[rank].data(), n, type, operation,
-                                          all.comm(rank), all.stream(rank)));
-            });
-        }
-        for (std::size_t rank = 0; rank < data.size(); ++rank) {
-            EXPECT_EQ(out[rank].values(), expected) << "type " << type << ", operation " << operation;
-            EXPECT_EQ(data[rank].values(), expected) << "in place, type " << type << ", operation " << operation;
-        }
+        data.emplace_back(rank, values);
+    }
+    const auto out = arrays<T>(all.count(), n);
+    for (const bool isInPlace : {false, true}) {
+        all.perform(threads, [&](int rank) {
+            EXPECT_NCCL(ncclAllReduce(data[rank].data(), (isInPlace ? data : out)[rank].data(), n, type, ncclSum,
+                                      all.comm(rank), all.stream(rank)));
+        });
+    }
+    for (std::size_t rank = 0; rank < data.size(); ++rank) {
+        EXPECT_EQ(out[rank].values(), expected) << "type " << type;
+        EXPECT_EQ(data[rank].values(), expected) << "in place, type " << type;
     }
 }
 
 TEST_P(CollectiveTest, AllReduce) {
     const Ranks all(ranks());
-    testAllReduce<std::int8_t>(all, threads(), ncclInt8);
-    testAllReduce<std::uint8_t>(all, threads(), ncclUint8);
     testAllReduce<std::int32_t>(all, threads(), ncclInt32);
     testAllReduce<std::uint32_t>(all, threads(), ncclUint32);
     testAllReduce<std::int64_t>(all, threads(), ncclInt64);
@@ -321,7 +311,6 @@ TEST_P(CollectiveTest, ManyCallsInAGroup) {
         gathered.emplace_back(rank, own);
     }
     const auto sum = arrays<unsigned>(ranks(), n);
-    const auto last = arrays<unsigned>(ranks(), n);
     const auto next = arrays<unsigned>(ranks(), n);
     all.perform(threads(), [&](int rank) {
         const unsigned* const from = in[rank].data();
@@ -332,15 +321,12 @@ TEST_P(CollectiveTest, ManyCallsInAGroup) {
         EXPECT_NCCL(ncclAllReduce(from, sum[rank].data(), n, ncclUint32, ncclSum, comm, stream));
         EXPECT_NCCL(ncclAllGather(gathered[rank].data() + n * rank, gathered[rank].data(), n, ncclUint32, comm, stream))
             << "in place";
-        const int root = ranks() - 1;
-        EXPECT_NCCL(ncclBroadcast(rank == root ? from : nullptr, last[rank].data(), n, ncclUint32, root, comm, stream));
         EXPECT_NCCL(ncclSend(from, n, ncclUint32, (rank + ranks() - 1) % ranks(), comm, stream));
         EXPECT_NCCL(ncclGroupEnd());
     });
     for (int rank = 0; rank < ranks(); ++rank) {
         EXPECT_EQ(sum[rank].values(), sums);
         EXPECT_EQ(gathered[rank].values(), everything);
-        EXPECT_EQ(last[rank].values(), values.back());
         EXPECT_EQ(next[rank].values(), values[(rank + 1) % ranks()]);
     }
 }
@@ -468,11 +454,10 @@ TEST_F(CommunicatorTest, ChecksArguments) {
     EXPECT_EQ(ncclAllGather(data, nullptr, 1, ncclInt, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclAllReduce(data, data, 1, ncclInt, operation(-1), comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclAllReduce(data, data, 1, ncclInt, ncclNumOps, comm, stream), ncclInvalidArgument);
-    EXPECT_EQ(ncclAllReduce(data, data, 1, ncclHalf, ncclSum, comm, stream), ncclInvalidArgument);
+    EXPECT_EQ(ncclAllReduce(data, data, 1, ncclFloat16, ncclSum, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclAllReduce(data, data, 1, ncclInt, ncclAvg, comm, stream), ncclInvalidArgument);
-    EXPECT_EQ(ncclBroadcast(data, data, 1, ncclInt, 2, comm, stream), ncclInvalidArgument);
-    EXPECT_STREQ(ncclGetLastError(comm), "Broadcast : invalid root 2 (root should be in the 0..2 range)");
     EXPECT_EQ(ncclSend(data, 1, ncclInt, -1, comm, stream), ncclInvalidArgument);
+    EXPECT_STREQ(ncclGetLastError(comm), "Send : invalid peer -1 of 2 ranks");
     EXPECT_EQ(ncclRecv(data, 1, ncclInt, 2, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclSend(nullptr, 1, ncclInt, 1, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclRecv(nullptr, 1, ncclInt, 1, comm, stream), ncclInvalidArgument);
