@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <numeric>
-#include <type_traits>
 
 #include "streams.h"
 
@@ -18,51 +18,20 @@ constexpr std::array<std::size_t, ncclNumTypes> sizes{1, 1, 4, 4, 8, 8, 2, 4, 8,
 constexpr std::array<const char*, ncclNumTypes> typeNames{
     "ncclInt8",    "ncclUint8",   "ncclInt32",   "ncclUint32",   "ncclInt64",      "ncclUint64",
     "ncclFloat16", "ncclFloat32", "ncclFloat64", "ncclBfloat16", "ncclFloat8e4m3", "ncclFloat8e5m2"};
-constexpr std::array<const char*, 5> kindNames{"AllGather", "AllReduce", "Broadcast", "Send", "Recv"};
+constexpr std::array<const char*, 4> kindNames{"AllGather", "AllReduce", "Send", "Recv"};
 
-/// Calls f(value of the type). Returns false if the type has no arithmetic here.
+/// Calls f(zero of the type). Returns false if sums of the type are not simulated. Integers are unsigned, so they wrap.
 template <typename F>
 bool withType(ncclDataType_t type, const F& f) {
-    switch (type) {
-        case ncclInt8:
-            f(std::int8_t{});
-            return true;
-        case ncclUint8:
-            f(std::uint8_t{});
-            return true;
-        case ncclInt32:
-            f(std::int32_t{});
-            return true;
-        case ncclUint32:
-            f(std::uint32_t{});
-            return true;
-        case ncclInt64:
-            f(std::int64_t{});
-            return true;
-        case ncclUint64:
-            f(std::uint64_t{});
-            return true;
-        case ncclFloat32:
-            f(float{});
-            return true;
-        case ncclFloat64:
-            f(double{});
-            return true;
-        default:
-            return false;
-    }
-}
-
-template <typename T>
-T combine(ncclRedOp_t operation, T a, T b) {
-    if (operation == ncclSum) {
-        if constexpr (std::is_integral_v<T>) {
-            return static_cast<T>(static_cast<std::uint64_t>(a) + static_cast<std::uint64_t>(b));
-        } else {
-            return a + b;
+    const auto ifIs = [&](std::initializer_list<ncclDataType_t> types, auto zero) {
+        const bool is = std::ranges::find(types, type) != types.end();
+        if (is) {
+            f(zero);
         }
-    }
-    return operation == ncclMin ? std::min(a, b) : std::max(a, b);
+        return is;
+    };
+    return ifIs({ncclInt32, ncclUint32}, std::uint32_t{}) || ifIs({ncclInt64, ncclUint64}, std::uint64_t{}) ||
+           ifIs({ncclFloat32}, float{}) || ifIs({ncclFloat64}, double{});
 }
 
 template <typename T>
@@ -73,7 +42,7 @@ void reduce(const Call& call, const std::vector<Bytes>& contributions, const std
         for (std::size_t at = 0; at < call.count; ++at) {
             T theirs;
             std::memcpy(&theirs, contributions[order[i]].data() + at * sizeof(T), sizeof(T));
-            result[at] = combine(call.operation, result[at], theirs);
+            result[at] += theirs;
         }
     }
     copyInPieces(call.to, result.data(), call.bytes());
@@ -91,12 +60,11 @@ std::size_t Call::bytes() const { return count * sizes.at(type); }
 std::string Call::description() const {
     return std::string(kindNames.at(static_cast<std::size_t>(kind))) + " of " + std::to_string(count) +
            " elements of type " + typeNames.at(type) +
-           (kind == Kind::AllReduce ? " by operation " + std::to_string(operation) : "") +
-           (kind == Kind::Broadcast ? " from rank " + std::to_string(peer) : "");
+           (kind == Kind::AllReduce ? " by operation " + std::to_string(operation) : "");
 }
 
 bool isReducible(ncclDataType_t type, ncclRedOp_t operation) {
-    return (operation == ncclSum || operation == ncclMin || operation == ncclMax) && withType(type, [](auto) {});
+    return operation == ncclSum && withType(type, [](auto) {});
 }
 
 std::vector<std::size_t> drawOrder(std::size_t n) {
@@ -118,10 +86,7 @@ void copyInPieces(void* to, const void* from, std::size_t bytes) {
     }
 }
 
-Bytes contributionOf(const Call& call, int rank) {
-    if (call.kind == Call::Kind::Broadcast && call.peer != rank) {
-        return {};
-    }
+Bytes contributionOf(const Call& call) {
     const auto* const from = static_cast<const std::byte*>(call.from);
     return {from, from + call.bytes()};
 }
@@ -132,10 +97,8 @@ void deliver(const Call& call, const std::vector<Bytes>& contributions, const st
             copyInPieces(static_cast<std::byte*>(call.to) + rank * call.bytes(), contributions[rank].data(),
                          call.bytes());
         }
-    } else if (call.kind == Call::Kind::AllReduce) {
-        withType(call.type, [&](auto zero) { reduce<decltype(zero)>(call, contributions, order); });
     } else {
-        copyInPieces(call.to, contributions[static_cast<std::size_t>(call.peer)].data(), call.bytes());
+        withType(call.type, [&](auto zero) { reduce<decltype(zero)>(call, contributions, order); });
     }
 }
 
@@ -156,9 +119,6 @@ void checkMatch(const Call& send, int sender, const Call& recv, int receiver) {
 }
 
 void checkOverlap(const Call& call, int rank, int ranks) {
-    if (call.kind == Call::Kind::Broadcast && call.peer != rank) {
-        return;  // it sends nothing
-    }
     const bool gathers = call.kind == Call::Kind::AllGather;
     const std::size_t received = call.bytes() * (gathers ? static_cast<std::size_t>(ranks) : 1);
     const auto* const from = static_cast<const std::byte*>(call.from);

@@ -13,7 +13,7 @@ using Bytes = std::vector<std::byte>;
 
 /// A call of one rank, which goes on together with those of others.
 struct Call {
-    enum class Kind { AllGather, AllReduce, Broadcast, Send, Recv };
+    enum class Kind { AllGather, AllReduce, Send, Recv };
 
     Kind kind;
     const void* from;
@@ -21,7 +21,7 @@ struct Call {
     std::size_t count;
     ncclDataType_t type;
     ncclRedOp_t operation;
-    int peer;  ///< the root of a broadcast; the other rank of Send and Recv; otherwise 0
+    int peer;  ///< the other rank of Send and Recv; otherwise 0
 
     [[nodiscard]] bool isCollective() const { return kind < Kind::Send; }
     [[nodiscard]] std::size_t bytes() const;
@@ -29,7 +29,7 @@ struct Call {
     [[nodiscard]] std::string description() const;
 };
 
-/// Whether the type can be reduced here by the operation.
+/// Whether the reduction is simulated.
 [[nodiscard]] bool isReducible(ncclDataType_t type, ncclRedOp_t operation);
 
 /// Copies in pieces, in an order drawn from the seed.
@@ -39,7 +39,7 @@ void copyInPieces(void* to, const void* from, std::size_t bytes);
 [[nodiscard]] std::vector<std::size_t> drawOrder(std::size_t n);
 
 /// What a rank contributes to a collective.
-[[nodiscard]] Bytes contributionOf(const Call& call, int rank);
+[[nodiscard]] Bytes contributionOf(const Call& call);
 /// Stores the result of a rank. `order` is that of the ranks in a sum.
 void deliver(const Call& call, const std::vector<Bytes>& contributions, const std::vector<std::size_t>& order);
 

@@ -106,7 +106,7 @@ class ProcessBatch : public Joint {
         checkOverlap(call, rank_, clique_->ranks);
         // Each process must add up in the same order.
         const auto ranks = std::views::iota(0, clique_->ranks);
-        deliver(call, clique_->processes->allGather(contributionOf(call, rank_)), {ranks.begin(), ranks.end()});
+        deliver(call, clique_->processes->allGather(contributionOf(call)), {ranks.begin(), ranks.end()});
     }
 
     /// Sends and receives, first the calls and then the data.
@@ -190,7 +190,7 @@ void Transfer::carryOut() {
     std::vector<Bytes> contributions;
     for (const Part& part : parts) {
         checkOverlap(part.call, part.rank, static_cast<int>(parties));
-        contributions.push_back(contributionOf(part.call, part.rank));
+        contributions.push_back(contributionOf(part.call));
     }
     const std::vector<std::size_t> order = drawOrder(parties);
     for (const std::size_t rank : drawOrder(parties)) {

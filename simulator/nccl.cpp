@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstring>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -32,7 +33,6 @@ struct ncclComm {
 };
 struct ncclWindow_vidmem {
     std::vector<Registered> memory;  ///< of the ranks that kernels can reach
-    std::size_t rank;                ///< among these
 };
 
 namespace {
@@ -249,8 +249,7 @@ ncclResult_t makeWindow(const Group::Registration& registration) {
         result = checkSizes(*memory, rank);
     }
     if (result == ncclSuccess) {
-        *to = inDeviceMemory(clique->isLinked ? ncclWindow_vidmem{*memory, rank}
-                                              : ncclWindow_vidmem{{(*memory)[rank]}, 0});
+        *to = inDeviceMemory({clique->isLinked ? *memory : std::vector{(*memory)[rank]}});
         windows().insert(*to);
     }
     return result;
@@ -354,9 +353,8 @@ ncclResult_t ask(const ncclComm* comm, const void* to, const char* call, const c
 
 ncclResult_t checkCall(const Call& call, const ncclComm& comm, const std::string& name) {
     if (call.peer < 0 || call.peer >= comm.clique->ranks) {
-        return failed(ncclInvalidArgument, name + " : invalid root " + std::to_string(call.peer) +
-                                               " (root should be in the 0.." + std::to_string(comm.clique->ranks) +
-                                               " range)");
+        return failed(ncclInvalidArgument, name + " : invalid peer " + std::to_string(call.peer) + " of " +
+                                               std::to_string(comm.clique->ranks) + " ranks");
     }
     if (call.type < 0 || call.type >= ncclNumTypes) {
         return failed(ncclInvalidArgument, name + " : invalid type " + std::to_string(call.type));
@@ -367,7 +365,7 @@ ncclResult_t checkCall(const Call& call, const ncclComm& comm, const std::string
     if (call.kind == Call::Kind::AllReduce && !Simulator::isReducible(call.type, call.operation)) {
         return failed(ncclInvalidArgument, name + " : this type or operation is not simulated");
     }
-    const bool sends = call.kind != Call::Kind::Recv && (call.kind != Call::Kind::Broadcast || call.peer == comm.rank);
+    const bool sends = call.kind != Call::Kind::Recv;
     const bool receives = call.kind != Call::Kind::Send;
     if (call.count > 0 && ((sends && call.from == nullptr) || (receives && call.to == nullptr))) {
         return failed(ncclInvalidArgument, name + " : a buffer is not a valid pointer");
@@ -439,13 +437,6 @@ std::string objection(const ncclWindow_vidmem* window, std::size_t rank, std::si
     return "";
 }
 
-void* pointerInto(const ncclWindow_vidmem* window, std::size_t rank, std::size_t offset, const char* call) {
-    if (const std::string text = objection(window, rank, offset); !text.empty()) {
-        Simulator::fail(std::string(call) + ": " + text);
-    }
-    return window->memory[rank].memory + offset;
-}
-
 }  // namespace
 
 void Simulator::failNextCollective(unsigned skipped) {
@@ -462,26 +453,16 @@ ncclResult_t ncclGetVersion(int* version) {
 }
 
 const char* ncclGetErrorString(ncclResult_t result) {
-    switch (result) {
-        case ncclSuccess:
-            return "no error";
-        case ncclUnhandledCudaError:
-            return "unhandled cuda error (run with NCCL_DEBUG=INFO for details)";
-        case ncclSystemError:
-            return "unhandled system error (run with NCCL_DEBUG=INFO for details)";
-        case ncclInternalError:
-            return "internal error - please report this issue to the NCCL developers";
-        case ncclInvalidArgument:
-            return "invalid argument (run with NCCL_DEBUG=WARN for details)";
-        case ncclInvalidUsage:
-            return "invalid usage (run with NCCL_DEBUG=WARN for details)";
-        case ncclRemoteError:
-            return "remote process exited or there was a network error";
-        case ncclInProgress:
-            return "NCCL operation in progress";
-        default:
-            return "unknown result code";
-    }
+    static const std::map<ncclResult_t, const char*> resultNames{
+        {ncclSuccess, "no error"},
+        {ncclUnhandledCudaError, "unhandled cuda error (run with NCCL_DEBUG=INFO for details)"},
+        {ncclSystemError, "unhandled system error (run with NCCL_DEBUG=INFO for details)"},
+        {ncclInternalError, "internal error - please report this issue to the NCCL developers"},
+        {ncclInvalidArgument, "invalid argument (run with NCCL_DEBUG=WARN for details)"},
+        {ncclInvalidUsage, "invalid usage (run with NCCL_DEBUG=WARN for details)"},
+        {ncclRemoteError, "remote process exited or there was a network error"}};
+    const auto known = resultNames.find(result);
+    return known == resultNames.end() ? "unknown result code" : known->second;
 }
 
 const char* ncclGetLastError(ncclComm_t) { return lastError.c_str(); }
@@ -563,11 +544,6 @@ ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, n
                            ncclComm_t comm, cudaStream_t stream) {
     return perform({Call::Kind::AllReduce, sendbuff, recvbuff, count, datatype, op, 0}, comm, stream, "AllReduce");
 }
-ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
-                           ncclComm_t comm, cudaStream_t stream) {
-    return perform({Call::Kind::Broadcast, sendbuff, recvbuff, count, datatype, ncclSum, root}, comm, stream,
-                   "Broadcast");
-}
 ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
                       cudaStream_t stream) {
     return perform({Call::Kind::Send, sendbuff, nullptr, count, datatype, ncclSum, peer}, comm, stream, "Send");
@@ -634,13 +610,14 @@ ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win) {
     return ncclSuccess;
 }
 
-ncclTeam_t ncclTeamWorld(ncclComm_t comm) { return {comm->clique->ranks, comm->rank, 1}; }
-ncclTeam_t ncclTeamLsa(ncclComm_t comm) { return comm->clique->isLinked ? ncclTeamWorld(comm) : ncclTeam_t{1, 0, 1}; }
-
-void* ncclGetLocalPointer(ncclWindow_t w, size_t offset) {
-    const std::size_t self = windows().contains(w) ? w->rank : 0;
-    return pointerInto(w, self, offset, "ncclGetLocalPointer");
+ncclTeam_t ncclTeamLsa(ncclComm_t comm) {
+    return comm->clique->isLinked ? ncclTeam_t{comm->clique->ranks, comm->rank, 1} : ncclTeam_t{1, 0, 1};
 }
+
 void* ncclGetLsaPointer(ncclWindow_t w, size_t offset, int peer) {
-    return pointerInto(w, static_cast<std::size_t>(peer), offset, "ncclGetLsaPointer");
+    const auto rank = static_cast<std::size_t>(peer);
+    if (const std::string text = objection(w, rank, offset); !text.empty()) {
+        Simulator::fail("ncclGetLsaPointer: " + text);
+    }
+    return w->memory[rank].memory + offset;
 }

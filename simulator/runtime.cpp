@@ -452,35 +452,22 @@ T parse(std::string_view key, std::string_view text, T least, T most) {
     return value;
 }
 
-int parseCapability(std::string_view text) {
-    for (const auto& [name, capability] : {std::pair{"7.5", 75}, std::pair{"8.0", 80}, std::pair{"9.0", 90}}) {
+template <typename T>
+T parse(std::string_view key, std::string_view text, std::initializer_list<std::pair<const char*, T>> choices) {
+    std::string names;
+    for (const auto& [name, choice] : choices) {
         if (text == name) {
-            return capability;
+            return choice;
         }
+        names += (names.empty() ? "" : ", ") + std::string(name);
     }
-    throw std::invalid_argument("simulator: capability: expected 7.5, 8.0 or 9.0, got \"" + std::string(text) + '"');
-}
-
-BlockOrder parseOrder(std::string_view text) {
-    for (const auto& [name, order] : {std::pair{"index", BlockOrder::Index}, std::pair{"any", BlockOrder::Any},
-                                      std::pair{"reverse", BlockOrder::Reverse}}) {
-        if (text == name) {
-            return order;
-        }
-    }
-    throw std::invalid_argument("simulator: order: expected index, any or reverse, got \"" + std::string(text) + '"');
-}
-
-Links parseLinks(std::string_view text) {
-    if (text != "peer" && text != "none") {
-        throw std::invalid_argument("simulator: links: expected peer or none, got \"" + std::string(text) + '"');
-    }
-    return text == "peer" ? Links::Peer : Links::None;
+    throw std::invalid_argument("simulator: " + std::string(key) + ": expected one of " + names + ", got \"" +
+                                std::string(text) + '"');
 }
 
 void set(Settings& settings, std::string_view key, std::string_view value) {
     if (key == "capability") {
-        settings.card.capability = parseCapability(value);
+        settings.card.capability = parse<int>(key, value, {{"7.5", 75}, {"8.0", 80}, {"9.0", 90}});
     } else if (key == "multiprocessors") {
         settings.card.multiprocessors = parse(key, value, 1, 256);
     } else if (key == "available") {
@@ -488,7 +475,8 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
     } else if (key == "memory") {
         settings.card.memory = parse(key, value, std::size_t{1} << 20, std::size_t{1} << 40);
     } else if (key == "order") {
-        settings.card.order = parseOrder(value);
+        settings.card.order = parse<BlockOrder>(
+            key, value, {{"index", BlockOrder::Index}, {"any", BlockOrder::Any}, {"reverse", BlockOrder::Reverse}});
     } else if (key == "seed") {
         settings.seed = parse(key, value, std::uint64_t{0}, ~std::uint64_t{0});
     } else if (key == "trace") {
@@ -498,7 +486,7 @@ void set(Settings& settings, std::string_view key, std::string_view value) {
     } else if (key == "devices") {
         settings.devices = parse(key, value, 1, mostDevices);
     } else if (key == "links") {
-        settings.links = parseLinks(value);
+        settings.links = parse<Links>(key, value, {{"peer", Links::Peer}, {"none", Links::None}});
     } else if (key == "patience") {
         settings.patience = parse(key, value, 1, 86'400);
     } else {
@@ -641,70 +629,39 @@ cudaError_t largestCluster(int* blocks, const cudaLaunchConfig_t& config) {
 
 cudaError_t cudaGetLastError() { return std::exchange(lastError, cudaSuccess); }
 cudaError_t cudaPeekAtLastError() { return lastError; }
-const char* cudaGetErrorName(cudaError_t error) {
-    switch (error) {
-        case cudaSuccess:
-            return "cudaSuccess";
-        case cudaErrorInvalidValue:
-            return "cudaErrorInvalidValue";
-        case cudaErrorMemoryAllocation:
-            return "cudaErrorMemoryAllocation";
-        case cudaErrorInvalidConfiguration:
-            return "cudaErrorInvalidConfiguration";
-        case cudaErrorInvalidDevice:
-            return "cudaErrorInvalidDevice";
-        case cudaErrorInvalidResourceHandle:
-            return "cudaErrorInvalidResourceHandle";
-        case cudaErrorNotReady:
-            return "cudaErrorNotReady";
-        case cudaErrorLaunchOutOfResources:
-            return "cudaErrorLaunchOutOfResources";
-        case cudaErrorPeerAccessAlreadyEnabled:
-            return "cudaErrorPeerAccessAlreadyEnabled";
-        case cudaErrorNotSupported:
-            return "cudaErrorNotSupported";
-        case cudaErrorCooperativeLaunchTooLarge:
-            return "cudaErrorCooperativeLaunchTooLarge";
-        case cudaErrorInvalidClusterSize:
-            return "cudaErrorInvalidClusterSize";
-    }
-    return "an unknown error";
-}
-const char* cudaGetErrorString(cudaError_t error) {
-    switch (error) {
-        case cudaSuccess:
-            return "no error";
-        case cudaErrorInvalidValue:
-            return "invalid argument";
-        case cudaErrorMemoryAllocation:
-            return "out of memory";
-        case cudaErrorInvalidConfiguration:
-            return "invalid configuration argument";
-        case cudaErrorInvalidDevice:
-            return "invalid device ordinal";
-        case cudaErrorInvalidResourceHandle:
-            return "invalid resource handle";
-        case cudaErrorNotReady:
-            return "device not ready";
-        case cudaErrorLaunchOutOfResources:
-            return "too many resources requested for launch";
-        case cudaErrorPeerAccessAlreadyEnabled:
-            return "peer access is already enabled";
-        case cudaErrorNotSupported:
-            return "operation not supported";
-        case cudaErrorCooperativeLaunchTooLarge:
-            return "too many blocks in cooperative launch";
-        case cudaErrorInvalidClusterSize:
-            return "cluster misconfiguration";
-    }
-    return "an unknown error";
+
+namespace {
+
+struct ErrorText {
+    cudaError_t error;
+    const char* name;
+    const char* text;
+};
+constexpr ErrorText errorTexts[] = {
+    {cudaSuccess, "cudaSuccess", "no error"},
+    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
+    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
+    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
+    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
+    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
+    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
+    {cudaErrorPeerAccessAlreadyEnabled, "cudaErrorPeerAccessAlreadyEnabled", "peer access is already enabled"},
+    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
+    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
+    {cudaErrorInvalidClusterSize, "cudaErrorInvalidClusterSize", "cluster misconfiguration"}};
+
+const char* textOf(cudaError_t error, const char* ErrorText::*text) {
+    const auto* const known = std::ranges::find(errorTexts, error, &ErrorText::error);
+    return known == std::end(errorTexts) ? "an unknown error" : known->*text;
 }
 
+}  // namespace
+
+const char* cudaGetErrorName(cudaError_t error) { return textOf(error, &ErrorText::name); }
+const char* cudaGetErrorString(cudaError_t error) { return textOf(error, &ErrorText::text); }
+
 cudaError_t cudaDriverGetVersion(int* version) {
-    *version = CUDART_VERSION;
-    return cudaSuccess;
-}
-cudaError_t cudaRuntimeGetVersion(int* version) {
     *version = CUDART_VERSION;
     return cudaSuccess;
 }
@@ -739,40 +696,39 @@ cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned) {
     return enabled.emplace(currentDevice, peer).second ? cudaSuccess : failed(cudaErrorPeerAccessAlreadyEnabled);
 }
 
-cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+namespace {
+
+int valueOf(cudaDeviceAttr attribute) {
     const Simulator::Card& card = Simulator::card();
     switch (attribute) {
         case cudaDevAttrClockRate:
-            *value = 1'000'000;
-            break;
+            return 1'000'000;
         case cudaDevAttrMultiProcessorCount:
-            *value = card.multiprocessors;
-            break;
+            return card.multiprocessors;
         case cudaDevAttrMemoryClockRate:
-            *value = 1'000'000;
-            break;
+            return 1'000'000;
         case cudaDevAttrGlobalMemoryBusWidth:
-            *value = 128 * card.multiprocessors;
-            break;
+            return 128 * card.multiprocessors;
         case cudaDevAttrL2CacheSize:
-            *value = 4 << 20;
-            break;
+            return 4 << 20;
         case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-            *value = static_cast<int>(card.sharedBytesPerBlock());
-            break;
+            return static_cast<int>(card.sharedBytesPerBlock());
         case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-            *value = static_cast<int>(card.sharedBytesPerBlock() + card.reservedSharedBytes);
-            break;
+            return static_cast<int>(card.sharedBytesPerBlock() + card.reservedSharedBytes);
         case cudaDevAttrReservedSharedMemoryPerBlock:
-            *value = static_cast<int>(card.reservedSharedBytes);
-            break;
+            return static_cast<int>(card.reservedSharedBytes);
         case cudaDevAttrComputeCapabilityMajor:
-            *value = card.capability / 10;
-            break;
+            return card.capability / 10;
         case cudaDevAttrClusterLaunch:
-            *value = card.hasClusters() ? 1 : 0;
-            break;
+            return card.hasClusters() ? 1 : 0;
     }
+    return 0;
+}
+
+}  // namespace
+
+cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    *value = valueOf(attribute);
     return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {

@@ -56,14 +56,14 @@ struct Step {
     unsigned block;
     unsigned thread;
     Space space;
-    const void* array;   ///< the allocation, if the memory is global
-    std::size_t offset;  ///< within the allocation, or the number that sharedAddress() returns
     std::size_t bytes;
-    Contents contents;      ///< what was read, stored or copied
-    Contents written;       ///< the contents after an atomic operation
-    const void* fromArray;  ///< source of a copy from global memory; nullptr if there is none
-    std::size_t fromOffset;
     const Stack* stack;
+    const void* array = nullptr;      ///< the allocation, if the memory is global
+    std::size_t offset = 0;           ///< within the allocation, or the number that sharedAddress() returns
+    Contents contents{};              ///< what was read, stored or copied
+    Contents written{};               ///< the contents after an atomic operation
+    const void* fromArray = nullptr;  ///< source of a copy from global memory; nullptr if there is none
+    std::size_t fromOffset = 0;
 };
 
 /// A load of a thread, and its address. If a stretch of code loads from an address and then stores to it, g++ reports
@@ -559,19 +559,7 @@ void noteWork(const char* operation, const void* to, std::size_t bytes, const vo
     if (!hasRoom()) {
         return;
     }
-    Step step{operation,
-              {0, operation},
-              0,
-              0,
-              spaceOf(to),
-              nullptr,
-              0,
-              bytes,
-              {},
-              {},
-              nullptr,
-              0,
-              static_cast<const Stack*>(call)};
+    Step step{operation, {0, operation}, 0, 0, spaceOf(to), bytes, static_cast<const Stack*>(call)};
     setPlace(step, to, from);
     trace().steps.push_back(step);
 }
@@ -585,10 +573,9 @@ void noteStep(const char* operation, const void* address, std::size_t bytes, con
     if (!hasRoom()) {
         return;
     }
-    Step step{operation, currentLaunch(), blockIdx.x, threadIdx.x, space, nullptr, 0, bytes, {},
-              {},        nullptr,         0,          nullptr};
+    const Stack* const stack = &*trace().stacks.insert(callsFrom(where)).first;
+    Step step{operation, currentLaunch(), blockIdx.x, threadIdx.x, space, bytes, stack};
     setPlace(step, address, from);
-    step.stack = &*trace().stacks.insert(callsFrom(where)).first;
     auto& steps = trace().steps;
     if (comesAheadOfPendingWrite(step)) {
         steps.insert(steps.begin() + static_cast<std::ptrdiff_t>(trace().pendingStep), step);

@@ -6,8 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <tuple>
-#include <utility>
 
 #define CUDART_VERSION 13000
 #define __host__
@@ -148,7 +146,6 @@ cudaError_t cudaPeekAtLastError();
 const char* cudaGetErrorName(cudaError_t error);
 const char* cudaGetErrorString(cudaError_t error);
 cudaError_t cudaDriverGetVersion(int* version);
-cudaError_t cudaRuntimeGetVersion(int* version);
 cudaError_t cudaGetDeviceCount(int* count);
 cudaError_t cudaGetDevice(int* device);
 cudaError_t cudaSetDevice(int device);
@@ -292,16 +289,4 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
                                Arguments... arguments) {
     return Simulator::launch(
         *config, [=] { kernel(arguments...); }, "a kernel", reinterpret_cast<const void*>(kernel));
-}
-template <typename... Parameters>
-cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, void** arguments,
-                                        std::size_t sharedBytes, cudaStream_t stream) {
-    cudaLaunchAttribute together{cudaLaunchAttributeCooperative, {1}};
-    const auto values = [arguments]<std::size_t... i>(std::index_sequence<i...>) {
-        return std::tuple<Parameters...>{*static_cast<Parameters*>(arguments[i])...};
-    }
-    (std::index_sequence_for<Parameters...>());
-    return Simulator::launch(
-        {blocks, threads, sharedBytes, stream, &together, 1}, [=] { std::apply(kernel, values); }, "a kernel",
-        reinterpret_cast<const void*>(kernel));
 }

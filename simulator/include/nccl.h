@@ -3,7 +3,6 @@
 // The part of NCCL's interface that the project calls, for simulated devices (README.md). Names, values and meanings
 // are NCCL's.
 
-#include <climits>
 #include <cstddef>
 
 #include "cuda_runtime.h"
@@ -11,13 +10,10 @@
 #define NCCL_MAJOR 2
 #define NCCL_MINOR 28
 #define NCCL_PATCH 9
-#define NCCL_SUFFIX ""
 #define NCCL_VERSION_CODE 22809
-#define NCCL_VERSION(X, Y, Z) (((X) <= 2 && (Y) <= 8) ? (X)*1000 + (Y)*100 + (Z) : (X)*10000 + (Y)*100 + (Z))
 
 using ncclComm_t = struct ncclComm*;
 using ncclWindow_t = struct ncclWindow_vidmem*;
-#define NCCL_COMM_NULL NULL
 
 #define NCCL_UNIQUE_ID_BYTES 128
 struct ncclUniqueId {
@@ -32,21 +28,14 @@ enum ncclResult_t {
     ncclInvalidArgument = 4,
     ncclInvalidUsage = 5,
     ncclRemoteError = 6,
-    ncclInProgress = 7,
-    ncclNumResults = 8,
 };
 enum ncclRedOp_t {
     ncclSum = 0,
-    ncclProd = 1,
-    ncclMax = 2,
-    ncclMin = 3,
     ncclAvg = 4,
     ncclNumOps = 5,
-    ncclMaxRedOp = INT_MAX,
 };
 enum ncclDataType_t {
     ncclInt8 = 0,
-    ncclChar = 0,
     ncclUint8 = 1,
     ncclInt32 = 2,
     ncclInt = 2,
@@ -54,11 +43,9 @@ enum ncclDataType_t {
     ncclInt64 = 4,
     ncclUint64 = 5,
     ncclFloat16 = 6,
-    ncclHalf = 6,
     ncclFloat32 = 7,
     ncclFloat = 7,
     ncclFloat64 = 8,
-    ncclDouble = 8,
     ncclBfloat16 = 9,
     ncclFloat8e4m3 = 10,
     ncclFloat8e5m2 = 11,
@@ -92,8 +79,6 @@ ncclResult_t ncclCommWindowDeregister(ncclComm_t comm, ncclWindow_t win);
 ncclResult_t ncclAllGather(const void* sendbuff, void* recvbuff, size_t sendcount, ncclDataType_t datatype,
                            ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclAllReduce(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, ncclRedOp_t op,
-                           ncclComm_t comm, cudaStream_t stream);
-ncclResult_t ncclBroadcast(const void* sendbuff, void* recvbuff, size_t count, ncclDataType_t datatype, int root,
                            ncclComm_t comm, cudaStream_t stream);
 ncclResult_t ncclSend(const void* sendbuff, size_t count, ncclDataType_t datatype, int peer, ncclComm_t comm,
                       cudaStream_t stream);

@@ -10,11 +10,9 @@ struct ncclTeam {
 using ncclTeam_t = ncclTeam;
 
 extern "C" {
-ncclTeam_t ncclTeamWorld(ncclComm_t comm);
 /// The ranks whose memory a kernel of this rank can reach.
 ncclTeam_t ncclTeamLsa(ncclComm_t comm);
 }
 
 // In kernels only.
-void* ncclGetLocalPointer(ncclWindow_t w, size_t offset);
 void* ncclGetLsaPointer(ncclWindow_t w, size_t offset, int peer);

@@ -13,7 +13,6 @@
 #include "stream_compaction/cpu/utf8.h"
 #include "stream_compaction/pinned_array.h"
 #include "stream_compaction/shared_mem.cuh"
-#include "stream_compaction/single_pass/scan.cuh"
 #include "stream_compaction/utf8.cuh"
 #include "stream_compaction/utf8.h"
 #include "stream_compaction/utf8/scalar.h"
@@ -119,16 +118,17 @@ constexpr std::size_t tileOfFew = DecodeShape<TextGridChain>::bytes;
 constexpr std::size_t tileOfMany = DecodeShape<TextLookBackChain>::bytes;
 constexpr std::size_t fewBytes = std::begin(cards)->mostTogether * tileOfFew;
 
+/// All sizes of one small tile, a sample of those of a few, and larger ones.
+[[nodiscard]] std::vector<std::size_t> sizesOfEveryPath() {
+    std::vector<std::size_t> sizes = smallSizes();
+    std::erase_if(sizes, [](std::size_t n) { return n >= 200 && n % 97 != 0 && n <= 4080; });
+    std::ranges::copy_if(largeSizes(), std::back_inserter(sizes), [](std::size_t n) { return n < 10'000'000; });
+    return sizes;
+}
+
 TEST_F(Utf8Test, EverySizeAndAlignment) {
-    for (const std::size_t n : smallSizes()) {
-        if (n < 200 || n % 97 == 0 || n > 4080) {
-            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(randomText(n, n, n % 3 * 5), n % 19));
-        }
-    }
-    for (const std::size_t n : largeSizes()) {
-        if (n < 10'000'000) {
-            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(randomText(n, n, n % 3 * 5), n % 19));
-        }
+    for (const std::size_t n : sizesOfEveryPath()) {
+        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(randomText(n, n, n % 3 * 5), n % 19));
     }
 }
 
@@ -159,13 +159,6 @@ TEST_P(Utf8BorderTest, SequencesAtEveryPosition) {
                 }
             }
         }
-    }
-}
-
-TEST_F(Utf8Test, TruncatedAtEveryOffset) {
-    const Bytes text = randomText(300, 7);
-    for (std::size_t n = 0; n <= text.size(); n += quick() ? 7 : 1) {
-        ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(Bytes(text.begin(), text.begin() + n)));
     }
 }
 
@@ -360,21 +353,6 @@ TEST_F(Utf8Test, OtherUnitsAcrossTheBordersOfManyTiles) {
     }
 }
 
-// Enough tiles for the look-back. The first sequence of a tile begins at each of four positions.
-TEST_F(Utf8Test, ManyTilesOfSequencesOfOneLength) {
-    if (quick()) {
-        GTEST_SKIP() << "megabytes";
-    }
-    for (const char32_t first : firstOfOneLength) {
-        const Bytes plain = textOfOneLength(first, fewBytes + 20 * tileOfMany, 23);
-        for (std::size_t others = 0; others < 4; ++others) {
-            Bytes text(others, 'a');
-            text.insert(text.end(), plain.begin(), plain.end());
-            ASSERT_NO_FATAL_FAILURE(expectAllAsOnTheCpu(text, 13));
-        }
-    }
-}
-
 // The last tile, all tiles but the first, or the only tile have no run to convert.
 TEST_F(Utf8Test, TilesThatEmitNothing) {
     for (const std::size_t border : {tileOfFew, fewBytes + 2 * tileOfMany - fewBytes % tileOfMany}) {
@@ -427,13 +405,7 @@ template <typename T>
 }
 
 TEST_F(Utf8Test, EncodesEverySizeAndAlignment) {
-    std::vector<std::size_t> sizes = smallSizes();
-    const std::vector<std::size_t> large = largeSizes();
-    sizes.insert(sizes.end(), large.begin(), large.end());
-    for (const std::size_t n : sizes) {
-        if ((n > 200 && n < 4000 && n % 97 != 0) || n > 10'000'000) {
-            continue;
-        }
+    for (const std::size_t n : sizesOfEveryPath()) {
         const auto badInAHundred = static_cast<std::uint32_t>(n % 3 * 5);
         std::vector<char32_t> text(n);
         std::vector<char16_t> text16(n);
@@ -554,19 +526,6 @@ TEST_F(Utf8Test, HalfAPairAtTheBorderOfParts) {
     }
 }
 
-// Enough tiles for the look-back.
-TEST_F(Utf8Test, ManyTilesOfElementsOfOneLength) {
-    if (quick()) {
-        GTEST_SKIP() << "megabytes";
-    }
-    for (const char32_t first : {U'\0', U'\u0400', U'\u4E00', U'\U0001F300'}) {
-        const std::size_t n = EncodeShape<char16_t>::bytes / sizeof(char16_t) * 150;
-        const Bytes text = textOfOneLength(first, n * encodeCodePoint(first).length, 24);
-        ASSERT_NO_FATAL_FAILURE(expectEncoded(decodedByCpu<char32_t>(text, Errors::Replace).elements, 13));
-        ASSERT_NO_FATAL_FAILURE(expectEncoded(decodedByCpu<char16_t>(text, Errors::Replace).elements, 13));
-    }
-}
-
 TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
     std::vector<char32_t> all;
     for (char32_t codePoint = 0; codePoint <= lastCodePoint; ++codePoint) {
@@ -589,8 +548,6 @@ TEST_F(Utf8Test, RoundTripOfEveryCodePoint) {
     }
 }
 
-// Characters of Latin-1, of which some take two bytes, with others and with errors among them, in few and in many
-// tiles.
 TEST_F(Utf8Test, ErrorsKnownWhenCompiling) {
     const Bytes text = randomText(100'000, 7, 5);
     const std::vector<char16_t> text16{u'a', 0xD800, u'b', 0xDC00};
@@ -603,6 +560,8 @@ TEST_F(Utf8Test, ErrorsKnownWhenCompiling) {
     ASSERT_NO_FATAL_FAILURE(expectAs(Always<Errors::Strict>{}));
 }
 
+// Characters of Latin-1, of which some take two bytes, with others and with errors among them, in few and in many
+// tiles.
 TEST_F(Utf8Test, TextOfLatin1) {
     for (const std::size_t n : {std::size_t{100'000}, fewBytes + 3 * tileOfMany}) {
         if (quick() && n > fewBytes) {
@@ -629,11 +588,9 @@ TEST_F(Utf8Test, BigEndianText) {
             expectDecoded<BigEndian<char32_t>, BigEndian<char16_t>>(text, errors, misalignment);
         }
     };
-    for (const std::size_t n : smallSizes()) {
-        if (n < 200 || n % 97 == 0 || n > 4080) {
-            ASSERT_NO_FATAL_FAILURE(expectBoth(randomText(n, n, n % 3 * 5), n % 19));
-            ASSERT_NO_FATAL_FAILURE(expectBoth(Bytes(n, 'a'), n % 19));
-        }
+    for (const std::size_t n : sizesOfEveryPath()) {
+        ASSERT_NO_FATAL_FAILURE(expectBoth(randomText(n, n, n % 3 * 5), n % 19));
+        ASSERT_NO_FATAL_FAILURE(expectBoth(Bytes(n, 'a'), n % 19));
     }
     for (const char32_t first : firstOfOneLength) {
         for (const std::size_t n : {2 * tileOfFew + 2000, fewBytes + 3 * tileOfMany}) {
@@ -650,94 +607,22 @@ TEST_F(Utf8Test, BigEndianText) {
     }
 }
 
-/// Four bytes, and a line feed, which ends any open unit.
-constexpr int recordBytes = 5;
-
-__global__ void kernWriteRecords(std::uint32_t first, std::size_t n, std::uint8_t* text) {
-    const std::size_t i = Common::globalThreadIndex();
-    if (i < n) {
-        const std::uint32_t bytes = first + static_cast<std::uint32_t>(i);
-        for (int k = 0; k < 4; ++k) {
-            text[i * recordBytes + k] = static_cast<std::uint8_t>(bytes >> 8 * (3 - k));
-        }
-        text[i * recordBytes + 4] = '\n';
-    }
-}
-
-/// Calls `visit` for the units of a record, one by one.
-template <bool skips, typename Visit>
-__device__ void forEachOfRecord(std::uint32_t bytes, Visit visit) {
-    std::uint64_t rest = selectBytes(bytes, 0, 0x0123) | std::uint64_t{'\n'} << 32;
-    for (int left = recordBytes; left > 0;) {
-        const auto window = static_cast<std::uint32_t>(rest);
-        const Unit unit = unitAt(window);
-        if (unit.isWellFormed || !skips) {
-            visit(unit.isWellFormed ? codePointOf(window) : replacementCharacter);
-        }
-        rest >>= 8 * unit.length;
-        left -= unit.length;
-    }
-}
-
-template <bool skips>
-__global__ void kernCountOfRecords(std::uint32_t first, std::size_t n, std::uint32_t* counts) {
-    const std::size_t i = Common::globalThreadIndex();
-    if (i < n) {
-        std::uint32_t count = 0;
-        forEachOfRecord<skips>(first + static_cast<std::uint32_t>(i), [&](char32_t) { ++count; });
-        counts[i] = count;
-    }
-}
-
-template <bool skips>
-__global__ void kernCompareRecords(std::uint32_t first, std::size_t n, const std::uint32_t* offsets,
-                                   const char32_t* decoded, unsigned long long* wrong) {
-    const std::size_t i = Common::globalThreadIndex();
-    if (i < n) {
-        std::uint32_t at = offsets[i];
-        forEachOfRecord<skips>(first + static_cast<std::uint32_t>(i), [&](char32_t expected) {
-            if (decoded[at++] != expected) {
-                atomicAdd(wrong, 1ULL);
+// Sequences of four bytes at the limits of what the rules distinguish. A line feed ends any open unit.
+TEST_F(Utf8Test, SequencesAtEveryLimit) {
+    const Bytes limits = quick() ? Bytes{0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC1, 0xE0, 0xED, 0xF0, 0xF4, 0xF5}
+                                 : Bytes{0x00, 0x7F, 0x80, 0x8F, 0x90, 0x9F, 0xA0, 0xBF, 0xC0, 0xC1, 0xC2, 0xDF, 0xE0,
+                                         0xE1, 0xEC, 0xED, 0xEE, 0xEF, 0xF0, 0xF1, 0xF3, 0xF4, 0xF5, 0xF8, 0xFF};
+    Bytes text;
+    for (const std::uint8_t a : limits) {
+        for (const std::uint8_t b : limits) {
+            for (const std::uint8_t c : limits) {
+                for (const std::uint8_t d : limits) {
+                    text.insert(text.end(), {a, b, c, d, '\n'});
+                }
             }
-        });
+        }
     }
-}
-
-template <bool skips>
-void expectEverySequenceOfFourBytes() {
-    constexpr std::size_t records = std::size_t{1} << 24;
-    const Decode decode{skips ? Errors::Skip : Errors::Replace};
-    const SinglePass::Scan scan;
-    DeviceBuffer<std::uint8_t> text(records * recordBytes);
-    DeviceBuffer<char32_t> out(text.size());
-    DeviceBuffer<Result> result(1);
-    DeviceBuffer<std::uint32_t> counts(records);
-    const unsigned long long none = 0;
-    DeviceBuffer<unsigned long long> wrong{std::span(&none, 1)};
-    DeviceBuffer<std::byte> scratch(
-        std::max(decode.scratchBytes(text.data(), out.data(), result.data(), text.size()),
-                 scan.scratchBytes(noArray<std::uint32_t>, noArray<std::uint32_t>, records)));
-    const unsigned blocks = Common::blocksFor(records, 256);
-    for (std::uint64_t first = 0; first < std::uint64_t{1} << 32; first += records) {
-        const auto from = static_cast<std::uint32_t>(first);
-        kernWriteRecords<<<blocks, 256>>>(from, records, text.data());
-        decode(std::as_const(text).data(), out.data(), result.data(), text.size(), scratch.bytes(), nullptr);
-        kernCountOfRecords<skips><<<blocks, 256>>>(from, records, counts.data());
-        scan(std::as_const(counts).data(), counts.data(), records, scratch.bytes(), nullptr);
-        kernCompareRecords<skips><<<blocks, 256>>>(from, records, counts.data(), out.data(), wrong.data());
-        Common::checkLaunch("kernCompareRecords");
-    }
-    unsigned long long found = 0;
-    wrong.copyTo({&found, 1});
-    EXPECT_EQ(found, 0U);
-}
-
-TEST_F(Utf8Test, EverySequenceOfFourBytes) {
-    if (quick()) {
-        GTEST_SKIP() << "takes seconds";
-    }
-    expectEverySequenceOfFourBytes<false>();
-    expectEverySequenceOfFourBytes<true>();
+    expectAllAsOnTheCpu(text);
 }
 
 /// Converts from a graph that runs three times.

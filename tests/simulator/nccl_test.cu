@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <numeric>
 #include <set>
 #include <string>
 #include <thread>
@@ -21,8 +22,8 @@ namespace {
 
 #define EXPECT_NCCL(call) EXPECT_EQ(call, ncclSuccess) << ncclGetLastError(nullptr)
 
-void configureDevices(int devices, const std::string& others = "") {
-    Simulator::configure("devices=" + std::to_string(devices) + (others.empty() ? "" : "," + others));
+void configureDevices(int devices, const std::string& others = "seed=0") {
+    Simulator::configure("devices=" + std::to_string(devices) + "," + others);
 }
 
 /// An array in the memory of a device.
@@ -69,11 +70,11 @@ enum class Threads { One, OneWithGroup, OnePerRank };
 /// A communicator of ranks in this process, each with a device and a stream.
 class Ranks {
   public:
-    explicit Ranks(int n) : comms(static_cast<std::size_t>(n)), streams(comms.size()) {
+    explicit Ranks(int n) : comms(n), streams(comms.size()) {
         EXPECT_NCCL(ncclCommInitAll(comms.data(), n, nullptr));
         for (int rank = 0; rank < n; ++rank) {
             cudaSetDevice(rank);
-            cudaStreamCreateWithFlags(&streams[static_cast<std::size_t>(rank)], cudaStreamNonBlocking);
+            cudaStreamCreateWithFlags(&streams[rank], cudaStreamNonBlocking);
         }
     }
     Ranks(const Ranks&) = delete;
@@ -123,12 +124,18 @@ class Ranks {
     }
 
     [[nodiscard]] int count() const { return static_cast<int>(comms.size()); }
-    [[nodiscard]] ncclComm_t comm(int rank) const { return comms[static_cast<std::size_t>(rank)]; }
-    [[nodiscard]] cudaStream_t stream(int rank) const { return streams[static_cast<std::size_t>(rank)]; }
+    [[nodiscard]] ncclComm_t comm(int rank) const { return comms[rank]; }
+    [[nodiscard]] cudaStream_t stream(int rank) const { return streams[rank]; }
 
     std::vector<ncclComm_t> comms;
     std::vector<cudaStream_t> streams;
 };
+
+/// Adds up arrays of eight elements in place, by one rank's call.
+ncclResult_t reduce(const Ranks& all, const std::vector<Array<int>>& data, int rank, std::size_t n = 8) {
+    int* const array = data[rank].data();
+    return ncclAllReduce(array, array, n, ncclInt, ncclSum, all.comm(rank), all.stream(rank));
+}
 
 class NcclTest : public testing::Test {
   protected:
@@ -212,7 +219,7 @@ TEST_F(DevicesTest, WaitForThemselvesOnly) {
     const auto words = arrays<unsigned>(2, 32);
     for (int device = 0; device < 2; ++device) {
         cudaSetDevice(device);
-        kernAdd<<<1, 32>>>(words[static_cast<std::size_t>(device)].data(), 7);
+        kernAdd<<<1, 32>>>(words[device].data(), 7);
     }
     cudaDeviceSynchronize();
     EXPECT_EQ(*words[0].data(), 0U);
@@ -238,16 +245,7 @@ TEST_F(DevicesTest, OrderTheLegacyStreamWithBlockingStreams) {
     cudaStreamDestroy(blocking);
 }
 
-// Collectives.
-
-[[nodiscard]] unsigned valueOf(int rank, std::size_t i) { return static_cast<unsigned>(rank * 1000 + i * i % 777); }
-[[nodiscard]] std::vector<unsigned> valuesOf(int rank, std::size_t n) {
-    std::vector<unsigned> values(n);
-    for (std::size_t i = 0; i < n; ++i) {
-        values[i] = valueOf(rank, i);
-    }
-    return values;
-}
+// Collectives. The tests of the library's distributed operations find calls that give wrong results.
 
 class CollectiveTest : public NcclTest, public testing::WithParamInterface<std::tuple<int, Threads, int>> {
   protected:
@@ -257,103 +255,36 @@ class CollectiveTest : public NcclTest, public testing::WithParamInterface<std::
     }
     [[nodiscard]] static int ranks() { return std::get<0>(GetParam()); }
     [[nodiscard]] static Threads threads() { return std::get<1>(GetParam()); }
-    /// Each rank's values, in its memory.
-    [[nodiscard]] static std::vector<Array<unsigned>> inputs(std::size_t n) {
-        std::vector<Array<unsigned>> all;
-        for (int rank = 0; rank < ranks(); ++rank) {
-            all.emplace_back(rank, valuesOf(rank, n));
-        }
-        return all;
-    }
 };
-
-TEST_P(CollectiveTest, AllGather) {
-    constexpr std::size_t n = 123;
-    const Ranks all(ranks());
-    const auto in = inputs(n);
-    const auto out = arrays<unsigned>(ranks(), n * in.size());
-    std::vector<unsigned> expected;
-    for (int rank = 0; rank < ranks(); ++rank) {
-        const auto values = valuesOf(rank, n);
-        expected.insert(expected.end(), values.begin(), values.end());
-    }
-    all.perform(threads(), [&](int rank) {
-        const auto at = static_cast<std::size_t>(rank);
-        EXPECT_NCCL(ncclAllGather(in[at].data(), out[at].data(), n, ncclUint32, all.comm(rank), all.stream(rank)));
-    });
-    for (const auto& array : out) {
-        EXPECT_EQ(array.values(), expected);
-    }
-    // In place.
-    for (std::size_t rank = 0; rank < out.size(); ++rank) {
-        cudaMemset(out[rank].data(), 0, rank * n * sizeof(unsigned));
-        cudaDeviceSynchronize();
-    }
-    all.perform(threads(), [&](int rank) {
-        unsigned* const array = out[static_cast<std::size_t>(rank)].data();
-        EXPECT_NCCL(ncclAllGather(array + static_cast<std::size_t>(rank) * n, array, n, ncclUint32, all.comm(rank),
-                                  all.stream(rank)));
-    });
-    for (const auto& array : out) {
-        EXPECT_EQ(array.values(), expected);
-    }
-}
-
-TEST_P(CollectiveTest, Broadcast) {
-    constexpr std::size_t n = 77;
-    const Ranks all(ranks());
-    const int root = ranks() - 1;
-    const auto in = inputs(n);
-    const auto out = arrays<unsigned>(ranks(), n);
-    all.perform(threads(), [&](int rank) {
-        const auto at = static_cast<std::size_t>(rank);
-        EXPECT_NCCL(ncclBroadcast(rank == root ? in[at].data() : nullptr, out[at].data(), n, ncclUint32, root,
-                                  all.comm(rank), all.stream(rank)));
-    });
-    for (const auto& array : out) {
-        EXPECT_EQ(array.values(), valuesOf(root, n));
-    }
-}
 
 template <typename T>
 void testAllReduce(const Ranks& all, Threads threads, ncclDataType_t type) {
     constexpr std::size_t n = 40;
-    const auto valueAt = [](int rank, std::size_t i) {
-        return static_cast<T>((rank * 31 + static_cast<int>(i) * 7) % 100);
-    };
-    for (const ncclRedOp_t operation : {ncclSum, ncclMin, ncclMax}) {
-        std::vector<Array<T>> data;
-        std::vector<T> expected(n);
-        for (int rank = 0; rank < all.count(); ++rank) {
-            std::vector<T> values(n);
-            for (std::size_t i = 0; i < n; ++i) {
-                const T x = values[i] = valueAt(rank, i);
-                expected[i] = rank == 0              ? x
-                              : operation == ncclSum ? static_cast<T>(expected[i] + x)
-                              : operation == ncclMin ? std::min(expected[i], x)
-                                                     : std::max(expected[i], x);
-            }
-            data.emplace_back(rank, values);
+    std::vector<Array<T>> data;
+    std::vector<T> expected(n);
+    for (int rank = 0; rank < all.count(); ++rank) {
+        std::vector<T> values(n);
+        for (std::size_t i = 0; i < n; ++i) {
+            values[i] = static_cast<T>((rank * 31 + static_cast<int>(i) * 7) % 100);
+            expected[i] += values[i];
         }
-        const auto out = arrays<T>(all.count(), n);
-        for (const bool isInPlace : {false, true}) {
-            all.perform(threads, [&](int rank) {
-                const auto at = static_cast<std::size_t>(rank);
-                EXPECT_NCCL(ncclAllReduce(data[at].data(), isInPlace ? data[at].data() : out[at].data(), n, type,
-                                          operation, all.comm(rank), all.stream(rank)));
-            });
-        }
-        for (std::size_t rank = 0; rank < data.size(); ++rank) {
-            EXPECT_EQ(out[rank].values(), expected) << "type " << type << ", operation " << operation;
-            EXPECT_EQ(data[rank].values(), expected) << "in place, type " << type << ", operation " << operation;
-        }
+        data.emplace_back(rank, values);
+    }
+    const auto out = arrays<T>(all.count(), n);
+    for (const bool isInPlace : {false, true}) {
+        all.perform(threads, [&](int rank) {
+            EXPECT_NCCL(ncclAllReduce(data[rank].data(), (isInPlace ? data : out)[rank].data(), n, type, ncclSum,
+                                      all.comm(rank), all.stream(rank)));
+        });
+    }
+    for (std::size_t rank = 0; rank < data.size(); ++rank) {
+        EXPECT_EQ(out[rank].values(), expected) << "type " << type;
+        EXPECT_EQ(data[rank].values(), expected) << "in place, type " << type;
     }
 }
 
 TEST_P(CollectiveTest, AllReduce) {
     const Ranks all(ranks());
-    testAllReduce<std::int8_t>(all, threads(), ncclInt8);
-    testAllReduce<std::uint8_t>(all, threads(), ncclUint8);
     testAllReduce<std::int32_t>(all, threads(), ncclInt32);
     testAllReduce<std::uint32_t>(all, threads(), ncclUint32);
     testAllReduce<std::int64_t>(all, threads(), ncclInt64);
@@ -362,178 +293,41 @@ TEST_P(CollectiveTest, AllReduce) {
     testAllReduce<double>(all, threads(), ncclFloat64);
 }
 
-/// Elements that a rank sends to another one.
-[[nodiscard]] std::size_t countOf(int from, int to) { return static_cast<std::size_t>((from * 5 + to * 3) % 11) * 9; }
-
-TEST_P(CollectiveTest, RaggedSendsAndReceives) {
-    const Ranks all(ranks());
-    constexpr std::size_t most = 100;
-    const auto in = inputs(most);
-    const auto out = arrays<unsigned>(ranks(), most * in.size());
-    all.perform(threads(), [&](int rank) {
-        const auto at = static_cast<std::size_t>(rank);
-        EXPECT_NCCL(ncclGroupStart());
-        for (int peer = 0; peer < ranks(); ++peer) {
-            if (countOf(rank, peer) > 0) {
-                EXPECT_NCCL(
-                    ncclSend(in[at].data(), countOf(rank, peer), ncclUint32, peer, all.comm(rank), all.stream(rank)));
-            }
-            if (countOf(peer, rank) > 0) {
-                EXPECT_NCCL(ncclRecv(out[at].data() + static_cast<std::size_t>(peer) * most, countOf(peer, rank),
-                                     ncclUint32, peer, all.comm(rank), all.stream(rank)));
-            }
-        }
-        EXPECT_NCCL(ncclGroupEnd());
-    });
-    for (int rank = 0; rank < ranks(); ++rank) {
-        const auto values = out[static_cast<std::size_t>(rank)].values();
-        for (int peer = 0; peer < ranks(); ++peer) {
-            for (std::size_t i = 0; i < most; ++i) {
-                EXPECT_EQ(values[static_cast<std::size_t>(peer) * most + i],
-                          i < countOf(peer, rank) ? valueOf(peer, i) : 0)
-                    << "rank " << rank << " from " << peer << " at " << i;
-            }
-        }
-    }
-}
-
 TEST_P(CollectiveTest, ManyCallsInAGroup) {
+    constexpr std::size_t n = 77;
     const Ranks all(ranks());
-    const auto in = inputs(8);
-    const auto sum = arrays<unsigned>(ranks(), 8);
-    const auto first = arrays<unsigned>(ranks(), 8);
-    const auto next = arrays<unsigned>(ranks(), 8);
+    std::vector<std::vector<unsigned>> values(ranks(), std::vector<unsigned>(n));
+    std::vector<unsigned> sums(n);
+    std::vector<unsigned> everything;
+    std::vector<Array<unsigned>> in;
+    std::vector<Array<unsigned>> gathered;
+    for (int rank = 0; rank < ranks(); ++rank) {
+        std::iota(values[rank].begin(), values[rank].end(), 1000U * rank);
+        std::ranges::transform(sums, values[rank], sums.begin(), std::plus{});
+        everything.insert(everything.end(), values[rank].begin(), values[rank].end());
+        in.emplace_back(rank, values[rank]);
+        std::vector<unsigned> own(n * ranks());
+        std::ranges::copy(values[rank], own.begin() + n * rank);
+        gathered.emplace_back(rank, own);
+    }
+    const auto sum = arrays<unsigned>(ranks(), n);
+    const auto next = arrays<unsigned>(ranks(), n);
     all.perform(threads(), [&](int rank) {
-        const auto at = static_cast<std::size_t>(rank);
+        const unsigned* const from = in[rank].data();
         const ncclComm_t comm = all.comm(rank);
         const cudaStream_t stream = all.stream(rank);
         EXPECT_NCCL(ncclGroupStart());
-        EXPECT_NCCL(ncclRecv(next[at].data(), 8, ncclUint32, (rank + 1) % ranks(), comm, stream));
-        EXPECT_NCCL(ncclAllReduce(in[at].data(), sum[at].data(), 8, ncclUint32, ncclSum, comm, stream));
-        EXPECT_NCCL(ncclBroadcast(in[at].data(), first[at].data(), 8, ncclUint32, 0, comm, stream));
-        EXPECT_NCCL(ncclSend(in[at].data(), 8, ncclUint32, (rank + ranks() - 1) % ranks(), comm, stream));
+        EXPECT_NCCL(ncclRecv(next[rank].data(), n, ncclUint32, (rank + 1) % ranks(), comm, stream));
+        EXPECT_NCCL(ncclAllReduce(from, sum[rank].data(), n, ncclUint32, ncclSum, comm, stream));
+        EXPECT_NCCL(ncclAllGather(gathered[rank].data() + n * rank, gathered[rank].data(), n, ncclUint32, comm, stream))
+            << "in place";
+        EXPECT_NCCL(ncclSend(from, n, ncclUint32, (rank + ranks() - 1) % ranks(), comm, stream));
         EXPECT_NCCL(ncclGroupEnd());
     });
-    std::vector<unsigned> expected(8);
     for (int rank = 0; rank < ranks(); ++rank) {
-        std::ranges::transform(expected, valuesOf(rank, 8), expected.begin(), std::plus{});
-    }
-    for (int rank = 0; rank < ranks(); ++rank) {
-        const auto at = static_cast<std::size_t>(rank);
-        EXPECT_EQ(sum[at].values(), expected);
-        EXPECT_EQ(first[at].values(), valuesOf(0, 8));
-        EXPECT_EQ(next[at].values(), valuesOf((rank + 1) % ranks(), 8));
-    }
-}
-
-TEST_P(CollectiveTest, WorkBetweenCalls) {
-    // Each rank adds to what it has received, in many rounds, and only waits at the end.
-    const Ranks all(ranks());
-    if (threads() == Threads::OneWithGroup) {
-        GTEST_SKIP() << "a group is one piece of work in its stream";
-    }
-    const auto data = arrays<unsigned>(ranks(), 32);
-    constexpr int rounds = 20;
-    all.perform(threads(), [&](int rank) {
-        unsigned* const array = data[static_cast<std::size_t>(rank)].data();
-        for (int round = 0; round < rounds; ++round) {
-            kernAdd<<<1, 32, 0, all.stream(rank)>>>(array, static_cast<unsigned>(rank + round));
-            EXPECT_NCCL(ncclAllReduce(array, array, 32, ncclUint32, ncclMax, all.comm(rank), all.stream(rank)));
-        }
-    });
-    unsigned expected = 0;
-    for (int round = 0; round < rounds; ++round) {
-        expected += static_cast<unsigned>(ranks() - 1 + round);
-    }
-    for (const auto& array : data) {
-        EXPECT_EQ(array.values(), std::vector<unsigned>(32, expected));
-    }
-}
-
-TEST_P(CollectiveTest, CaptureAndReplay) {
-    const Ranks all(ranks());
-    const auto data = arrays<unsigned>(ranks(), 32);
-    constexpr int replays = 3;
-    std::vector<cudaGraphExec_t> graphs(data.size());
-    for (int rank = 0; rank < ranks(); ++rank) {
-        cudaSetDevice(rank);
-        unsigned* const array = data[static_cast<std::size_t>(rank)].data();
-        cudaStreamBeginCapture(all.stream(rank), cudaStreamCaptureModeThreadLocal);
-        kernAdd<<<1, 32, 0, all.stream(rank)>>>(array, 1);
-        EXPECT_NCCL(ncclAllReduce(array, array, 32, ncclUint32, ncclSum, all.comm(rank), all.stream(rank)));
-        cudaGraph_t graph = nullptr;
-        cudaStreamEndCapture(all.stream(rank), &graph);
-        cudaGraphInstantiate(&graphs[static_cast<std::size_t>(rank)], graph);
-        cudaGraphDestroy(graph);
-    }
-    all.synchronize();
-    EXPECT_EQ(data[0].values(), std::vector<unsigned>(32)) << "capture does nothing";
-    all.perform(threads(), [&](int rank) {
-        for (int replay = 0; replay < replays; ++replay) {
-            cudaGraphLaunch(graphs[static_cast<std::size_t>(rank)], all.stream(rank));
-        }
-    });
-    unsigned expected = 0;
-    for (int replay = 0; replay < replays; ++replay) {
-        expected = (expected + 1) * static_cast<unsigned>(ranks());
-    }
-    for (std::size_t rank = 0; rank < data.size(); ++rank) {
-        EXPECT_EQ(data[rank].values(), std::vector<unsigned>(32, expected));
-        cudaGraphExecDestroy(graphs[rank]);
-    }
-}
-
-// Windows.
-
-/// Stores the rank's number into its place in the memory of all ranks of the team.
-__global__ void kernStoreToPeers(ncclWindow_t window, std::size_t offset, int ranks, int rank, unsigned value) {
-    for (int peer = 0; peer < ranks; ++peer) {
-        auto* const theirs = static_cast<unsigned*>(ncclGetLsaPointer(window, offset, peer));
-        theirs[static_cast<unsigned>(rank) * blockDim.x + threadIdx.x] = value + threadIdx.x;
-    }
-}
-
-TEST_P(CollectiveTest, AKernelStoresToItsPeers) {
-    for (const char* const links : {"links=peer", "links=none"}) {
-        Simulator::configure(links);
-        const Ranks all(ranks());
-        const auto data = arrays<unsigned>(ranks(), 4 + 32 * static_cast<std::size_t>(ranks()));
-        const auto done = arrays<unsigned>(ranks(), 1);
-        std::vector<ncclWindow_t> windows(data.size());
-        all.perform(threads(), [&](int rank) {
-            const auto at = static_cast<std::size_t>(rank);
-            if (threads() == Threads::One) {
-                if (rank == 0) {
-                    EXPECT_NCCL(ncclGroupStart());
-                }
-            }
-            EXPECT_NCCL(ncclCommWindowRegister(all.comm(rank), data[at].data(), data[at].bytes(), &windows[at],
-                                               NCCL_WIN_COLL_SYMMETRIC));
-            if (threads() == Threads::One && rank + 1 == ranks()) {
-                EXPECT_NCCL(ncclGroupEnd());
-            }
-        });
-        const bool isLinked = std::string(links) == "links=peer";
-        all.perform(threads() == Threads::OneWithGroup ? Threads::One : threads(), [&](int rank) {
-            const auto at = static_cast<std::size_t>(rank);
-            const ncclTeam_t team = ncclTeamLsa(all.comm(rank));
-            EXPECT_EQ(team.nRanks, isLinked ? ranks() : 1);
-            EXPECT_EQ(team.rank, isLinked ? rank : 0);
-            EXPECT_EQ(team.stride, 1);
-            kernStoreToPeers<<<1, 32, 0, all.stream(rank)>>>(windows[at], 16, team.nRanks, rank, valueOf(rank, 0));
-            EXPECT_NCCL(ncclAllReduce(done[at].data(), done[at].data(), 1, ncclUint32, ncclSum, all.comm(rank),
-                                      all.stream(rank)));
-        });
-        for (int rank = 0; rank < ranks(); ++rank) {
-            const auto values = data[static_cast<std::size_t>(rank)].values();
-            for (int peer = 0; peer < ranks(); ++peer) {
-                for (unsigned i = 0; i < 32; ++i) {
-                    EXPECT_EQ(values[4 + static_cast<unsigned>(peer) * 32 + i],
-                              isLinked || peer == rank ? valueOf(peer, 0) + i : 0);
-                }
-            }
-            EXPECT_NCCL(ncclCommWindowDeregister(all.comm(rank), windows[static_cast<std::size_t>(rank)]));
-        }
+        EXPECT_EQ(sum[rank].values(), sums);
+        EXPECT_EQ(gathered[rank].values(), everything);
+        EXPECT_EQ(next[rank].values(), values[(rank + 1) % ranks()]);
     }
 }
 
@@ -546,9 +340,9 @@ TEST_P(CollectiveTest, AKernelStoresToItsPeers) {
            "Seed" + std::to_string(seed);
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, CollectiveTest,
-                         testing::Combine(testing::Values(1, 2, 3, 4, 8),
+                         testing::Combine(testing::Values(1, 3, 8),
                                           testing::Values(Threads::One, Threads::OneWithGroup, Threads::OnePerRank),
-                                          testing::Values(0, 1, 2)),
+                                          testing::Values(0, 1)),
                          nameOf);
 
 // Communicators.
@@ -577,19 +371,6 @@ TEST_F(CommunicatorTest, IsMadeOfRanksOnAnyDevices) {
     ncclComm_t comms[3];
     const int devices[] = {3, 0, 2};
     EXPECT_NCCL(ncclCommInitAll(comms, 3, devices));
-    for (int rank = 0; rank < 3; ++rank) {
-        expectRank(comms[rank], 3, rank, devices[rank]);
-        EXPECT_NCCL(ncclCommDestroy(comms[rank]));
-    }
-
-    ncclUniqueId id;
-    EXPECT_NCCL(ncclGetUniqueId(&id));
-    EXPECT_NCCL(ncclGroupStart());
-    for (int rank = 0; rank < 3; ++rank) {
-        cudaSetDevice(devices[rank]);
-        EXPECT_NCCL(ncclCommInitRank(&comms[rank], 3, id, rank));
-    }
-    EXPECT_NCCL(ncclGroupEnd());
     for (int rank = 0; rank < 3; ++rank) {
         expectRank(comms[rank], 3, rank, devices[rank]);
         EXPECT_NCCL(ncclCommDestroy(comms[rank]));
@@ -673,11 +454,10 @@ TEST_F(CommunicatorTest, ChecksArguments) {
     EXPECT_EQ(ncclAllGather(data, nullptr, 1, ncclInt, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclAllReduce(data, data, 1, ncclInt, operation(-1), comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclAllReduce(data, data, 1, ncclInt, ncclNumOps, comm, stream), ncclInvalidArgument);
-    EXPECT_EQ(ncclAllReduce(data, data, 1, ncclHalf, ncclSum, comm, stream), ncclInvalidArgument);
+    EXPECT_EQ(ncclAllReduce(data, data, 1, ncclFloat16, ncclSum, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclAllReduce(data, data, 1, ncclInt, ncclAvg, comm, stream), ncclInvalidArgument);
-    EXPECT_EQ(ncclBroadcast(data, data, 1, ncclInt, 2, comm, stream), ncclInvalidArgument);
-    EXPECT_STREQ(ncclGetLastError(comm), "Broadcast : invalid root 2 (root should be in the 0..2 range)");
     EXPECT_EQ(ncclSend(data, 1, ncclInt, -1, comm, stream), ncclInvalidArgument);
+    EXPECT_STREQ(ncclGetLastError(comm), "Send : invalid peer -1 of 2 ranks");
     EXPECT_EQ(ncclRecv(data, 1, ncclInt, 2, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclSend(nullptr, 1, ncclInt, 1, comm, stream), ncclInvalidArgument);
     EXPECT_EQ(ncclRecv(nullptr, 1, ncclInt, 1, comm, stream), ncclInvalidArgument);
@@ -697,6 +477,12 @@ TEST_F(CommunicatorTest, ChecksArguments) {
 
     EXPECT_NCCL(ncclAllGather(nullptr, nullptr, 0, ncclInt, comm, stream)) << "nothing to do";
     all.synchronize();
+}
+
+__global__ void kernStoreToPeers(ncclWindow_t window, std::size_t offset, int ranks) {
+    for (int peer = 0; peer < ranks; ++peer) {
+        static_cast<unsigned*>(ncclGetLsaPointer(window, offset, peer))[threadIdx.x] = 1;
+    }
 }
 
 TEST_F(CommunicatorTest, ChecksWindows) {
@@ -727,7 +513,7 @@ TEST_F(CommunicatorTest, ChecksWindows) {
     EXPECT_NCCL(registered(array.data() + 1024, 4096));
     EXPECT_DEATH(ncclGetLsaPointer(window, 0, 0), "only kernels may call it");
     const auto store = [&](std::size_t offset) {
-        kernStoreToPeers<<<1, 32, 0, all.stream(0)>>>(window, offset, 2, 0, 1);
+        kernStoreToPeers<<<1, 32, 0, all.stream(0)>>>(window, offset, 2);
         all.synchronize();
     };
     EXPECT_DEATH(store(4096), "no offset 4096 of rank 1 in a window of 1 ranks and 4096 bytes");
@@ -769,16 +555,12 @@ TEST_F(CommunicatorTest, FailsWhenATestAsksForIt) {
     configureDevices(2);
     const Ranks all(2);
     const auto data = arrays<int>(2, 8);
-    const auto reduce = [&](int rank) {
-        int* const array = data[static_cast<std::size_t>(rank)].data();
-        return ncclAllReduce(array, array, 8, ncclInt, ncclSum, all.comm(rank), all.stream(rank));
-    };
     Simulator::failNextCollective();
-    EXPECT_EQ(reduce(0), ncclSystemError);
-    EXPECT_NCCL(reduce(0));
+    EXPECT_EQ(reduce(all, data, 0), ncclSystemError);
+    EXPECT_NCCL(reduce(all, data, 0));
     Simulator::failNextCollective(1);
-    EXPECT_NCCL(reduce(1));
-    EXPECT_EQ(reduce(1), ncclSystemError);
+    EXPECT_NCCL(reduce(all, data, 1));
+    EXPECT_EQ(reduce(all, data, 1), ncclSystemError);
     all.synchronize();
 }
 
@@ -795,7 +577,7 @@ TEST_F(MeetingTest, OnlyTheRanksOfASendTakePart) {
     cudaMemset(data[2].data(), 1, 32);
     cudaDeviceSynchronize();
     all.perform(Threads::One, [&](int rank) {
-        int* const array = data[static_cast<std::size_t>(rank)].data();
+        int* const array = data[rank].data();
         if (rank == 2) {
             EXPECT_NCCL(ncclSend(array, 4, ncclInt, 1, all.comm(2), all.stream(2)));
             EXPECT_NCCL(ncclSend(array, 2, ncclInt, 1, all.comm(2), all.stream(2)));
@@ -813,12 +595,12 @@ TEST_F(MeetingTest, TheLegacyStreamIsThatOfTheCommunicatorsDevice) {
     const auto data = arrays<unsigned>(3, 32);
     for (int rank = 0; rank < 3; ++rank) {
         cudaSetDevice(rank);
-        kernAdd<<<1, 32>>>(data[static_cast<std::size_t>(rank)].data(), 1U + static_cast<unsigned>(rank));
+        kernAdd<<<1, 32>>>(data[rank].data(), 1U + static_cast<unsigned>(rank));
     }
     cudaSetDevice(1);
     EXPECT_NCCL(ncclGroupStart());
     for (int rank = 0; rank < 3; ++rank) {
-        unsigned* const array = data[static_cast<std::size_t>(rank)].data();
+        unsigned* const array = data[rank].data();
         EXPECT_NCCL(ncclAllReduce(array, array, 32, ncclUint32, ncclSum, all.comm(rank), nullptr));
     }
     EXPECT_NCCL(ncclGroupEnd());
@@ -828,23 +610,19 @@ TEST_F(MeetingTest, TheLegacyStreamIsThatOfTheCommunicatorsDevice) {
 
 TEST_F(MeetingTest, AnEventDoesNotWaitForLaterCalls) {
     const Ranks all(3);
-    const auto data = arrays<unsigned>(3, 32);
-    const auto reduce = [&](int rank) {
-        unsigned* const array = data[static_cast<std::size_t>(rank)].data();
-        EXPECT_NCCL(ncclAllReduce(array, array, 32, ncclUint32, ncclSum, all.comm(rank), all.stream(rank)));
-    };
+    const auto data = arrays<int>(3, 32);
     cudaSetDevice(0);
     cudaEvent_t event = nullptr;
     cudaEventCreate(&event);
-    kernAdd<<<1, 32, 0, all.stream(0)>>>(data[0].data(), 5);
+    cudaMemsetAsync(data[0].data(), 1, 4, all.stream(0));
     cudaEventRecord(event, all.stream(0));
-    reduce(0);
+    EXPECT_NCCL(reduce(all, data, 0));
     cudaEventSynchronize(event);
-    EXPECT_EQ(*data[0].data(), 5U);
-    reduce(1);
-    reduce(2);
+    EXPECT_EQ(*data[0].data(), 0x01010101);
+    EXPECT_NCCL(reduce(all, data, 1));
+    EXPECT_NCCL(reduce(all, data, 2));
     all.synchronize();
-    EXPECT_EQ(*data[1].data(), 5U);
+    EXPECT_EQ(*data[1].data(), 0x01010101);
     cudaEventDestroy(event);
 }
 
@@ -867,10 +645,8 @@ TEST_F(MeetingTest, ACallThatNobodyMakesIsNamed) {
     const auto data = arrays<int>(3, 8);
     EXPECT_DEATH(
         {
-            for (const int rank : {0, 2}) {
-                int* const array = data[static_cast<std::size_t>(rank)].data();
-                ncclAllReduce(array, array, 8, ncclInt, ncclSum, all.comm(rank), all.stream(rank));
-            }
+            reduce(all, data, 0);
+            reduce(all, data, 2);
             cudaStreamSynchronize(all.stream(2));
         },
         "a stream of device 2 waits for ever(.|\n)*AllReduce of 8 elements of type ncclInt32 by operation 0, "
@@ -888,7 +664,7 @@ TEST_F(MeetingTest, CommunicatorsInDifferentOrdersWaitForEver) {
     const Ranks other(2);
     const auto data = arrays<int>(2, 8);
     const auto reduce = [&](const Ranks& all, int rank) {
-        int* const array = data[static_cast<std::size_t>(rank)].data();
+        int* const array = data[rank].data();
         ncclAllReduce(array, array, 8, ncclInt, ncclSum, all.comm(rank), one.stream(rank));
     };
     EXPECT_DEATH(
@@ -905,12 +681,7 @@ TEST_F(MeetingTest, CommunicatorsInDifferentOrdersWaitForEver) {
 TEST_F(MeetingTest, CallsThatDifferAreNamed) {
     const Ranks all(3);
     const auto data = arrays<int>(3, 8);
-    EXPECT_DEATH(all.perform(Threads::One,
-                             [&](int rank) {
-                                 int* const array = data[static_cast<std::size_t>(rank)].data();
-                                 ncclAllReduce(array, array, rank == 2 ? 3 : 5, ncclInt, ncclSum, all.comm(rank),
-                                               all.stream(rank));
-                             }),
+    EXPECT_DEATH(all.perform(Threads::One, [&](int rank) { reduce(all, data, rank, rank == 2 ? 3 : 5); }),
                  "ranks differ: rank 0 calls AllReduce of 5 elements(.|\n)*, rank 2 calls AllReduce of 3 elements");
     EXPECT_DEATH(
         {
@@ -921,7 +692,7 @@ TEST_F(MeetingTest, CallsThatDifferAreNamed) {
         "rank 0 calls Send of 3 elements of type ncclInt32, rank 1 calls Recv of 4 elements");
     EXPECT_DEATH(all.perform(Threads::One,
                              [&](int rank) {
-                                 int* const array = data[static_cast<std::size_t>(rank)].data();
+                                 int* const array = data[rank].data();
                                  ncclAllReduce(array, array + 1, 2, ncclInt, ncclSum, all.comm(rank), all.stream(rank));
                              }),
                  "the buffers of rank 0 overlap in AllReduce of 2 elements");
@@ -930,14 +701,10 @@ TEST_F(MeetingTest, CallsThatDifferAreNamed) {
 TEST_F(MeetingTest, AnAbortedCommunicatorIsNotWaitedFor) {
     Ranks all(3);
     const auto data = arrays<int>(3, 8);
-    const auto reduce = [&](int rank) {
-        int* const array = data[static_cast<std::size_t>(rank)].data();
-        return ncclAllReduce(array, array, 8, ncclInt, ncclSum, all.comm(rank), all.stream(rank));
-    };
     std::thread waiting([&] {
-        EXPECT_NCCL(reduce(0));
+        EXPECT_NCCL(reduce(all, data, 0));
         EXPECT_EQ(cudaStreamSynchronize(all.stream(0)), cudaSuccess);
-        EXPECT_EQ(reduce(0), ncclRemoteError);
+        EXPECT_EQ(reduce(all, data, 0), ncclRemoteError);
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
     EXPECT_NCCL(ncclCommAbort(std::exchange(all.comms[1], nullptr)));
@@ -945,7 +712,7 @@ TEST_F(MeetingTest, AnAbortedCommunicatorIsNotWaitedFor) {
     ncclResult_t error = ncclSuccess;
     EXPECT_NCCL(ncclCommGetAsyncError(all.comm(2), &error));
     EXPECT_EQ(error, ncclRemoteError);
-    EXPECT_EQ(reduce(2), ncclRemoteError);
+    EXPECT_EQ(reduce(all, data, 2), ncclRemoteError);
     EXPECT_NCCL(ncclCommAbort(std::exchange(all.comms[2], nullptr)));
 }
 
@@ -996,7 +763,7 @@ TEST_F(OrderTest, ASumIsInAnyOrderAndTheSameOnAllRanks) {
                                        data.emplace_back(static_cast<int>(data.size()), std::vector<float>{value});
                                    }
                                    all.perform(Threads::One, [&](int rank) {
-                                       float* const sum = data[static_cast<std::size_t>(rank)].data();
+                                       float* const sum = data[rank].data();
                                        ncclAllReduce(sum, sum, 1, ncclFloat, ncclSum, all.comm(rank), all.stream(rank));
                                    });
                                    EXPECT_EQ(data[1].values(), data[0].values());

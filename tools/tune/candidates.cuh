@@ -57,14 +57,6 @@ void fill(DeviceBuffer<T>& buffer, ValueAt valueAt) {
     thrust::tabulate(begin, begin + buffer.size(), valueAt);
 }
 
-/// A buffer with valueAt(0), valueAt(1), ...
-template <typename T, typename ValueAt>
-[[nodiscard]] DeviceBuffer<T> filled(std::size_t n, ValueAt valueAt) {
-    DeviceBuffer<T> buffer(n);
-    fill(buffer, valueAt);
-    return buffer;
-}
-
 template <typename T>
 [[nodiscard]] bool areEqual(const DeviceBuffer<T>& a, const DeviceBuffer<T>& b, std::size_t n) {
     const auto begin = thrust::device_pointer_cast(a.data());

@@ -15,8 +15,7 @@ namespace Bench::Tune {
 namespace {
 
 constexpr std::pair<std::string_view, void (*)(Tuner&)> sweeps[] = {
-    {"scan", tuneScans},      {"compact", tuneCompactions}, {"sort", tuneSorts},
-    {"row-sum", tuneRowSums}, {"counts", tuneCounts},       {"exchange", tuneExchanges}};
+    {"scan", tuneScans}, {"compact", tuneCompactions}, {"sort", tuneSorts}, {"row-sum", tuneRowSums}};
 
 struct Options {
     std::string csv;
@@ -32,8 +31,7 @@ struct Options {
         names.emplace_back(name);
     }
     app.add_option("FILE", options.csv, "The CSV to write")->required();
-    app.add_option("OPERATION", options.operation,
-                   "One operation: scan, compact, sort, row-sum, counts or exchange [all]")
+    app.add_option("OPERATION", options.operation, "One operation: scan, compact, sort or row-sum [all]")
         ->check(CLI::IsMember(names));
     addFlag(app, "--check", options.check,
             "Exit with status 1 if a choice is slower than the fastest shape by more than 3 %");

@@ -50,10 +50,10 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> peers, std::s
     }
     // The fastest of many candidates owes something to luck, so a choice that looks slow is measured again.
     double excess = *chosenUs / fastest->us - 1;
-    if (contest.isChoice && excess > tolerance) {
+    if (excess > tolerance) {
         excess = ratio(contest, chosen, *fastest->candidate) - 1;
     }
-    const bool misses = contest.isChoice && excess > tolerance;
+    const bool misses = excess > tolerance;
     misses_ += misses ? 1 : 0;
     fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {}  {}; chosen: {:+.1f} %{}\n", contest.operation,
                contest.type, contest.n, fastest->us, 100 * copyUs / fastest->us,

@@ -34,7 +34,6 @@ struct Contest {
     std::function<void()> poison;     ///< overwrites the result of the last candidate
     std::function<bool()> isCorrect;  ///< checks the result of this one
     std::function<void()> chosen;     ///< launches what the library chooses
-    bool isChoice = true;             ///< whether `chosen` should be as fast as the fastest candidate
 };
 
 class Tuner {
@@ -78,12 +77,5 @@ void tuneSorts(Tuner& tuner);
 /// The operation's name contains the shape. Candidate::rows is the number of parts per row, Candidate::order the kind
 /// of loads.
 void tuneRowSums(Tuner& tuner);
-/// Numbers of elements in device memory, as the library's choice. The call with the number from the host is the peer
-/// and a candidate, so that a choice much slower than that is a miss. Candidate::order is the capacity.
-void tuneCounts(Tuner& tuner);
-/// Arrays that all GPUs exchange at the same time, as the distributed layer does it: each sends all of its own to the
-/// next. `bytes` are what one GPU sends. Copies are the peer. Only the first GPU is cold. Prints why if it measures
-/// nothing.
-void tuneExchanges(Tuner& tuner);
 
 }  // namespace Bench::Tune
