@@ -33,6 +33,17 @@ std::vector<std::vector<int>> inputs(int n) {
             std::vector<int>(n, std::numeric_limits<int>::max())};
 }
 
+/// The call, and the same in place.
+void expectOutput(Transform call, const std::vector<int>& in, const std::vector<int>& expected) {
+    const int n = static_cast<int>(in.size());
+    std::vector<int> out(n, -1);
+    call(n, out.data(), in.data());
+    ASSERT_EQ(out, expected) << "n = " << n;
+    std::vector<int> inPlace = in;
+    call(n, inPlace.data(), inPlace.data());
+    ASSERT_EQ(inPlace, expected) << "in place, n = " << n;
+}
+
 class CpuScan : public testing::TestWithParam<Transform> {};
 class CpuCompact : public testing::TestWithParam<Compact> {};
 class CpuSort : public testing::TestWithParam<Transform> {};
@@ -42,13 +53,7 @@ TEST_P(CpuScan, MatchesTheStandardLibrary) {
         for (const std::vector<int>& in : inputs(n)) {
             std::vector<unsigned> sums(n);
             std::exclusive_scan(in.begin(), in.end(), sums.begin(), 0u, std::plus<unsigned>{});
-            const std::vector<int> expected(sums.begin(), sums.end());
-            std::vector<int> out(n, -1);
-            GetParam()(n, out.data(), in.data());
-            ASSERT_EQ(out, expected) << "n = " << n;
-            std::vector<int> inPlace = in;
-            GetParam()(n, inPlace.data(), inPlace.data());
-            ASSERT_EQ(inPlace, expected) << "in place, n = " << n;
+            ASSERT_NO_FATAL_FAILURE(expectOutput(GetParam(), in, {sums.begin(), sums.end()}));
         }
     }
 }
@@ -70,12 +75,7 @@ TEST_P(CpuSort, MatchesTheStandardLibrary) {
         for (const std::vector<int>& in : inputs(n)) {
             std::vector<int> expected = in;
             std::ranges::stable_sort(expected);
-            std::vector<int> out(n, -1);
-            GetParam()(n, out.data(), in.data());
-            ASSERT_EQ(out, expected) << "n = " << n;
-            std::vector<int> inPlace = in;
-            GetParam()(n, inPlace.data(), inPlace.data());
-            ASSERT_EQ(inPlace, expected) << "in place, n = " << n;
+            ASSERT_NO_FATAL_FAILURE(expectOutput(GetParam(), in, expected));
         }
     }
 }

@@ -399,49 +399,53 @@ class SideBySide {
     std::uint32_t size_ = 0;
 };
 
-TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf32) {
+/// Calls visit(codePoint, other) for every code point, beside others of one to four bytes in turn.
+template <typename Visit>
+void forEveryCodePointAmongOthers(const Visit& visit) {
+    constexpr std::array others{U'a', U'\u00E9', U'\u4E16', U'\U0001F600'};
     for (const char32_t codePoint : everyCodePoint()) {
-        for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
-            // Before other code points, behind them, and beside itself.
-            const std::vector<std::uint32_t> expected{codePoint, other, other, codePoint, codePoint, codePoint};
-            const SideBySide text{codePoint, other, other, codePoint, codePoint, codePoint};
-            ASSERT_EQ(text.sums<char32_t>(1, 3), expected);
-        }
+        ASSERT_NO_FATAL_FAILURE(visit(codePoint, others.at(codePoint % others.size())));
     }
 }
 
+TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf32) {
+    forEveryCodePointAmongOthers([](char32_t codePoint, char32_t other) {
+        // Before other code points, behind them, and beside itself.
+        const std::vector<std::uint32_t> expected{codePoint, other, other, codePoint, codePoint, codePoint};
+        const SideBySide text{codePoint, other, other, codePoint, codePoint, codePoint};
+        ASSERT_EQ(text.sums<char32_t>(1, 3), expected);
+    });
+}
+
 TEST(Utf8TwoElements, EveryCodePointAmongOthersInUtf16) {
-    for (const char32_t codePoint : everyCodePoint()) {
-        for (const char32_t other : {U'a', U'\u00E9', U'\u4E16', U'\U0001F600'}) {
-            std::vector<std::uint32_t> expected;
-            std::vector<std::uint32_t> positions;
-            std::uint32_t position = 1;
-            for (const char32_t each : {codePoint, other, codePoint}) {
-                std::array<char16_t, 2> elements{};
-                std::array<std::uint8_t, 4> bytes{};
-                const std::size_t count = put(each, elements.data());
-                for (std::size_t i = 0; i < count; ++i) {
-                    expected.push_back(elements.at(i));
-                    positions.push_back(position + static_cast<std::uint32_t>(i));
-                }
-                position += static_cast<std::uint32_t>(put(each, bytes.data()));
+    forEveryCodePointAmongOthers([](char32_t codePoint, char32_t other) {
+        std::vector<std::uint32_t> expected;
+        std::vector<std::uint32_t> positions;
+        std::uint32_t position = 1;
+        for (const char32_t each : {codePoint, other, codePoint}) {
+            std::array<char16_t, 2> elements{};
+            std::array<std::uint8_t, 4> bytes{};
+            const std::size_t count = put(each, elements.data());
+            for (std::size_t i = 0; i < count; ++i) {
+                expected.push_back(elements.at(i));
+                positions.push_back(position + static_cast<std::uint32_t>(i));
             }
-            // From every element on. An element that comes from a second byte is a second surrogate.
-            const SideBySide text{codePoint, other, codePoint};
-            for (std::size_t first = 0; first < positions.size(); ++first) {
-                std::vector<std::uint32_t> found =
-                    text.sums<char16_t>(positions[first], (expected.size() - first + 1) / 2);
-                found.push_back(0);
-                found[0] |= isSecondSurrogate(expected[first]) ? secondSurrogate : 0;
-                for (std::size_t i = 0; i + 1 < found.size(); ++i) {
-                    finishSurrogate(found[i], found[i + 1]);
-                }
-                found.resize(expected.size() - first);
-                ASSERT_TRUE(std::ranges::equal(found, std::span(expected).subspan(first)))
-                    << std::uint32_t{codePoint} << " from element " << first;
-            }
+            position += static_cast<std::uint32_t>(put(each, bytes.data()));
         }
-    }
+        // From every element on. An element that comes from a second byte is a second surrogate.
+        const SideBySide text{codePoint, other, codePoint};
+        for (std::size_t first = 0; first < positions.size(); ++first) {
+            std::vector<std::uint32_t> found = text.sums<char16_t>(positions[first], (expected.size() - first + 1) / 2);
+            found.push_back(0);
+            found[0] |= isSecondSurrogate(expected[first]) ? secondSurrogate : 0;
+            for (std::size_t i = 0; i + 1 < found.size(); ++i) {
+                finishSurrogate(found[i], found[i + 1]);
+            }
+            found.resize(expected.size() - first);
+            ASSERT_TRUE(std::ranges::equal(found, std::span(expected).subspan(first)))
+                << std::uint32_t{codePoint} << " from element " << first;
+        }
+    });
 }
 
 template <typename To>

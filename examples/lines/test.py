@@ -25,20 +25,6 @@ def expect(condition, what):
         sys.exit(f"failed: {what}")
 
 
-def longest_line(lines):
-    """The number, offset and length of the first of the longest lines."""
-    longest = (0, 0, 0)
-    offset = 0
-    for number, line in enumerate(lines, 1):
-        content = len(line)
-        if line.endswith(b"\n"):
-            content -= 2 if line.endswith(b"\r\n") else 1
-        if number == 1 or content > longest[2]:
-            longest = (number, offset, content)
-        offset += len(line)
-    return longest
-
-
 def check(file, text, what):
     file.write_bytes(text)
     lines = list(io.BytesIO(text))
@@ -54,7 +40,6 @@ def check(file, text, what):
         offset += len(line)
     printed = list(map(int, run("--offsets", file).stdout.split()))
     expect(printed == offsets, f"offsets of {what}")
-    expect(run("--longest", file).stdout == b"%d %d %d\n" % longest_line(lines), f"longest line of {what}")
 
 
 def random_lines(count, ends):
@@ -94,7 +79,6 @@ def main():
         expect(missing.returncode == 2 and b"cannot read" in missing.stderr, "a file that is not there")
         in_a_folder = run(folder)
         expect(in_a_folder.returncode == 2 and b"cannot read" in in_a_folder.stderr, "a folder")
-        expect(run("--offsets", "--longest", file).returncode == 2, "options that exclude each other")
 
 
 main()

@@ -23,12 +23,6 @@
 #include <utility>
 #include <vector>
 
-#ifdef _WIN32
-#include <io.h>
-#else
-#include <unistd.h>
-#endif
-
 #include "sort.h"
 #include "stream_compaction/common.h"
 
@@ -46,14 +40,6 @@ struct Request {
 };
 
 volatile std::sig_atomic_t isInterrupted = 0;
-
-[[nodiscard]] bool standardErrorIsTerminal() {
-#ifdef _WIN32
-    return _isatty(_fileno(stderr)) != 0;
-#else
-    return isatty(fileno(stderr)) != 0;
-#endif
-}
 
 /// The bytes of a file, mapped into memory. A file without bytes is not mapped.
 class MappedFile {
@@ -80,7 +66,7 @@ class MappedFile {
     ipc::mapped_region region_;
 };
 
-/// A new file that is removed at the end unless it gets its final name.
+/// A new file in memory. It is removed at the end unless it gets its final name.
 class TemporaryFile {
   public:
     TemporaryFile(fs::path path, std::size_t bytes, fs::perms access) : path_(std::move(path)) {
@@ -92,6 +78,7 @@ class TemporaryFile {
         try {
             fs::permissions(path_, access | fs::perms::owner_read | fs::perms::owner_write);
             fs::resize_file(path_, bytes);
+            mapped_.emplace(path_, ipc::read_write);
         } catch (...) {
             remove();
             throw;
@@ -101,42 +88,26 @@ class TemporaryFile {
     TemporaryFile(const TemporaryFile&) = delete;
     TemporaryFile& operator=(const TemporaryFile&) = delete;
 
-    [[nodiscard]] const fs::path& path() const { return path_; }
-
-    void rename(const fs::path& finalName) {
-        fs::rename(path_, finalName);
-        path_.clear();
-    }
-
-  private:
-    void remove() const noexcept {
-        std::error_code ignored;
-        fs::remove(path_, ignored);
-    }
-
-    fs::path path_;
-};
-
-/// A temporary file in memory.
-class MappedTemporaryFile {
-  public:
-    MappedTemporaryFile(const fs::path& path, std::size_t bytes, fs::perms access)
-        : file_(path, bytes, access), mapped_(std::in_place, file_.path(), ipc::read_write) {}
-
     [[nodiscard]] std::span<std::byte> bytes() const { return mapped_->bytes(); }
 
     /// Writes all changes to the disk.
     void flush() { mapped_->flush(); }
 
-    /// Ends the mapping and gives the file its final name.
     void rename(const fs::path& finalName) {
         mapped_.reset();
-        file_.rename(finalName);
+        fs::rename(path_, finalName);
+        path_.clear();
     }
 
   private:
-    TemporaryFile file_;
-    std::optional<MappedFile> mapped_;  // last, because some systems do not remove a file that is mapped
+    void remove() noexcept {
+        mapped_.reset();  // because some systems do not remove a file that is mapped
+        std::error_code ignored;
+        fs::remove(path_, ignored);
+    }
+
+    fs::path path_;
+    std::optional<MappedFile> mapped_;
 };
 
 /// A path with another ending behind its own.
@@ -156,15 +127,6 @@ void requireRoom(const fs::path& file, std::size_t bytes) {
     }
 }
 
-/// Shows progress on a terminal. Returns false after an interruption.
-[[nodiscard]] bool advance(std::size_t done, std::size_t all) {
-    if (standardErrorIsTerminal()) {
-        std::cerr << '\r' << static_cast<int>(100.0 * static_cast<double>(done) / static_cast<double>(all)) << " %"
-                  << (done == all ? "\n" : "") << std::flush;
-    }
-    return isInterrupted == 0;
-}
-
 /// Returns false if the sort is interrupted.
 [[nodiscard]] bool sortFile(const Request& request) {
     if (!fs::is_regular_file(request.in)) {
@@ -181,13 +143,13 @@ void requireRoom(const fs::path& file, std::size_t bytes) {
     const fs::perms access = fs::status(fs::exists(target) ? target : request.in).permissions();
     const bool needsSpareFile = bytes > request.memoryBytes;
     requireRoom(target, needsSpareFile ? 2 * bytes : bytes);
-    MappedTemporaryFile out(withEnding(target, ".part"), bytes, access);
-    std::optional<MappedTemporaryFile> spare;
+    TemporaryFile out(withEnding(target, ".part"), bytes, access);
+    std::optional<TemporaryFile> spare;
     if (needsSpareFile) {
         spare.emplace(withEnding(target, ".runs"), bytes, access);
     }
     if (!sortOnGpu(request.order, request.cards, in->bytes(), out.bytes(),
-                   spare ? spare->bytes() : std::span<std::byte>(), advance)) {
+                   spare ? spare->bytes() : std::span<std::byte>(), [](auto...) { return isInterrupted == 0; })) {
         return false;
     }
     out.flush();

@@ -49,7 +49,9 @@ def check_orders(folder):
             records = random_records(name, value_bytes, 3001)
             source.write_bytes(joined(records))
             # A file that fits on the card, one that does not, and one that does not fit into the host's memory either.
-            for limits in ((), ("--device-memory", "80KiB"), ("--device-memory", "80KiB", "--memory", "1KiB")):
+            # Two types of keys show all three.
+            little = ("--device-memory", "80KiB")
+            for limits in ((), little, (*little, "--memory", "1KiB")) if name in ("int32", "double") else (little,):
                 done = run("--type", name, "--values", value_bytes, *options, *limits, source, target)
                 expect(done.returncode == 0, f"exit status of {name}: {done.stderr.decode()}")
                 expected = sorted(records, key=lambda record: record[0], reverse=bool(options))

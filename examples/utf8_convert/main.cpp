@@ -28,8 +28,6 @@
 #ifdef _WIN32
 #include <fcntl.h>
 #include <io.h>
-#else
-#include <unistd.h>
 #endif
 
 #include "stream_compaction/cpu/utf8.h"
@@ -77,7 +75,6 @@ struct Request {
     Encoding from = Encoding::Utf8;
     Encoding to = Encoding::Utf32;
     Errors errors = Errors::Replace;
-    bool dropsMark = false;
     bool onGpu = false;
     std::string in;
     std::string out;
@@ -87,14 +84,6 @@ void useBinaryStandardStreams() {
 #ifdef _WIN32
     _setmode(_fileno(stdin), _O_BINARY);
     _setmode(_fileno(stdout), _O_BINARY);
-#endif
-}
-
-[[nodiscard]] bool standardErrorIsTerminal() {
-#ifdef _WIN32
-    return _isatty(_fileno(stderr)) != 0;
-#else
-    return isatty(fileno(stderr)) != 0;
 #endif
 }
 
@@ -113,12 +102,8 @@ class Source {
             if (!*file_ || std::filesystem::is_directory(name, ignored)) {
                 fail();
             }
-            size_ = std::filesystem::file_size(name, ignored);
-            size_ = ignored ? 0 : size_;
         }
     }
-
-    [[nodiscard]] std::size_t size() const { return size_; }
 
     /// Fills `to` as far as there is input. Returns the number of bytes read.
     [[nodiscard]] std::size_t read(std::span<std::uint8_t> to) {
@@ -154,7 +139,6 @@ class Source {
 
     std::string name_;
     std::unique_ptr<std::ifstream> file_;
-    std::size_t size_ = 0;
     std::vector<std::uint8_t> ahead_;  // read, but not skipped
     std::size_t skippedBytes_ = 0;
 };
@@ -183,47 +167,16 @@ class Sink {
     std::unique_ptr<std::ofstream> file_;
 };
 
-/// A progress bar on the terminal, for files of more than a few pieces.
-class Progress {
-  public:
-    explicit Progress(std::size_t total)
-        : total_(total), isShown_(total > 4 * pieceBytes && standardErrorIsTerminal()) {}
-    ~Progress() {
-        if (isShown_) {
-            std::cerr << '\n';
-        }
-    }
-    Progress(const Progress&) = delete;
-    Progress& operator=(const Progress&) = delete;
-
-    void advance(std::size_t bytes) {
-        // The file may have grown since its size was read.
-        done_ = std::min(done_ + bytes, total_);
-        if (isShown_) {
-            constexpr std::size_t width = 40;
-            const std::size_t filled = width * done_ / total_;
-            std::cerr << "\r[" << std::string(filled, '#') << std::string(width - filled, ' ') << "] "
-                      << 100 * done_ / total_ << " %" << std::flush;
-        }
-    }
-
-  private:
-    std::size_t total_;
-    std::size_t done_ = 0;
-    bool isShown_;
-};
-
 template <typename To>
-[[nodiscard]] Result decode(const Request& request, Source& source, Sink& sink, Progress& progress) {
+[[nodiscard]] Result decode(const Request& request, Source& source, Sink& sink) {
     const auto convert = [onGpu = request.onGpu](std::span<const std::uint8_t> in, std::span<To> out, Errors errors,
                                                  Bom bom) {
         return onGpu ? Utf8::decode(in, out, errors, bom) : StreamCompaction::CPU::decodeUtf8(in, out, errors, bom);
     };
-    Utf8::PieceDecoder<To> stream(convert, request.errors, request.dropsMark ? Bom::Drop : Bom::Keep);
+    Utf8::PieceDecoder<To> stream(convert, request.errors, Bom::Keep);
     std::vector<std::uint8_t> piece(pieceBytes);
     while (const std::size_t bytes = source.read(piece)) {
         sink.write(stream.feed(std::span(piece).first(bytes)));
-        progress.advance(bytes);
         if (request.errors == Errors::Strict && !stream.result().isWellFormed()) {
             return stream.result();
         }
@@ -235,7 +188,7 @@ template <typename To>
 /// Encodes piece by piece. If a piece ends between two surrogates, the first one is kept for the next piece. If the
 /// input ends within an element right after a first surrogate, the two are one truncated unit.
 template <typename From>
-[[nodiscard]] Result encode(const Request& request, Source& source, Sink& sink, Progress& progress) {
+[[nodiscard]] Result encode(const Request& request, Source& source, Sink& sink) {
     std::vector<std::uint8_t> bytes(pieceBytes);
     std::vector<From> text;
     std::vector<std::uint8_t> out;
@@ -257,7 +210,6 @@ template <typename From>
         const Result result = request.onGpu ? Utf8::encode(now, out, request.errors)
                                             : StreamCompaction::CPU::encodeUtf8(now, out, request.errors);
         sink.write(std::span<const std::uint8_t>(out).first(result.count));
-        progress.advance(count);
         all.count += result.count;
         if (all.isWellFormed() && !result.isWellFormed()) {
             all.firstError = Result::errorAt(offset + result.errorOffset(), result.errorKind());
@@ -307,7 +259,6 @@ template <typename From>
         throw std::runtime_error(request.in + " and " + request.out + " are the same file");
     }
     Sink sink(request.out);
-    Progress progress(source.size());
     if (request.from == Encoding::Utf8) {
         return withElement(request.to, [&](auto element) {
             using To = decltype(element);
@@ -315,11 +266,11 @@ template <typename From>
                 const auto mark = static_cast<To>(Utf8::byteOrderMark);
                 sink.write(std::span(&mark, 1));
             }
-            return decode<To>(request, source, sink, progress);
+            return decode<To>(request, source, sink);
         });
     }
     return withElement(readOrder(request.from, source),
-                       [&](auto element) { return encode<decltype(element)>(request, source, sink, progress); });
+                       [&](auto element) { return encode<decltype(element)>(request, source, sink); });
 }
 
 [[nodiscard]] std::size_t elementBytes(Encoding encoding) {
@@ -355,7 +306,6 @@ int main(int argc, char* argv[]) {
         app, "--errors", request.errors, modes,
         "What becomes of text that cannot be converted: replace (by U+FFFD, or by ? in ISO-8859-1), skip, strict (stop "
         "there) [replace]");
-    app.add_flag("--drop-bom", request.dropsMark, "Drop a byte order mark at the beginning of UTF-8");
     app.add_flag("--cpu", useCpu, "Do without the GPU");
     app.add_option("IN", request.in, "File to read, - for standard input")->required();
     app.add_option("OUT", request.out, "File to write, - for standard output")->required();
@@ -369,10 +319,6 @@ int main(int argc, char* argv[]) {
     }
     if ((request.from == Encoding::Utf8) == (request.to == Encoding::Utf8)) {
         std::cerr << "utf8_convert: one of --from and --to has to be utf-8, the other another encoding\n";
-        return failure;
-    }
-    if (request.dropsMark && request.from != Encoding::Utf8) {
-        std::cerr << "utf8_convert: --drop-bom is for --from utf-8 only\n";
         return failure;
     }
     const auto noGpu = StreamCompaction::Common::cudaUnavailableReason();

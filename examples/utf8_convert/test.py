@@ -4,7 +4,6 @@
   test.py PROGRAM
 """
 
-import os
 import pathlib
 import random
 import shutil
@@ -49,22 +48,6 @@ def strict_error_offset(text, codec):
         text.decode(codec)
     except UnicodeDecodeError as error:
         return error.start
-
-
-def convert_while_growing(source):
-    """The status and the terminal output for a file that grows once the first output is there."""
-    os.truncate(source, 5 << 24)
-    terminal, stderr = os.openpty()
-    command = [PROGRAM, "--cpu", "--to", "utf-16", str(source), "-"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=stderr) as converting:
-        converting.stdout.read(1)
-        os.truncate(source, 10 << 24)
-        while converting.stdout.read(1 << 20):
-            pass
-    shown = os.read(terminal, 1 << 16).decode()
-    os.close(stderr)
-    os.close(terminal)
-    return converting.returncode, shown
 
 
 def check_byte_order_marks():
@@ -154,13 +137,8 @@ def main():
             expect(f"at byte {offset}:" in done.stderr.decode(), f"place where {encoding} breaks off")
             expect(done.stdout == broken[:offset].decode(codec).encode(), f"output before {encoding} breaks off")
 
-        marked = b"\xef\xbb\xbfa"
-        done = run("--drop-bom", "-", "-", text=marked)
-        expect(done.stdout == "a".encode("utf-32"), "byte order mark")
-
         for wrong in (
             ("--from", "utf-8", "--to", "utf-8"),
-            ("--from", "utf-16", "--to", "utf-8", "--drop-bom"),
             ("--from", "0", "--to", "1"),
             ("--errors", "ignore"),
         ):
@@ -175,10 +153,6 @@ def main():
             for name, stdin in ((str(unreadable), None), ("-", unreadable.open("rb"))):
                 failing = subprocess.run([PROGRAM, name, "-"], stdin=stdin, capture_output=True, check=False)
                 expect(failing.returncode == 2 and b"cannot read" in failing.stderr, "an error of reading")
-
-        if hasattr(os, "openpty"):
-            status, shown = convert_while_growing(source)
-            expect(status == 0 and shown.count("100 %") > 1, "a file that grows")
 
         source.write_bytes(b"text")
         target.unlink()

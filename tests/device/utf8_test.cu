@@ -560,6 +560,30 @@ TEST_F(Utf8Test, ErrorsKnownWhenCompiling) {
     ASSERT_NO_FATAL_FAILURE(expectAs(Always<Errors::Strict>{}));
 }
 
+// UTF-8 may lie in an array of any type of bytes.
+TEST_F(Utf8Test, BytesOfAnyType) {
+    const std::vector<char16_t> text{u'\u00FC', u'a'};
+    const DeviceBuffer<char16_t> in{std::span<const char16_t>(text)};
+    DeviceBuffer<Result> result(1);
+    const auto expectSame = [&]<typename Byte>(Byte) {
+        GuardedArray<Byte> bytes(3);
+        GuardedArray<char16_t> out(2);
+        const EncodeWith<Always<Errors::Strict>> encode{.maxOut = 3};
+        auto scratch = usedScratch(encode.scratchBytes(in.data(), bytes.data(), result.data(), 2));
+        encode(in.data(), bytes.data(), result.data(), 2, scratch.bytes(), nullptr);
+        const DecodeWith<Always<Errors::Strict>> decode{.maxOut = 2};
+        scratch = usedScratch(decode.scratchBytes(bytes.data(), out.data(), result.data(), 3));
+        decode(bytes.data(), out.data(), result.data(), 3, scratch.bytes(), nullptr);
+        const ValidateWith<Always<Errors::Strict>> validate;
+        scratch = usedScratch(validate.scratchBytes(bytes.data(), result.data(), 3));
+        validate(bytes.data(), result.data(), 3, scratch.bytes(), nullptr);
+        EXPECT_TRUE(sameBits(out.read(2), text));
+    };
+    expectSame(char{});
+    expectSame(char8_t{});
+    expectSame(std::byte{});
+}
+
 // Characters of Latin-1, of which some take two bytes, with others and with errors among them, in few and in many
 // tiles.
 TEST_F(Utf8Test, TextOfLatin1) {

@@ -43,27 +43,18 @@ class ExecutorTest : public SeededTest {
         GTEST_FLAG_SET(death_test_style, "threadsafe");
     }
 
-    /// The number of seeds, out of 100, with which run() does not return 0.
-    template <typename Run>
-    static int seedsThatFind(Run run) {
+    /// The number of seeds, out of 100, with which enqueue(result) changes `*result`, which is 0 at first.
+    template <typename Enqueue>
+    static int seedsThatFind(Enqueue enqueue) {
         int found = 0;
         for (int seed = 1; seed <= 100; ++seed) {
             Simulator::configure("seed=" + std::to_string(seed));
-            found += run() != 0 ? 1 : 0;
+            auto result = zeros<unsigned>(1);
+            enqueue(result.data());
+            cudaDeviceSynchronize();
+            found += firstOf(result) != 0 ? 1 : 0;
         }
         return found;
-    }
-
-    /// Runs enqueue(result) and returns `*result`, which is 0 at first.
-    template <typename Enqueue>
-    static unsigned resultOf(const Enqueue& enqueue) {
-        const unsigned zero = 0;
-        DeviceBuffer<unsigned> result{std::span(&zero, 1)};
-        enqueue(result.data());
-        Common::checkLaunch("the kernel");
-        unsigned value = 0;
-        result.copyTo({&value, 1});
-        return value;
     }
 
     template <typename T>
@@ -83,26 +74,31 @@ __global__ void kernTakeTickets(unsigned* next, unsigned* order) {
     }
 }
 
-/// Records the order in which threads arrive.
-[[nodiscard]] std::vector<unsigned> orderUnder(const std::string& settings) {
+/// The order that enqueue(next, order) writes to `order`. `*next` is 0 at first.
+template <typename Enqueue>
+[[nodiscard]] std::vector<unsigned> orderUnder(const std::string& settings, std::size_t n, const Enqueue& enqueue) {
     Simulator::configure(settings);
-    constexpr unsigned blocks = 6;
-    constexpr unsigned threads = 64;
     const unsigned zero = 0;
     DeviceBuffer<unsigned> next{std::span(&zero, 1)};
-    std::vector<unsigned> order(blocks * threads * schedule);
-    DeviceBuffer<unsigned> deviceOrder(order.size());
-    kernTakeTickets<<<blocks, threads>>>(next.data(), deviceOrder.data());
+    DeviceBuffer<unsigned> deviceOrder(n);
+    enqueue(next.data(), deviceOrder.data());
+    std::vector<unsigned> order(n);
     deviceOrder.copyTo(order);
     return order;
 }
 
 TEST_F(ExecutorTest, ASeedRepeatsItsOrderAndOthersHaveOthers) {
+    const auto orderOf = [](const std::string& settings) {
+        constexpr unsigned blocks = 6;
+        constexpr unsigned threads = 64;
+        return orderUnder(settings, blocks * threads * schedule,
+                          [](unsigned* next, unsigned* order) { kernTakeTickets<<<blocks, threads>>>(next, order); });
+    };
     std::vector<std::vector<unsigned>> orders;
     for (int seed = 0; seed < 20; ++seed) {
         const std::string settings = "order=any,seed=" + std::to_string(seed);
-        const auto order = orderUnder(settings);
-        EXPECT_EQ(orderUnder(settings), order) << settings;
+        const auto order = orderOf(settings);
+        EXPECT_EQ(orderOf(settings), order) << settings;
         for (const auto& other : orders) {
             EXPECT_NE(order, other) << settings;
         }
@@ -120,24 +116,19 @@ __global__ void kernNoteBegin(unsigned* next, unsigned* order) {
 TEST_F(ExecutorTest, BlocksBeginInTheOrderOfTheCard) {
     // One block is resident at a time, so the order in which blocks begin is visible.
     constexpr unsigned blocks = 40;
-    const auto orderUnder = [](const std::string& settings) {
-        Simulator::configure("multiprocessors=1," + settings);
-        const unsigned zero = 0;
-        DeviceBuffer<unsigned> next{std::span(&zero, 1)};
-        DeviceBuffer<unsigned> deviceOrder(blocks);
-        launch<kernNoteBegin>({blocks, 32, 200 << 10}, nullptr, next.data(), deviceOrder.data());
-        std::vector<unsigned> order(blocks);
-        deviceOrder.copyTo(order);
-        return order;
+    const auto orderOf = [](const std::string& settings) {
+        return orderUnder("multiprocessors=1," + settings, blocks, [](unsigned* next, unsigned* order) {
+            launch<kernNoteBegin>({blocks, 32, 200 << 10}, nullptr, next, order);
+        });
     };
     std::vector<unsigned> byIndex(blocks);
     std::iota(byIndex.begin(), byIndex.end(), 0U);
     const std::vector<unsigned> reversed(byIndex.rbegin(), byIndex.rend());
-    EXPECT_EQ(orderUnder("order=index,seed=1"), byIndex);
-    EXPECT_NE(orderUnder("order=any,seed=1"), byIndex);
-    EXPECT_EQ(orderUnder("order=any,seed=0"), byIndex);
-    EXPECT_EQ(orderUnder("order=reverse,seed=0"), reversed);
-    EXPECT_EQ(orderUnder("order=reverse,seed=1"), reversed);
+    EXPECT_EQ(orderOf("order=index,seed=1"), byIndex);
+    EXPECT_NE(orderOf("order=any,seed=1"), byIndex);
+    EXPECT_EQ(orderOf("order=any,seed=0"), byIndex);
+    EXPECT_EQ(orderOf("order=reverse,seed=0"), reversed);
+    EXPECT_EQ(orderOf("order=reverse,seed=1"), reversed);
 }
 
 // Memory.
@@ -243,45 +234,37 @@ class WeakMemoryTest : public ExecutorTest {
     }
     template <bool hasBarrier>
     static int seedsThatReadBeforeOthersWrite() {
-        return seedsThatFind([run = 0U]() mutable {
-            return resultOf(
-                [&](unsigned* wrong) { kernReverseInBlock<hasBarrier><<<2, blockThreads>>>(++run, wrong); });
-        });
+        return seedsThatFind(
+            [run = 0U](unsigned* wrong) mutable { kernReverseInBlock<hasBarrier><<<2, blockThreads>>>(++run, wrong); });
     }
     template <bool hasFence>
     static int seedsThatMissTheNumber() {
-        return seedsThatFind([] {
-            return resultOf([](unsigned* wrong) {
-                auto flag = zeros<unsigned>(1);
-                auto number = zeros<unsigned>(1);
-                kernPassOn<hasFence><<<2, 1>>>(flag.data(), number.data(), wrong);
-                cudaDeviceSynchronize();
-            });
+        return seedsThatFind([](unsigned* wrong) {
+            auto flag = zeros<unsigned>(1);
+            auto number = zeros<unsigned>(1);
+            kernPassOn<hasFence><<<2, 1>>>(flag.data(), number.data(), wrong);
+            cudaDeviceSynchronize();
         });
     }
     template <typename T>
     static int seedsThatTear() {
-        return seedsThatFind([] {
-            return resultOf([](unsigned* torn) {
-                auto shared = zeros<T>(1);
-                kernReadWhileWritten<T><<<2, 1>>>(shared.data(), torn);
-                cudaDeviceSynchronize();
-            });
+        return seedsThatFind([](unsigned* torn) {
+            auto shared = zeros<T>(1);
+            kernReadWhileWritten<T><<<2, 1>>>(shared.data(), torn);
+            cudaDeviceSynchronize();
         });
     }
     template <bool waits>
     static int seedsThatReadTooEarly() {
-        return seedsThatFind([] {
-            return resultOf([](unsigned* wrong) {
-                auto ones = zeros<unsigned>(32);
-                cudaLaunchAttribute early = beginEarly();
-                cudaLaunchConfig_t config = configOf(1, 32);
-                cudaLaunchKernelEx(&config, kernWriteOnes, ones.data());
-                config.attrs = &early;
-                config.numAttrs = 1;
-                cudaLaunchKernelEx(&config, kernCopyAfter<waits>, static_cast<const unsigned*>(ones.data()), wrong);
-                cudaDeviceSynchronize();
-            });
+        return seedsThatFind([](unsigned* wrong) {
+            auto ones = zeros<unsigned>(32);
+            cudaLaunchAttribute early = beginEarly();
+            cudaLaunchConfig_t config = configOf(1, 32);
+            cudaLaunchKernelEx(&config, kernWriteOnes, ones.data());
+            config.attrs = &early;
+            config.numAttrs = 1;
+            cudaLaunchKernelEx(&config, kernCopyAfter<waits>, static_cast<const unsigned*>(ones.data()), wrong);
+            cudaDeviceSynchronize();
         });
     }
 };
@@ -348,9 +331,11 @@ class AddressTest : public ExecutorTest {
     }
 };
 
-TEST_F(AddressTest, GlobalMemoryIsGuarded) { expectGuarded<Memory::Global>(); }
-TEST_F(AddressTest, SharedArraysAreGuarded) { expectGuarded<Memory::StaticShared>(); }
-TEST_F(AddressTest, DynamicSharedMemoryIsGuarded) { expectGuarded<Memory::DynamicShared>(); }
+TEST_F(AddressTest, AllMemoryIsGuarded) {
+    expectGuarded<Memory::Global>();
+    expectGuarded<Memory::StaticShared>();
+    expectGuarded<Memory::DynamicShared>();
+}
 
 // Races.
 
@@ -398,7 +383,7 @@ TEST_F(RaceTest, OnlyBarriersOrderMemory) {
 
 template <bool hasFence>
 void passOn() {
-    auto flag = DeviceBuffer<unsigned>{std::span<const unsigned>(std::vector<unsigned>(3))};
+    DeviceBuffer<unsigned> flag{std::span<const unsigned>(std::vector<unsigned>(3))};
     kernPassOn<hasFence><<<2, 1>>>(flag.data(), flag.data() + 1, flag.data() + 2);
     cudaDeviceSynchronize();
 }
@@ -473,12 +458,9 @@ TEST_F(ExecutorTest, AHostThatDoesNotWaitReadsWhatWasThere) {
     cudaStream_t stream = nullptr;
     cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
     kernFill<<<1, 32, 0, stream>>>(array.data());
-    unsigned first = 1;
-    array.copyTo({&first, 1});
-    EXPECT_EQ(first, 0U);
+    EXPECT_EQ(firstOf(array), 0U);
     cudaStreamSynchronize(stream);
-    array.copyTo({&first, 1});
-    EXPECT_EQ(first, 7U);
+    EXPECT_EQ(firstOf(array), 7U);
     cudaStreamDestroy(stream);
 }
 

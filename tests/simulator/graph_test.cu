@@ -157,43 +157,39 @@ TEST_F(GraphTest, AnInstanceDoesNotSeeLaterNodes) {
     EXPECT_EQ(value(1), 0U);
 }
 
-/// Under how many of 100 seeds the second of two kernels runs first.
-class GraphOrderTest : public GraphTest {
-  protected:
-    [[nodiscard]] int seedsThatSwap() {
-        EXPECT_EQ(instantiate(), cudaSuccess);
-        int swapped = 0;
-        for (int seed = 1; seed <= 100; ++seed) {
-            Simulator::configure("seed=" + std::to_string(seed));
-            launch();
-            swapped += value() == 1 ? 1 : 0;
+enum class OrderedBy { Nothing, Dependency, Capture };
+
+/// The graph has two kernels. The parameter is what orders them.
+class GraphOrderTest : public GraphTest, public testing::WithParamInterface<OrderedBy> {};
+INSTANTIATE_TEST_SUITE_P(By, GraphOrderTest,
+                         testing::Values(OrderedBy::Nothing, OrderedBy::Dependency, OrderedBy::Capture));
+
+TEST_P(GraphOrderTest, OnlyDependenciesAndCapturesOrderNodes) {
+    const OrderedBy by = GetParam();
+    const auto set = [this](unsigned value) { kernSet<<<1, 1, 0, stream>>>(numbers.data(), value); };
+    capture(graph, [&] {
+        set(1);
+        if (by == OrderedBy::Capture) {
+            set(2);
         }
-        return swapped;
-    }
-    void capture(unsigned written, const std::vector<cudaGraphNode_t>& after = {}) {
-        GraphTest::capture(
-            graph, [&] { kernSet<<<1, 1, 0, stream>>>(numbers.data(), written); }, after);
-    }
-};
-
-TEST_F(GraphOrderTest, OnlyDependenciesOrderNodes) {
-    capture(1);
-    capture(2);
-    EXPECT_GT(seedsThatSwap(), 20);
-}
-
-TEST_F(GraphOrderTest, DependenciesOrderNodes) {
-    capture(1);
-    capture(2, nodesOf(graph));
-    EXPECT_EQ(seedsThatSwap(), 0);
-}
-
-TEST_F(GraphOrderTest, ACaptureOrdersItsNodes) {
-    GraphTest::capture(graph, [&] {
-        kernSet<<<1, 1, 0, stream>>>(numbers.data(), 1);
-        kernSet<<<1, 1, 0, stream>>>(numbers.data(), 2);
     });
-    EXPECT_EQ(seedsThatSwap(), 0);
+    if (by != OrderedBy::Capture) {
+        const auto after = by == OrderedBy::Dependency ? nodesOf(graph) : std::vector<cudaGraphNode_t>{};
+        capture(
+            graph, [&] { set(2); }, after);
+    }
+    ASSERT_EQ(instantiate(), cudaSuccess);
+    int swapped = 0;
+    for (int seed = 1; seed <= 100; ++seed) {
+        Simulator::configure("seed=" + std::to_string(seed));
+        launch();
+        swapped += value() == 1 ? 1 : 0;
+    }
+    if (by == OrderedBy::Nothing) {
+        EXPECT_GT(swapped, 20);
+    } else {
+        EXPECT_EQ(swapped, 0);
+    }
 }
 
 TEST_F(GraphTest, WithoutADefaultTheConditionIsUndefined) {

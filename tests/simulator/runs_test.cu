@@ -65,11 +65,9 @@ class SeededRunsTest : public SeededTest {
             reduce(generated(RandomValue<T>{seed}));
         }
 
-        std::vector<std::size_t> counted(1);
-        count.copyTo(counted);
-        ASSERT_EQ(counted[0], expectedKeys.size()) << "n = " << n;
-        ASSERT_TRUE(sameBits(uniqueKeys.read(counted[0]), expectedKeys)) << "n = " << n;
-        ASSERT_TRUE(sameBits(sums.read(counted[0]), expectedSums)) << "n = " << n;
+        ASSERT_EQ(firstOf(count), expectedKeys.size()) << "n = " << n;
+        ASSERT_TRUE(sameBits(uniqueKeys.read(expectedKeys.size()), expectedKeys)) << "n = " << n;
+        ASSERT_TRUE(sameBits(sums.read(expectedKeys.size()), expectedSums)) << "n = " << n;
     }
 };
 
@@ -89,9 +87,7 @@ TEST_F(SeededRunsTest, Unique) {
             SinglePass::BlockShape<64, 3>{}, sourceOf(static_cast<const int*>(deviceIn.data())), out.data(),
             noArray<int>, count.data(), n, WithPrevious{Runs::BeginsRun<IsEqual>{}},
             ScratchArena(scratch.bytes(), bytes), nullptr);
-        std::vector<std::size_t> counted(1);
-        count.copyTo(counted);
-        ASSERT_EQ(counted[0], expected.size());
+        ASSERT_EQ(firstOf(count), expected.size());
         ASSERT_TRUE(sameBits(out.read(expected.size()), expected));
     });
 }

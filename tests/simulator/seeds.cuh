@@ -25,6 +25,13 @@ enum class BlockOrder {
     Any,      ///< for algorithms that take tickets, are resident together, or do not wait for other blocks
 };
 
+template <typename T>
+[[nodiscard]] T firstOf(const DeviceBuffer<T>& array) {
+    T first{};
+    array.copyTo({&first, 1});
+    return first;
+}
+
 class SeededTest : public testing::Test {
   protected:
     void TearDown() override { Simulator::configure("capability=9.0,multiprocessors=4,order=index,seed=0"); }

@@ -52,20 +52,5 @@ TEST_F(SeededEncodeTest, ByTickets) {
     underEverySeed(BlockOrder::Any, [](std::uint64_t seed) { expectEncoded(false, TileOrder::Ticket, seed); });
 }
 
-// UTF-8 may go to an array of any type of bytes.
-TEST(EncodeTest, WritesChars) {
-    const std::vector<char16_t> text{u'\u00FC', u'a'};
-    const DeviceBuffer<char16_t> in{std::span<const char16_t>(text)};
-    GuardedArray<char> out(6);
-    DeviceBuffer<Result> result(1);
-    const EncodeWith<Always<Errors::Strict>> encode;
-    auto scratch = usedScratch(encode.scratchBytes(in.data(), out.data(), result.data(), text.size()));
-    encode(in.data(), out.data(), result.data(), text.size(), scratch.bytes(), nullptr);
-    std::vector<Result> results(1);
-    result.copyTo(results);
-    EXPECT_EQ(results[0], (Result{3, Result::noError}));
-    EXPECT_TRUE(sameBits(out.read(3), std::vector<char>{'\xC3', '\xBC', 'a'}));
-}
-
 }  // namespace
 }  // namespace StreamCompaction::Testing

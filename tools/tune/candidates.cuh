@@ -6,9 +6,9 @@
 #include <thrust/tabulate.h>
 
 #include <stream_compaction/single_pass.cuh>
+#include <vector>
 
 #include "problems/inputs.h"
-#include "tune/peers.cuh"
 #include "tune/tuner.h"
 
 /// What the sweeps of scans and compactions share.
@@ -73,22 +73,8 @@ void copy(DeviceBuffer<T>& to, const DeviceBuffer<T>& from, std::size_t n) {
     Common::checkCUDAError(cudaMemcpy(to.data(), from.data(), n * sizeof(T), cudaMemcpyDeviceToDevice), "cudaMemcpy");
 }
 
-/// Bytes of scratch that suffice for the library with tiles of any size, and for the peers.
-[[nodiscard]] inline std::size_t scratchFor(std::size_t libraryBytes, const std::vector<PeerCall>& peers) {
-    return std::max(scratchOfSmallestTiles * libraryBytes,
-                    std::ranges::max(peers, {}, &PeerCall::scratchBytes).scratchBytes);
-}
-
-[[nodiscard]] inline std::vector<Candidate> candidatesOf(const std::vector<PeerCall>& peers, Scratch scratch) {
-    std::vector<Candidate> candidates;
-    for (const PeerCall& call : peers) {
-        candidates.push_back({std::string(call.peer), 0, 0, "", [run = call.run, scratch] {
-                                  run(scratch, defaultStream);
-                                  return true;
-                              }});
-    }
-    return candidates;
-}
+/// Bytes of scratch that suffice for the library with tiles of any size.
+[[nodiscard]] inline std::size_t scratchFor(std::size_t libraryBytes) { return scratchOfSmallestTiles * libraryBytes; }
 
 /// Every shape that suits n elements, of `Shapes` those that look back. `resident(shape)` and `lookBack(shape, order)`
 /// launch them.

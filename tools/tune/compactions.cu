@@ -26,11 +26,7 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
     DeviceBuffer<T> out(largest);
     DeviceBuffer<T> expected(largest);
     DeviceBuffer<std::size_t> count(1);
-    const auto peersFor = [&](std::size_t n) {
-        return callsOfPeers(
-            [&](auto peer) { return peer.compact(std::as_const(in).data(), out.data(), count.data(), n); });
-    };
-    DeviceBuffer<std::byte> memory(scratchFor(Launcher::scratchBytes<ArraySource<T>, T>(largest), peersFor(largest)));
+    DeviceBuffer<std::byte> memory(scratchFor(Launcher::scratchBytes<ArraySource<T>, T>(largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
     fill(in, SmallNumber<T>{});
@@ -55,8 +51,10 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
                                       }});
             });
         }
-        const auto peers = peersFor(n);
-        peers.front().run(scratch, defaultStream);
+        const auto choose = [&] {
+            SinglePass::Compact{}(std::as_const(in).data(), out.data(), count.data(), n, scratch, defaultStream);
+        };
+        choose();
         copy(expected, out, n);
         const std::size_t kept = read(count);
         const auto spoil = [&] {
@@ -64,12 +62,8 @@ void tuneCompaction(Tuner& tuner, std::string_view type, std::size_t largest) {
             poison(count);
         };
         tuner.run({"compact", type, n, (n + kept) * sizeof(T), spoil,
-                   [&] { return read(count) == kept && areEqual(out, expected, kept); },
-                   [&] {
-                       SinglePass::Compact{}(std::as_const(in).data(), out.data(), count.data(), n, scratch,
-                                             defaultStream);
-                   }},
-                  candidatesOf(peers, scratch), candidates);
+                   [&] { return read(count) == kept && areEqual(out, expected, kept); }, choose},
+                  candidates);
     });
 }
 

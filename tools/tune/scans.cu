@@ -10,11 +10,7 @@ void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
     DeviceBuffer<In> in(largest);
     DeviceBuffer<T> out(largest);
     DeviceBuffer<T> expected(largest);
-    const auto peersFor = [&](std::size_t n) {
-        return callsOfPeers([&](auto peer) { return peer.scan(std::as_const(in).data(), out.data(), n); });
-    };
-    DeviceBuffer<std::byte> memory(
-        scratchFor(Scan{}.scratchBytes(noArray<In>, noArray<T>, largest), peersFor(largest)));
+    DeviceBuffer<std::byte> memory(scratchFor(Scan{}.scratchBytes(noArray<In>, noArray<T>, largest)));
     const Scratch scratch = memory.bytes();
     const ScratchArena arena(scratch, 0);
     fill(in, SmallNumber<In>{});
@@ -28,13 +24,12 @@ void tuneScan(Tuner& tuner, std::string_view type, std::size_t largest) {
             [&, n](auto shape, TileOrder order) {
                 Scan{.order = order}.scanByLookBack(shape, source, out.data(), n, Sum{}, T{}, arena, defaultStream);
             });
-        const auto peers = peersFor(n);
-        peers.front().run(scratch, defaultStream);
+        const auto choose = [&] { Scan{}(std::as_const(in).data(), out.data(), n, scratch, defaultStream); };
+        choose();
         copy(expected, out, n);
         tuner.run({"scan", type, n, n * (sizeof(In) + sizeof(T)), [&] { poison(out); },
-                   [&] { return areEqual(out, expected, n); },
-                   [&] { Scan{}(std::as_const(in).data(), out.data(), n, scratch, defaultStream); }},
-                  candidatesOf(peers, scratch), candidates);
+                   [&] { return areEqual(out, expected, n); }, choose},
+                  candidates);
     });
 }
 

@@ -77,7 +77,7 @@ class SortContest {
           valuesIn_(hasValues ? largest : 0),
           valuesOut_(valuesIn_.size()),
           valuesExpected_(valuesIn_.size()),
-          memory_(scratchFor(scratchBytes(largest), peersFor(largest))) {
+          memory_(scratchFor(scratchBytes(largest))) {
         fill(keysIn_, RandomBits<K>{});
         fill(valuesIn_, IndexAs<int>{});
     }
@@ -87,8 +87,7 @@ class SortContest {
         std::vector<Candidate> candidates;
         (add(candidates, n, families), ...);
 
-        const auto peers = peersFor(n);
-        peers.front().run(memory_.bytes(), defaultStream);
+        sort(n);
         copy(keysExpected_, keysOut_, n);
         copy(valuesExpected_, valuesOut_, hasValues ? n : 0);
         const auto spoil = [this] {
@@ -100,7 +99,7 @@ class SortContest {
         };
         const std::size_t bytes = 2 * n * (sizeof(K) + (hasValues ? sizeof(Value) : 0));
         tuner.run({hasValues ? "sort-pairs" : "sort", type, n, bytes, spoil, isCorrect, [this, n] { sort(n); }},
-                  candidatesOf(peers, memory_.bytes()), candidates);
+                  candidates);
     }
 
   private:
@@ -122,18 +121,6 @@ class SortContest {
         } else {
             Radix::Sort{}(keysIn, keysOut_.data(), n, memory_.bytes(), defaultStream);
         }
-    }
-
-    [[nodiscard]] std::vector<PeerCall> peersFor(std::size_t n) {
-        const K* const keysIn = keysIn_.data();
-        return callsOfPeers([&](auto peer) {
-            if constexpr (hasValues) {
-                const Value* const valuesIn = valuesIn_.data();
-                return peer.sortPairs(keysIn, keysOut_.data(), valuesIn, valuesOut_.data(), n);
-            } else {
-                return peer.sort(keysIn, keysOut_.data(), n);
-            }
-        });
     }
 
     template <template <typename> typename Way, typename... Shapes>

@@ -36,9 +36,8 @@ constexpr double tolerance = 0.03;
 Tuner::Tuner(Gpu& gpu, const std::filesystem::path& csv)
     : gpu_(gpu), info_(gpu.info()), csv_(csv, std::string(header)) {}
 
-void Tuner::run(const Contest& contest, std::span<const Candidate> peers, std::span<const Candidate> candidates) {
+void Tuner::run(const Contest& contest, std::span<const Candidate> candidates) {
     const double copyUs = gpu_.measureCopy(contest.bytes, Mode::Cold, plan).us.median;
-    const std::optional<Result> peer = fastestOf(contest, peers, copyUs);
     const std::optional<Result> fastest = fastestOf(contest, candidates, copyUs);
     const Candidate chosen{"chosen", 0, 0, "", [&contest] {
                                contest.chosen();
@@ -55,10 +54,9 @@ void Tuner::run(const Contest& contest, std::span<const Candidate> peers, std::s
     }
     const bool misses = excess > tolerance;
     misses_ += misses ? 1 : 0;
-    fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {}  {}; chosen: {:+.1f} %{}\n", contest.operation,
-               contest.type, contest.n, fastest->us, 100 * copyUs / fastest->us,
-               peer ? fmt::format("{:5.2f} x {}", peer->us / fastest->us, peer->candidate->kernel) : "no peer",
-               describe(*fastest->candidate), 100 * excess, misses ? " MISSES" : "");
+    fmt::print("{:8} {:12} n = {:10}  {:9.1f} us  {:5.1f} % of copy  {}; chosen: {:+.1f} %{}\n", contest.operation,
+               contest.type, contest.n, fastest->us, 100 * copyUs / fastest->us, describe(*fastest->candidate),
+               100 * excess, misses ? " MISSES" : "");
 }
 
 std::optional<Tuner::Result> Tuner::fastestOf(const Contest& contest, std::span<const Candidate> candidates,

@@ -41,8 +41,8 @@ class Tuner {
     /// Appends one row per measurement to `csv`. Throws UsageError if it cannot be opened.
     Tuner(Gpu& gpu, const std::filesystem::path& csv);
 
-    /// Measures the peers, all candidates and the library's choice, and checks the result of the last trial of each.
-    void run(const Contest& contest, std::span<const Candidate> peers, std::span<const Candidate> candidates);
+    /// Measures all candidates and the library's choice, and checks the result of the last trial of each.
+    void run(const Contest& contest, std::span<const Candidate> candidates);
 
     /// Whether everything that ran was correct.
     [[nodiscard]] bool allCorrect() const { return allCorrect_; }
