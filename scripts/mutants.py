@@ -29,156 +29,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BUILDS = {"": "build/simulated", "races": "build/simulated-races", "addresses": "build/simulated-addresses"}
 
-# Files of the library, each with its bugs: the seeded test that finds it (by the race detector: !), and code in which
-# @OLD@NEW@ is a replacement. Blanks and line breaks are the same.
-PLANTED = r"""
-primitives/look_back.cuh
-    Scan.ByLookBackOfTwoWords: @|| stateOfPiece == state ? stateOfPiece : State::Empty@? stateOfPiece : state@
-    Scan.ByLookBack: @needed && status.state == State::Empty@false@
-    Radix.InPasses: @before[i].state == State::Empty@false@
-    Scan.Reproducible: while (@status.state == State::Empty@false@
-    Scan.Reproducible: size - @1@2@ &&
-primitives/tile_order.cuh
-    Decode.ValidateByFewBlocks: x == 0) { shared = next; } @__syncthreads();@@
-    DeviceCount.Scan: tile); BulkCopy::release(); @__syncthreads();@@
-    Scan.ByTickets: return tileByIndex(round); } @waitForEarlierKernels();@@
-    Scan.ByLookBack: loader.start(tile); } } @__syncthreads();@@
-    DeviceCount.CompactTogether: @chain.publish(tile, typename Chain::Value{});@@
-primitives/bulk_copy.cuh
-    DeviceCount.Compact: @parity ^= 1;@@
-runtime/clear_words.cuh
-    Scan.ByLookBack: @words[i] = 0;@@
-radix_sort/onesweep.cuh
-    Radix.InPasses: @statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});@@
-    Radix.InPasses: @last - first@(last - first) / 2@
-    DeviceCount.SortInPasses: @statuses.words[i] = 0;@@
-    Radix.InPasses: ColumnPlatform platform; @waitForEarlierKernels();@@
-    Radix.InPasses: firstRank + total), size)); } @__syncthreads();@@
-    Radix.InPasses: constexpr (hasValues<Value>) { @__syncthreads();@@
-    Radix.InPasses: pass.isFirst, storage); @__syncthreads();@@
-    Radix.InPasses: clear(digits * digitValues); @__syncthreads();@@
-    Distributed.Sort: @part.beginsSegment ? State::Prefix :@@
-    Distributed.Sort: @keys.countedPastTheEnd(digit, value)@0@
-primitives/chain.cuh
-    Scan.ByLookBack: tile, const T& mine) const { @waitForEarlierKernels();@@
-    Scan.Together: if (gridDim.x > 1) { @cooperative_groups::this_grid().sync();@@
-row_sum/teams.cuh
-    RowSum.BySeveralBlocksPerRow: have begun. It waits here. @waitForEarlierKernels();@@
-radix_sort/counting.cuh
-    Radix.ByCounting: length = Shape::vectorLength; @waitForEarlierKernels();@@
-utf8/chain.cuh
-    Decode.Validate: void synchronize() const { @waitForEarlierKernels();@@
-    Decode.Validate: void synchronize() const { @meetInGrid();@@
-    Encode.ByLookBack: shared = before.value; } } @__syncthreads();@@
-radix_sort/resident.cuh
-    Radix.ByGrid: @blocks.barrier_wait(std::move(arrival))@static_cast<void>(arrival)@
-    Radix.ByGrid: decode); }); if (!isLast) { @blocks.sync();@@
-    Radix.SpansOfEverySize: values, 0, origins[row]); }); @__syncthreads();@@
-    Radix.ByBlock: packValues(origins, storage); @__syncthreads();@@
-    Radix.ByGrid: 2 * column + 1], sum.y); @__syncthreads();@@
-radix_sort/spans.cuh
-    Radix.InSpans: codes, int mostElements) { @waitForEarlierKernels();@@
-    Radix.SpansOfEverySize: typename Spans::Code> coding) { @waitForEarlierKernels();@@
-    Radix.InSpansOneOfWhichIsTooLarge: @hasFailed@false@;
-radix_sort/span_sort.cuh
-    Radix.InSpans: index, round % 2 == 1); } } } @__syncthreads();@@
-    Radix.InSpans: memory.counters[i] = 0; } @__syncthreads();@@
-radix_sort/buckets.cuh
-    Radix.ByBuckets: first, digit, count.next); @blocks_.sync();@@
-    Radix.BySeveralBucketsPerBlock: i = 1; i < tiles; ++i) { @__syncthreads();@@
-    Radix.BySeveralBucketsPerBlock: readOnly(), range, coding_); } @if (tiles > 1) { __syncthreads(); }@@
-primitives/block.cuh
-    Scan.ByLookBackOfSixWarps: Warp::index()] = value; } @__syncthreads();@@
-    RowSum.ByBlocks: Warp::index()] = sum; } @__syncthreads();@@
-single_pass/scan.cuh
-    Scan.ByLookBack: valueOf(initial), prefix); } } @__syncthreads();@@
-single_pass/compact.cuh
-    Compact.ByLookBack: value + tileCount.value; } } } @__syncthreads();@@
-    Compact.FlaggedByLookBack: value + tileCount.value; } } } @__syncthreads();@@
-    Compact.PackedTogether: kept, std::size_t* count) { @chain.meet();@@
-    Compact.RejectsBehind: storage.back), last, here); @__syncthreads();@@
-    Compact.ByTickets: beginOfWarp(0)); } else { @__syncthreads();@@
-    Compact.BytesPackedInRegisters!: constexpr (Shape::isThreadwise) { @__syncwarp();@@
-    Compact.BytesPackedInRegisters: wordBytes; word = rest; } } @__syncwarp();@@
-runs/reduce_by_key.cuh
-    Runs.Together: ends - (isLast ? 1 : 0); @chain.meet();@@
-    Runs.ByLookBack: part.heads} + begins; } } } @__syncthreads();@@
-    Runs.GeneratedValues: constexpr (sharesMemory) { @__syncthreads();@@
-    Runs.GeneratedValues: heads != 0) { packSums(); } @__syncthreads();@@
-segments/heads.cuh
-    Segments.ByLookBackWithAFunction: flags, tile, n); clear(); @__syncthreads();@@
-    Segments.ByLookBackWithOffsets: first = before; } } clear(); @__syncthreads();@@
-segments/source.cuh
-    Segments.ByLookBack: @(lanesBefore << 1 | 1)@lanesBefore@
-segments/sort_kernels.cuh
-    Segments.SortInTiles: count += ranks.total(); @__syncthreads();@@
-    Segments.SortTogether: threadIdx.x); row[rank] = count; @meet();@@
-    Segments.SortTogether: scanRow(rowOf(digit)); } @meet();@@
-    Segments.SortTogether: sizeOfTile, digit, decode); }); } @team.meet();@@
-radix_sort/network.cuh
-    Segments.Sort: row)] = entries[row]; } @meet<threads>();@@
-    Segments.SortSeveralByWarp!: @meet<threads>();@@ // the memory may serve
-    Radix.ByNetwork: @__syncthreads();@@ // sorted entries overwrite
-primitives/sorting_network.cuh
-    Radix.ByNetwork: thread] = entries[row]; } @__syncthreads();@@
-primitives/tile_loader.cuh
-    Scan.ByLookBackOverAnUnalignedArray: pieces.bytes / sizeof(T))); @__syncthreads();@@
-    Scan.ByLookBack: pieces = piecesOf(tile); @pieces.wait(storage_.copy, parity_);@@
-shared_mem.cuh
-    Textbook.SharedMem: blockDim.x; half *= 2) { @__syncthreads();@@
-    Textbook.SharedMem!: total = at(blockDim.x - 1); @__syncthreads();@@
-    Textbook.SharedMem: half >= 1; half /= 2) { @__syncthreads();@@
-primitives/digit_rank.cuh
-    Radix.ByBlock: uint32_t total() const { @__syncthreads();@@
-    Radix.ByBlock: Warp::index()] = upTo; } } @__syncthreads();@@
-    Radix.ByBlock: rank += counts[i]; } } } @__syncthreads();@@
-    Radix.ByBlock: digit + Warp::lane()] = 0; } @__syncwarp();@@
-    Radix.ByBlock: __popc(peers & lanesBefore_); @__syncwarp();@@
-    Radix.ByBlock!: static_cast<Rank>(rank + 1); } @__syncwarp();@@
-radix_sort/partition.cuh
-    Radix.PartitionByGrid: 0) { begins[parts] = n; } @__syncthreads();@@
-histogram.cuh
-    Histogram.Ints: counters.clear(table.counters); @__syncthreads();@@
-    Histogram.Ints: gridDim.x / table.parts); @__syncthreads();@@
-radix_sort/select.cuh
-    TopK.OneBlock: @__syncthreads();@@ // nobody reads the slots
-    TopK.Blocks: clearCounts<Bits>(counts); @meetInGrid();@@
-    DeviceCount.TopK: @k = min(k, std::uint64_t{n});@@
-    DeviceCount.TopKBehindAFilter: @k <= all &&@@
-    TopK.Filtered: mine, storage.slots, Sum{}); @__syncthreads();@@
-row_sum/short_rows.cuh
-    RowSum.ByThreads: bulkEnd, run_.end, place); @__syncthreads();@@
-utf8/decode.cuh
-    Decode.Together: runs.list(part, found); @__syncthreads();@@
-utf8/encode.cuh
-    Encode.Together: 1; place >= 0; --place) { @__syncwarp();@@
-utf8/text_tile.cuh
-    Encode.Together!: @max(textBegin_, textEnd_)@textEnd_@
-primitives/last_block.cuh
-    Radix.PlannedByTheLastBlock!: unsigned* finished) { @__threadfence();@@ __syncthreads
-    Radix.PlannedByTheLastBlock!: ; @__threadfence();@@
-    Distributed.ScanThatKeepsTheOrderOfRanks: @+ 1 == gridDim.x@== 0@
-primitives/tile.cuh
-    Scan.ByLookBack: min(n@@ + 1@ - begin
-primitives/run_copy.cuh
-    Compact.ByLookBack: at + width <= end@@ + 4@
-naive.cuh
-    Textbook.Naive: @@2 * @distance <
-efficient.cuh
-    Textbook.Efficient: half @>=@>@ 2; half /= 2
-distributed/sort.cuh
-    Distributed.Sort: @call.exchange(sizeof(Header));@@ call
-    Distributed.Sort: @clearFirstStatuses(memory, tiles, part.stream);@@
-distributed/buckets.cuh
-    Distributed.Sort: @there.inside > 0 ? all.of(rank).n - there.inside :@@
-    Distributed.Sort: @!hasBuckets@true@
-    Distributed.Sort: @left -= taken;@@
-distributed/pieces.cuh
-    Distributed.Sort: @needed |= needed + 1;@@
-distributed/far_lines.cuh
-    Distributed.Sort: @count_ = 0;@@
-"""
-
+# Files of the library, each with its bugs: the seeded test that finds it (with ! by the race detector), and code with
+# @OLD@NEW@ in it.
+PLANTED = ROOT / "tests/simulator/planted_bugs.txt"
 # How often each kind of random bug is drawn.
 WEIGHTS = {"operator": 8, "bound": 6, "barrier": 3, "order": 2, "arguments": 3}
 # What the simulator does not compile.
@@ -229,12 +82,12 @@ def text_of(file):
 
 
 def planted():
-    """The bugs of PLANTED."""
+    """The bugs of the list. Blanks and line breaks are the same."""
     def pattern(code):
         return re.sub(r"(?:\\\s)+", r"\\s+", re.escape(code))
 
     mutants = []
-    for line in filter(None, PLANTED.splitlines()):
+    for line in PLANTED.read_text().splitlines():
         if not line.startswith(" "):
             file = f"stream_compaction/{line}"
             continue
@@ -311,6 +164,7 @@ class Build:
         database = self.folder / "compile_commands.json"
         if not database.exists():
             sys.exit(f"{BUILDS[name]} is not configured: cmake --preset {self.folder.name}")
+        subprocess.run(["ninja", "build.ninja"], cwd=self.folder, check=True, stdout=subprocess.DEVNULL)  # the copies
         self.commands, self.objects, self.programs, self.locks, self.unchanged = {}, {}, {}, {}, {}
         for entry in json.loads(database.read_text()):
             command = shlex.split(entry["command"])
@@ -473,10 +327,10 @@ def try_random(mutant, builds, number, seconds):
             continue
         changes_nothing = False
         for environment, only in build.runs(test):
-            if how := build.run(program, environment, only):
-                if build.fails_without_bug(test, environment, how.split(": ")[0]):
-                    sys.exit(f"{test} ({build.folder.name}) fails without a bug: {how}")
-                return how
+            if time.monotonic() - begin < seconds and (how := build.run(program, environment, only)):
+                if not build.fails_without_bug(test, environment, how.split(": ")[0]):
+                    return how
+                print(f"{test} ({build.folder.name}) fails without a bug: {how}", flush=True)
     return "" if changes_nothing else None
 
 
@@ -497,8 +351,9 @@ def main():
     def git(*arguments):
         return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
 
+    builds = {"": Build("")}
     if options.random:
-        builds = {name: Build(name) for name, folder in BUILDS.items() if name == "" or (ROOT / folder).exists()}
+        builds |= {name: Build(name) for name, folder in BUILDS.items() if name and (ROOT / folder).exists()}
         reached = set().union(*map(builds[""].reach, builds[""].programs))
         drawn = {kind: [] for kind in WEIGHTS}
         for file in filter(is_wanted, sorted(reached)):
@@ -511,8 +366,8 @@ def main():
         part = int(git("rev-parse", "HEAD"), 16) % options.sample
         work = [mutant for i, mutant in enumerate(planted())
                 if is_wanted(mutant.file) and (i % options.sample == part or mutant.file in touched)]
-        names = {"races" if mutant.test.endswith("!") else "" for mutant in work}
-        builds = {name: Build(name) for name in names}
+        if any(mutant.test.endswith("!") for mutant in work):
+            builds["races"] = Build("races")
     for build in builds.values():
         tests = [test for test in build.programs if options.random or test.startswith("tests/simulator/")]
         build.prepare(tests, options.jobs)
