@@ -294,7 +294,8 @@ class Build:
             output += "for ever"
         if status == 0:
             return None
-        kinds = {"data race": "a race", "for ever": "an endless wait", "Failure": "a wrong result"}
+        kinds = {"data race": "a race", "for ever": "an endless wait", "AddressSanitizer": "a wrong address",
+                 "Failure": "a wrong result"}
         how = next((kind for text, kind in kinds.items() if text in output), "a crash")
         seed = re.findall(r"seed=(\d+)", output)
         name = re.findall(r"\[ RUN      \] (\S+)", output)
@@ -320,9 +321,11 @@ def try_random(mutant, builds, number, seconds):
     fast = [(plain, test) for test in tests if (plain, test) not in slow]
     sanitizer = builds.get("races" if mutant.kind in ("barrier", "order") else "addresses")
     watched = [(sanitizer, test) for _, test in fast if sanitizer and test in sanitizer.programs]
-    for build, test in fast + watched + slow:
+    programs = fast + watched + slow
+    for i, (build, test) in enumerate(programs):
         if time.monotonic() - begin > seconds:
-            break
+            print(f"{mutant.file}: {len(programs) - i} of {len(programs)} test programs are not tried", flush=True)
+            return None
         if (program := build.program(mutant, test, build.empty(number))) is None:
             continue
         changes_nothing = False
