@@ -399,6 +399,22 @@ TEST_F(OutOfCoreSortTest, SortsRecordsAtAnyAddress) {
     }
 }
 
+TEST_F(OutOfCoreSortTest, ScratchForRecordsSuffices) {
+    const OutOfCore::RecordSorter<float> sorter{{}, sizeof(float)};
+    // An array in scratch may take more memory for n elements than for n - 1.
+    for (const std::size_t n : {1, 65, 6401, 30017}) {
+        const auto keys = hostArray(n, Summand<float>{91});
+        DeviceBuffer<float> in(keys);
+        DeviceBuffer<float> out(n);
+        UsedScratch scratch = usedScratch(sorter.scratchBytes(n));
+        sorter({reinterpret_cast<std::byte*>(in.data())}, {reinterpret_cast<std::byte*>(out.data())}, n,
+               scratch.bytes(), nullptr);
+        std::vector<float> sorted(n);
+        out.copyTo(sorted);
+        EXPECT_TRUE(std::ranges::is_sorted(sorted)) << "n = " << n;
+    }
+}
+
 TEST_F(OutOfCoreSortTest, ReportsProgressOfBothTripsAndCancels) {
     const auto keys = hostArray(5003, AnyBits<int>{90});
     for (Options options : limitsOfEveryWay(keys.size() * sizeof(int))) {
