@@ -86,8 +86,8 @@ MUTANTS = [
            "} while (status.state == State::Empty);", "} while (false);",
            "SeededScanTest.Reproducible"),
     Mutant("group published too soon", "the last tile of a group publishes it", "primitives/look_back.cuh",
-           "if (tile % size == size - 1 && platform.lane() == 0) {",
-           "if (tile % size == size - 2 && platform.lane() == 0) {",
+           "if (tile % size == size - 1 && Warp::lane() == 0) {",
+           "if (tile % size == size - 2 && Warp::lane() == 0) {",
            "SeededScanTest.Reproducible"),
     # Blocks that take one tile after the other.
     Mutant("tile loaded over the last one", "barrier between two tiles", "primitives/tile_order.cuh",
