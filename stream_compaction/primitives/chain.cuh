@@ -7,7 +7,6 @@
 #include <cstdint>
 
 #include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/operators.cuh"
 #include "stream_compaction/primitives/tile_order.cuh"
 #include "stream_compaction/primitives/warp.cuh"
@@ -118,7 +117,6 @@ struct GridChain {
 template <typename T>
 struct LookBackChain {
     using Value = T;
-    using Platform = LookBack::DevicePlatform;
     using Statuses = LookBack::Statuses<T>;
 
     std::uint64_t* words;
@@ -138,7 +136,7 @@ struct LookBackChain {
     __device__ void publish(int tile, const T& mine) const {
         waitForEarlierKernels();
         if (Warp::lane() == 0) {
-            statuses().publish(Platform{}, tile, LookBack::State::Aggregate, mine);
+            statuses().publish(tile, LookBack::State::Aggregate, mine);
         }
     }
 
@@ -146,9 +144,9 @@ struct LookBackChain {
     /// warp that has not published itself must call waitForEarlierKernels() first.
     template <typename Op>
     [[nodiscard]] __device__ T before(int tile, const T& mine, const Op& op) const {
-        const T sum = LookBack::lookBack(Platform{}, statuses(), tile, op);
+        const T sum = LookBack::lookBack(statuses(), tile, op);
         if (Warp::lane() == 0) {
-            statuses().publish(Platform{}, tile, LookBack::State::Prefix, op(sum, mine));
+            statuses().publish(tile, LookBack::State::Prefix, op(sum, mine));
         }
         return sum;
     }
@@ -162,10 +160,10 @@ struct LookBackChain {
 template <typename T>
 struct ReproducibleChain : LookBackChain<T> {
     using Base = LookBackChain<T>;
-    using typename Base::Platform, typename Base::Statuses;
+    using typename Base::Statuses;
 
     [[nodiscard]] static __host__ __device__ constexpr std::size_t wordsFor(std::size_t tiles) {
-        const std::size_t groups = tiles / LookBack::groupSize<Platform> + 1;
+        const std::size_t groups = tiles / LookBack::groupSize + 1;
         return Base::wordsFor(tiles) + Statuses::wordsFor(groups + 1);
     }
 
@@ -173,7 +171,7 @@ struct ReproducibleChain : LookBackChain<T> {
     template <typename Op>
     [[nodiscard]] __device__ T beforeInOrder(int tile, const T& mine, const Op& op) const {
         const Statuses groups(this->words + Base::wordsFor(this->tiles));
-        return LookBack::lookBackInOrder(Platform{}, this->statuses(), groups, tile, mine, op);
+        return LookBack::lookBackInOrder(this->statuses(), groups, tile, mine, op);
     }
 };
 

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "stream_compaction/primitives/warp.cuh"
+
 /// Decoupled look-back (Merrill and Garland, "Single-pass Parallel Prefix Scan with Decoupled Look-back", 2016). In one
 /// pass over an array, each tile learns the sum of all elements before it, and no tile has to wait until its
 /// predecessor has finished.
@@ -24,10 +26,6 @@
 /// a word of its own, with a copy of the state. Each state is published once, so pieces with the same state come from
 /// the same publication. If the states differ, the reader has caught a publication halfway. It takes the status for
 /// Empty and reads again. So neither fences nor accesses wider than a word are needed.
-///
-/// The protocol accesses memory and lanes only through a `Platform`: on the device a warp and global memory
-/// (look_back_device.cuh), in the tests threads of the host, which ThreadSanitizer watches. Compiled without CUDA, the
-/// functions are plain C++.
 namespace StreamCompaction::LookBack {
 
 enum class State : std::uint64_t { Empty, Aggregate, Prefix };
@@ -96,31 +94,48 @@ class Statuses {
         return (tiles + run - 1) / run * run * Coding<T>::words;
     }
 
-    template <typename Platform>
-    __device__ void publish(const Platform& platform, int tile, State state, const T& value) const {
+    __device__ void publish(int tile, State state, const T& value) const {
         std::uint64_t payloads[Coding<T>::words];
         Coding<T>::toPayloads(value, payloads);
         for (int i = 0; i < Coding<T>::words; ++i) {
-            platform.store(wordOf(tile, i), payloads[i] << stateBits | static_cast<std::uint64_t>(state));
+            const std::uint64_t word = payloads[i] << stateBits | static_cast<std::uint64_t>(state);
+            __nv_atomic_store_n(wordOf(tile, i), word, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
         }
     }
 
-    template <typename Platform>
-    __device__ Status<T> read(const Platform& platform, int tile) const {
+    /// Reads a word by an atomic addition of zero. A load would be correct, too. But a word that is written through one
+    /// part of the second-level cache and polled through another travels between the two. An atomic operation is
+    /// performed in the part where the word lives.
+    __device__ Status<T> read(int tile) const {
+        return readBy(tile, [](std::uint64_t* word) -> std::uint64_t {
+            return atomicAdd(reinterpret_cast<unsigned long long*>(word), 0ULL);
+        });
+    }
+
+    /// For threads of which each reads one column of words. The words that a warp reads at a time lie side by side. A
+    /// load reads them in one access, while atomic operations would be performed word by word.
+    __device__ Status<T> readInColumn(int tile) const {
+        return readBy(tile, [](std::uint64_t* word) -> std::uint64_t {
+            return __nv_atomic_load_n(word, __NV_ATOMIC_RELAXED, __NV_THREAD_SCOPE_DEVICE);
+        });
+    }
+
+  private:
+    static constexpr int stateBits = 2;
+    static constexpr int run = 32;
+
+    template <typename Load>
+    __device__ Status<T> readBy(int tile, const Load& load) const {
         std::uint64_t payloads[Coding<T>::words];
         State state{};
         for (int i = 0; i < Coding<T>::words; ++i) {
-            const std::uint64_t word = platform.load(wordOf(tile, i));
+            const std::uint64_t word = load(wordOf(tile, i));
             const State stateOfPiece = static_cast<State>(word & ((1u << stateBits) - 1));
             state = i == 0 || stateOfPiece == state ? stateOfPiece : State::Empty;
             payloads[i] = word >> stateBits;
         }
         return {state, Coding<T>::fromPayloads(payloads)};
     }
-
-  private:
-    static constexpr int stateBits = 2;
-    static constexpr int run = 32;
 
     __device__ std::uint64_t* wordOf(int tile, int piece) const {
         return words_ + (static_cast<std::size_t>(tile / run) * Coding<T>::words + piece) * run + tile % run;
@@ -133,34 +148,34 @@ class Statuses {
 /// tile of a window, until all tiles from the nearest prefix on have published. A status that is not Empty is not read
 /// again, because an aggregate serves as well as a prefix. A look-back is slowed down not by its distance but by the
 /// number of accesses that compete for the same few words.
-template <typename T, typename Op, typename Platform>
-__device__ T lookBack(const Platform& platform, const Statuses<T>& statuses, int tile, const Op& op) {
+template <typename T, typename Op>
+__device__ T lookBack(const Statuses<T>& statuses, int tile, const Op& op) {
     const T identity = op.template identity<T>();
     T sum = identity;
-    for (int end = tile;; end -= Platform::lanes) {
+    for (int end = tile;; end -= Warp::lanes) {
         // Places before the first tile count as prefixes with the identity as their value.
-        const int mine = end - Platform::lanes + platform.lane();
+        const int mine = end - Warp::lanes + Warp::lane();
         Status<T> status{State::Prefix, identity};
         if (mine >= 0) {
-            status = statuses.read(platform, mine);
+            status = statuses.read(mine);
         }
 
         // Wait for the tiles from the nearest prefix on, or for the whole window if it has no prefix.
         std::uint32_t prefixes;
         bool needed;
         for (;;) {
-            prefixes = platform.ballot(status.state == State::Prefix);
-            needed = (prefixes >> platform.lane()) <= 1;
+            prefixes = __ballot_sync(Warp::allLanes, status.state == State::Prefix);
+            needed = (prefixes >> Warp::lane()) <= 1;
             const bool missing = needed && status.state == State::Empty;
-            if (platform.ballot(missing) == 0) {
+            if (__ballot_sync(Warp::allLanes, missing) == 0) {
                 break;
             }
             if (missing) {
-                status = statuses.read(platform, mine);
+                status = statuses.read(mine);
             }
         }
 
-        sum = op(platform.reduce(needed ? status.value : identity, op), sum);
+        sum = op(Warp::reduce(needed ? status.value : identity, op), sum);
         if (prefixes != 0) {
             return sum;
         }
@@ -170,19 +185,18 @@ __device__ T lookBack(const Platform& platform, const Statuses<T>& statuses, int
 /// The sum of all tiles before `tile` in one column, by one thread. Each tile has `columns` sums, and each column is a
 /// chain of its own: status t * columns + column is that of tile t. `window` statuses are read at a time, because the
 /// wait for several is as long as the wait for one.
-template <int window, typename T, typename Op, typename Platform>
-__device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statuses, int tile, int column, int columns,
-                              const Op& op) {
+template <int window, typename T, typename Op>
+__device__ T lookBackInColumn(const Statuses<T>& statuses, int tile, int column, int columns, const Op& op) {
     T sum = op.template identity<T>();
     for (int end = tile; end > 0; end -= window) {
         Status<T> before[window];
         for (int i = 0; i < window; ++i) {
             before[i] = end - 1 - i < 0 ? Status<T>{State::Prefix, op.template identity<T>()}
-                                        : statuses.read(platform, (end - 1 - i) * columns + column);
+                                        : statuses.readInColumn((end - 1 - i) * columns + column);
         }
         for (int i = 0; i < window; ++i) {
             while (before[i].state == State::Empty) {
-                before[i] = statuses.read(platform, (end - 1 - i) * columns + column);
+                before[i] = statuses.readInColumn((end - 1 - i) * columns + column);
             }
             sum = op(before[i].value, sum);
             if (before[i].state == State::Prefix) {
@@ -194,17 +208,16 @@ __device__ T lookBackInColumn(const Platform& platform, const Statuses<T>& statu
 }
 
 /// Tiles per group in `lookBackInOrder`.
-template <typename Platform>
-inline constexpr int groupSize = 4 * Platform::lanes;
+inline constexpr int groupSize = 4 * Warp::lanes;
 
 /// Reads the status of `tile` until it is not Empty, and returns its value. Lanes where `wanted` is false return
 /// `otherwise` at once.
-template <typename T, typename Platform>
-__device__ T await(const Platform& platform, const Statuses<T>& statuses, int tile, bool wanted, const T& otherwise) {
+template <typename T>
+__device__ T await(const Statuses<T>& statuses, int tile, bool wanted, const T& otherwise) {
     Status<T> status{State::Aggregate, otherwise};
     if (wanted) {
         do {
-            status = statuses.read(platform, tile);
+            status = statuses.read(tile);
         } while (status.state == State::Empty);
     }
     return status.value;
@@ -217,21 +230,21 @@ __device__ T await(const Platform& platform, const Statuses<T>& statuses, int ti
 /// prefix of its group, which the last tile of the group before publishes in `groups`. So prefixes form a chain with
 /// one link per group, and timing chooses none of the links. The price: a tile may not use a nearer prefix that is
 /// already known.
-template <typename T, typename Op, typename Platform>
-__device__ T lookBackInOrder(const Platform& platform, const Statuses<T>& aggregates, const Statuses<T>& groups,
-                             int tile, const T& aggregate, const Op& op) {
+template <typename T, typename Op>
+__device__ T lookBackInOrder(const Statuses<T>& aggregates, const Statuses<T>& groups, int tile, const T& aggregate,
+                             const Op& op) {
     const T identity = op.template identity<T>();
-    constexpr int size = groupSize<Platform>;
+    constexpr int size = groupSize;
     const int group = tile / size;
     T sum = identity;
-    for (int begin = group * size; begin < tile; begin += Platform::lanes) {
-        const int mine = begin + platform.lane();
-        sum = op(sum, platform.reduce(await(platform, aggregates, mine, mine < tile, identity), op));
+    for (int begin = group * size; begin < tile; begin += Warp::lanes) {
+        const int mine = begin + Warp::lane();
+        sum = op(sum, Warp::reduce(await(aggregates, mine, mine < tile, identity), op));
     }
-    const bool asks = group > 0 && platform.lane() == 0;
-    sum = op(platform.reduce(await(platform, groups, group, asks, identity), op), sum);
-    if (tile % size == size - 1 && platform.lane() == 0) {
-        groups.publish(platform, group + 1, State::Prefix, op(sum, aggregate));
+    const bool asks = group > 0 && Warp::lane() == 0;
+    sum = op(Warp::reduce(await(groups, group, asks, identity), op), sum);
+    if (tile % size == size - 1 && Warp::lane() == 0) {
+        groups.publish(group + 1, State::Prefix, op(sum, aggregate));
     }
     return sum;
 }

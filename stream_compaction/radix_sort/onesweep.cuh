@@ -6,7 +6,6 @@
 #include "stream_compaction/primitives/block.cuh"
 #include "stream_compaction/primitives/last_block.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/primitives/replicated_counters.cuh"
 #include "stream_compaction/primitives/sort_tile.cuh"
 #include "stream_compaction/primitives/tile.cuh"
@@ -425,7 +424,6 @@ __global__ void __launch_bounds__(Shape::threads, 2)
                     int index, DigitOf digitOf, Coding coding, int prefetchDistance, Parts parts) {
     using LookBack::Count;
     using LookBack::State;
-    const LookBack::ColumnPlatform platform;
     waitForEarlierKernels();
     const Pass pass = loadAtOnce(plan->passes[index]);
     if (!pass.isNeeded) {
@@ -461,8 +459,8 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         const std::uint32_t count = total - parts.countedPastTheEnd(keys, digit, column);
         if (column < digitValues) {
             const int status = DigitStatuses::indexOf(tile, column);
-            set.publish(platform, status, part.beginsSegment ? State::Prefix : State::Aggregate, Count{count});
-            statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});
+            set.publish(status, part.beginsSegment ? State::Prefix : State::Aggregate, Count{count});
+            statuses.set(pass.order + 1).publish(status, State::Empty, Count{0});
         }
 
         // Pack the keys.
@@ -473,11 +471,10 @@ __global__ void __launch_bounds__(Shape::threads, 2)
         std::int64_t start = 0;
         if (column < digitValues) {
             constexpr int window = hasValues<Value> ? 1 : 4;
-            const Count before = part.beginsSegment
-                                     ? Count{0}
-                                     : LookBack::lookBackInColumn<window>(platform, set, tile, column, digitValues,
-                                                                          LookBack::AddCounts{});
-            set.publish(platform, DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + count});
+            const Count before = part.beginsSegment ? Count{0}
+                                                    : LookBack::lookBackInColumn<window>(set, tile, column, digitValues,
+                                                                                         LookBack::AddCounts{});
+            set.publish(DigitStatuses::indexOf(tile, column), State::Prefix, Count{before.value + count});
             start =
                 static_cast<std::int64_t>(parts.starts(*plan, index, part.segment)[column] + before.value) - firstRank;
             storage.keyRuns[column] = parts.target(pass, arrays, column).keys + start;

@@ -9,7 +9,6 @@
 #include <type_traits>
 
 #include "stream_compaction/common.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
 #include "stream_compaction/runtime/clear_words.cuh"
 #include "stream_compaction/utf8/element.h"
 #include "stream_compaction/utf8/types.h"

@@ -135,6 +135,9 @@ class ScratchOfRanks {
     std::vector<UsedScratch> buffers_;
 };
 
+/// In the simulator an even and an odd number suffice: a test takes as long as the square of it.
+const auto numbersOfRanks = testing::ValuesIn(isSimulated ? std::vector{1, 2, 5} : std::vector{1, 2, 3, 4, 8});
+
 /// Tests on a number of ranks, each with a GPU of its own.
 class RanksTest : public DeviceTest, public testing::WithParamInterface<int> {
   protected:

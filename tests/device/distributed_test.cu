@@ -192,7 +192,7 @@ class DistributedTest : public RanksTest {
         return digits > 2 && largest <= Radix::SpanShape::elements;
     }
 };
-INSTANTIATE_TEST_SUITE_P(Ranks, DistributedTest, testing::Values(1, 2, 3, 4, 8));
+INSTANTIATE_TEST_SUITE_P(Ranks, DistributedTest, numbersOfRanks);
 
 TEST_P(DistributedTest, Scan) {
     for (const auto& counts : distributions(size())) {
@@ -338,27 +338,26 @@ std::vector<K> keysInFewBuckets(std::size_t n, BitsOf<K> differing, std::uint64_
         n, [&](std::size_t i) { return std::bit_cast<K>(static_cast<BitsOf<K>>(randomBits(seed, i) & differing)); });
 }
 
-/// The ranks put their keys in buckets, as they do with many keys.
+/// The ranks put their keys in buckets, as they do with many keys. Where all are gathered, there are none.
 TEST_P(DistributedTest, SortInBuckets) {
     for (const auto& counts : distributions(size())) {
-        expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<int>(totalOf(counts), 0x81FF'F0FF, 30));
-        expectSorted(counts, {.leastPerBucket = 0}, std::vector<int>(totalOf(counts), 8));
+        expectSortedSo(counts, counts, {.leastPerBucket = 0}, keysInFewBuckets<int>(totalOf(counts), 0x81FF'F0FF, 30));
+        expectSortedSo(counts, counts, {.leastPerBucket = 0}, std::vector<int>(totalOf(counts), 8));
     }
 }
 
 TEST_P(DistributedTest, SortOfEveryTypeOfKeyInBuckets) {
     const auto counts = raggedCounts(size());
     const std::size_t n = totalOf(counts);
-    expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<std::int8_t>(n, 0xC3, 31));
-    expectSorted(counts, {.descending = true, .leastPerBucket = 0}, keysInFewBuckets<std::uint16_t>(n, 0x41FF, 32));
-    expectSorted(counts, {.beginBit = 5, .endBit = 23, .leastPerBucket = 0},
-                 keysInFewBuckets<std::uint32_t>(n, 0xFFA0'FFFF, 33));
-    expectSorted(counts, {.beginBit = 3, .endBit = 8, .leastPerBucket = 0},
-                 keysInFewBuckets<std::uint32_t>(n, 0x0000'00FF, 34));
-    expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<float>(n, 0xC1FF'FFFF, 35));
-    expectSorted(counts, {.descending = true, .leastPerBucket = 0},
-                 keysInFewBuckets<double>(n, 0x8170'0000'0000'FFFF, 36));
-    expectSorted(counts, {.leastPerBucket = 0}, keysInFewBuckets<std::uint64_t>(n, 0xC100'0000'000F'0000, 37));
+    expectSortedSo(counts, counts, {.leastPerBucket = 0}, keysInFewBuckets<std::int8_t>(n, 0xC3, 31));
+    expectSortedSo(counts, counts, {.beginBit = 5, .endBit = 23, .leastPerBucket = 0},
+                   keysInFewBuckets<std::uint32_t>(n, 0xFFA0'FFFF, 33));
+    expectSortedSo(counts, counts, {.beginBit = 3, .endBit = 8, .leastPerBucket = 0},
+                   keysInFewBuckets<std::uint32_t>(n, 0x0000'00FF, 34));
+    expectSortedSo(counts, counts, {.descending = true, .leastPerBucket = 0},
+                   keysInFewBuckets<double>(n, 0x8170'0000'0000'FFFF, 36));
+    expectSortedSo(counts, counts, {.leastPerBucket = 0},
+                   keysInFewBuckets<std::uint64_t>(n, 0xC100'0000'000F'0000, 37));
 }
 
 /// The first keys are the greatest ones. Then some spans are too large, and at last keys differ in two digits alone.
@@ -395,10 +394,10 @@ class MostRanksTest : public DistributedTest {};
 
 INSTANTIATE_TEST_SUITE_P(Ranks, MostRanksTest, testing::Values(Distributed::mostRanks));
 
-/// In two digits of the splitters, because each takes long.
+/// By one digit, because each takes long.
 TEST_P(MostRanksTest, Sort) {
     const std::vector<std::size_t> counts(size(), 12);
-    expectSortedSo(counts, counts, {.beginBit = 4, .endBit = 15, .leastPerBucket = 0},
+    expectSortedSo(counts, counts, {.beginBit = 8, .endBit = 15, .leastPerBucket = 0},
                    keysInFewBuckets<std::uint16_t>(totalOf(counts), 0xFFFF, 40));
 }
 
@@ -422,7 +421,7 @@ TEST_P(DistributedTest, SortIntoOtherShares) {
     allOnOne[size() / 2] = n;
     for (const auto& shares : {even, allOnOne}) {
         expectSorted(counts, shares, {}, keys);
-        expectSorted(counts, shares, {.leastPerBucket = 0}, keysOfBuckets);
+        expectSortedSo(counts, shares, {.leastPerBucket = 0}, keysOfBuckets);
     }
 }
 
@@ -459,13 +458,9 @@ TEST_P(DistributedTest, SortOfEveryTypeOfKey) {
     const auto counts = raggedCounts(size());
     const std::size_t n = totalOf(counts);
     expectSorted(counts, {}, hostArray(n, AnyBits<std::int8_t>{10}));
-    expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<std::uint8_t>{23}));
-    expectSorted(counts, {}, hostArray(n, AnyBits<std::int16_t>{24}));
     expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<std::uint16_t>{11}));
     expectSorted(counts, {.beginBit = 5, .endBit = 23}, hostArray(n, AnyBits<std::uint32_t>{12}));
-    expectSorted(counts, {}, hostArray(n, AnyBits<float>{13}));
     expectSorted(counts, {.descending = true}, hostArray(n, AnyBits<double>{14}));
-    expectSorted(counts, {}, hostArray(n, AnyBits<std::int64_t>{15}));
     expectSorted(counts, {.beginBit = 30, .endBit = 41}, hostArray(n, AnyBits<std::uint64_t>{25}));
 }
 
@@ -501,7 +496,7 @@ TEST_P(DistributedTest, SortOfKeysAloneCanBeCaptured) {
         GTEST_SKIP() << "a sort waits for its stream where kernels do not reach all ranks";
     }
     constexpr std::size_t n = sized(100'000, 2'000);
-    const auto keys = keysInFewBuckets<int>(n * size(), sized(0x81FF'F0FF, 0x8107'F0FF), 16);
+    const auto keys = keysInFewBuckets<int>(n * size(), sized(0x81FF'F0FF, 0x0301'F0FF), 16);
     std::vector<int> expected = keys;
     std::ranges::sort(expected);
     using Distributed::Sort;

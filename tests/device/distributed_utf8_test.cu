@@ -230,7 +230,7 @@ class DistributedUtf8Test : public RanksTest {
         ASSERT_EQ(counts.read(), onEachRank);
     }
 };
-INSTANTIATE_TEST_SUITE_P(Ranks, DistributedUtf8Test, testing::Values(1, 2, 3, 4, 8));
+INSTANTIATE_TEST_SUITE_P(Ranks, DistributedUtf8Test, numbersOfRanks);
 
 /// With these misalignments a part begins at the end of a group of 32 bytes, in its middle, or in an aligned line.
 constexpr std::size_t misalignments[] = {0, 64, 63, 95, 1, 50};

@@ -81,6 +81,17 @@ template <typename Op>
             underTest<double, Op>(name + "_double", kind, abilities)};
 }
 
+/// For operations whose code is the same for all element types. The simulator takes long for them, and gets two types.
+template <typename Op>
+[[nodiscard]] std::vector<AnyOperation> withFewTypes(const std::string& name, Kind kind, Abilities abilities = {}) {
+    if constexpr (isSimulated) {
+        return {underTest<int, Op>(name + "_int", kind, abilities),
+                underTest<double, Op>(name + "_double", kind, abilities)};
+    } else {
+        return withEveryType<Op>(name, kind, abilities);
+    }
+}
+
 /// The operations of each library or method.
 [[nodiscard]] std::vector<AnyOperation> naiveOperations();
 [[nodiscard]] std::vector<AnyOperation> efficientOperations();

@@ -5,7 +5,6 @@
 #include "../device/device_fixture.cuh"
 #include "noncommutative.cuh"
 #include "stream_compaction/primitives/look_back.cuh"
-#include "stream_compaction/primitives/look_back_device.cuh"
 
 namespace StreamCompaction::Testing {
 namespace {
@@ -18,7 +17,6 @@ struct Chain {
 /// The prefixes of `tiles` aggregates, with one warp per block.
 template <typename T, typename Op>
 __global__ void kernChain(int tiles, T* prefixes, std::uint64_t* words, const T* aggregates, Chain chain, Op op) {
-    using Platform = LookBack::DevicePlatform;
     const std::size_t statusWords = LookBack::Statuses<T>::wordsFor(tiles);
     const LookBack::Statuses<T> statuses(words);
     const LookBack::Statuses<T> groups(words + statusWords);
@@ -33,15 +31,15 @@ __global__ void kernChain(int tiles, T* prefixes, std::uint64_t* words, const T*
         }
         const auto publish = [&](LookBack::State state, const T& value) {
             if (threadIdx.x == 0) {
-                statuses.publish(Platform{}, tile, state, value);
+                statuses.publish(tile, state, value);
             }
         };
         publish(LookBack::State::Aggregate, aggregate);
         T prefix;
         if (chain.inOrder) {
-            prefix = LookBack::lookBackInOrder(Platform{}, statuses, groups, tile, aggregate, op);
+            prefix = LookBack::lookBackInOrder(statuses, groups, tile, aggregate, op);
         } else {
-            prefix = LookBack::lookBack(Platform{}, statuses, tile, op);
+            prefix = LookBack::lookBack(statuses, tile, op);
             publish(LookBack::State::Prefix, op(prefix, aggregate));
         }
         if (threadIdx.x == 0) {

@@ -96,7 +96,7 @@ TEST_F(SeededScanTest, ByTickets) {
 /// Because of its running time, only one of eight seeds has more tiles than a group.
 TEST_F(SeededScanTest, Reproducible) {
     underEverySeed(BlockOrder::ByIndex, [](std::uint64_t seed) {
-        constexpr std::size_t group = std::size_t{32} * LookBack::groupSize<LookBack::DevicePlatform>;
+        constexpr std::size_t group = std::size_t{32} * LookBack::groupSize;
         expectScannedByLookBack<BlockShape<32, 1>, Matrix>(
             Scan{.reproducible = true}, (seed % 8 == 0 ? group : 0) + 200 + seed % 7, seed, Multiply{});
     });

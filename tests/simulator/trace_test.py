@@ -138,7 +138,7 @@ class SinglePassScanTest(TraceTest):
         self.assertEqual({(step["offset"] - word) // 8 - step["block"] for step in publications}, {0})
         self.assertEqual(len(publications), 2 * tiles)
         # The compiler may merge the stores of two calls. Then only the line of the call is known.
-        self.expect_code(publications, r"platform\.store\(|publish\(Platform\{\}, tile, LookBack::State::")
+        self.expect_code(publications, r"__nv_atomic_store_n\(|publish\(tile, LookBack::State::")
 
         looks = of_launch(steps, launch, step="look-back")
         self.expect_code(looks, r"statuses\.read\(")
