@@ -101,7 +101,7 @@ MUTANTS = [
            "        words[i] = 0;\n", "",
            "SeededScanTest.ByLookBack"),
     Mutant("next statuses not cleared", "clear of the statuses of the next pass", "radix_sort/onesweep.cuh",
-           "        statuses.set(pass.order + 1).publish(platform, status, State::Empty, Count{0});\n", "",
+           "        statuses.set(pass.order + 1).publish(status, State::Empty, Count{0});\n", "",
            "SeededRadixTest.InPasses"),
     Mutant("counters not cleared", "clear of counters and statuses", "radix_sort/onesweep.cuh",
            "cudaMemsetAsync(first, 0, last - first, stream)", "cudaMemsetAsync(first, 0, (last - first) / 2, stream)",
