@@ -120,6 +120,20 @@ class DeviceCountTest : public DeviceTest {
         expectReplays(std::min<std::size_t>(capacities.back(), 60000), scratchBytes, call);
     }
 
+    /// The same for an operation, of which `arguments(arrays, n, with)` calls with(arguments).
+    template <typename Op, typename Arguments>
+    static void expectOperationLikeHost(const Op& op, const std::vector<std::size_t>& capacities, Arguments arguments) {
+        expectLikeHost(capacities, scratchBytesOf(op, arguments), callOf(op, arguments));
+    }
+    template <typename Op, typename Arguments>
+    static void expectOperationLikeHost(const Op& op, Arguments arguments) {
+        expectOperationLikeHost(op, capacities(), arguments);
+    }
+    template <typename Op, typename Arguments>
+    static void expectOperationReplays(const Op& op, std::size_t capacity, Arguments arguments) {
+        expectReplays(capacity, scratchBytesOf(op, arguments), callOf(op, arguments));
+    }
+
     /// Expects a graph to follow the number that it finds at each launch.
     template <typename ScratchBytes, typename Call>
     static void expectReplays(std::size_t capacity, ScratchBytes scratchBytes, Call call) {
@@ -144,6 +158,18 @@ class DeviceCountTest : public DeviceTest {
     }
 
   private:
+    template <typename Op, typename Arguments>
+    [[nodiscard]] static auto scratchBytesOf(const Op& op, Arguments arguments) {
+        return
+            [=](Arrays& a, auto n) { return arguments(a, n, [&](auto... args) { return op.scratchBytes(args...); }); };
+    }
+    template <typename Op, typename Arguments>
+    [[nodiscard]] static auto callOf(const Op& op, Arguments arguments) {
+        return [=](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+            arguments(a, n, [&](auto... args) { op(args..., scratch, stream); });
+        };
+    }
+
     /// A captured graph.
     class Graph {
       public:
@@ -191,10 +217,8 @@ TEST_F(DeviceCountTest, Scan) {
     for (const SinglePass::Scan scan : {SinglePass::Scan{}, SinglePass::Scan{.kind = SinglePass::ScanKind::Inclusive,
                                                             .reproducible = true,
                                                             .order = TileOrder::Ticket}}) {
-        expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), a.out.data(), n); },
-                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                           scan(std::as_const(a.in).data(), a.out.data(), n, scratch, stream);
-                       });
+        expectOperationLikeHost(
+            scan, [&](Arrays& a, auto n, auto with) { return with(std::as_const(a.in).data(), a.out.data(), n); });
     }
 }
 
@@ -213,11 +237,9 @@ TEST_F(DeviceCountTest, ScanOfAFunction) {
 TEST_F(DeviceCountTest, Compact) {
     for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
         const SinglePass::Compact compact{order};
-        expectLikeHost(
-            [&](Arrays& a, auto n) { return compact.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n); },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                compact(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, scratch, stream);
-            });
+        expectOperationLikeHost(compact, [&](Arrays& a, auto n, auto with) {
+            return with(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n);
+        });
     }
 }
 
@@ -227,45 +249,30 @@ TEST_F(DeviceCountTest, CompactOfBytes) {
     const auto bytesOf = [](auto* words) { return reinterpret_cast<std::uint8_t*>(words); };
     for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
         const SinglePass::Compact compact{order};
-        expectLikeHost(
-            capacitiesOfBytes,
-            [&](Arrays& a, auto n) {
-                return compact.scratchBytes(bytesOf(a.in.data()), bytesOf(a.out.data()), a.counts.data(), n);
-            },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                const std::uint8_t* const in = bytesOf(a.in.data());
-                compact(in, bytesOf(a.out.data()), a.counts.data(), n, scratch, stream);
-            });
+        expectOperationLikeHost(compact, capacitiesOfBytes, [&](Arrays& a, auto n, auto with) {
+            const std::uint8_t* const in = bytesOf(a.in.data());
+            return with(in, bytesOf(a.out.data()), a.counts.data(), n);
+        });
     }
 }
 
 TEST_F(DeviceCountTest, Partition) {
     const SinglePass::Partition partition;
-    expectLikeHost(
-        [&](Arrays& a, auto n) { return partition.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n); },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            partition(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, scratch, stream);
-        });
-    expectLikeHost(
-        [&](Arrays& a, auto n) {
-            return partition.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), a.counts.data(), n);
-        },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            partition(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch, stream);
-        });
+    expectOperationLikeHost(partition, [&](Arrays& a, auto n, auto with) {
+        return with(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n);
+    });
+    expectOperationLikeHost(partition, [&](Arrays& a, auto n, auto with) {
+        return with(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), a.counts.data(), n);
+    });
 }
 
 TEST_F(DeviceCountTest, CompactFlagged) {
     for (const TileOrder order : {TileOrder::BlockIndex, TileOrder::Ticket}) {
         const SinglePass::CompactFlagged compact{order};
-        expectLikeHost(
-            [&](Arrays& a, auto n) {
-                return compact.scratchBytes(a.in.data(), a.in.data(), a.out.data(), a.counts.data(), n);
-            },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                const Word* const in = std::as_const(a.in).data();
-                compact(in, in, a.out.data(), a.counts.data(), n, scratch, stream);
-            });
+        expectOperationLikeHost(compact, [&](Arrays& a, auto n, auto with) {
+            const Word* const in = std::as_const(a.in).data();
+            return with(in, in, a.out.data(), a.counts.data(), n);
+        });
     }
 }
 
@@ -274,23 +281,20 @@ TEST_F(DeviceCountTest, SegmentedScan) {
     const std::vector<std::uint32_t> offsets{0, 1, 1, 40, 5000, 5001, 120000};
     const DeviceBuffer<std::uint32_t> begins{std::span(offsets)};
     const auto segments = segmentsAt(begins.data(), offsets.size());
-    expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), a.in.data(), a.out.data(), n); },
-                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                       const Word* const in = std::as_const(a.in).data();
-                       scan(in, in, a.out.data(), n, scratch, stream);
-                   });
-    expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), segments, a.out.data(), n); },
-                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                       scan(std::as_const(a.in).data(), segments, a.out.data(), n, scratch, stream);
-                   });
+    expectOperationLikeHost(scan, [&](Arrays& a, auto n, auto with) {
+        const Word* const in = std::as_const(a.in).data();
+        return with(in, in, a.out.data(), n);
+    });
+    expectOperationLikeHost(scan, [&](Arrays& a, auto n, auto with) {
+        return with(std::as_const(a.in).data(), segments, a.out.data(), n);
+    });
     const auto bytes = hostArray(capacities().back(), [](std::size_t i) {
         return static_cast<std::uint8_t>(randomBits(77, i) % 50 == 0 ? 1 + i % 255 : 0);
     });
     const DeviceBuffer<std::uint8_t> flags{std::span<const std::uint8_t>(bytes)};
-    expectLikeHost([&](Arrays& a, auto n) { return scan.scratchBytes(a.in.data(), flags.data(), a.out.data(), n); },
-                   [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                       scan(std::as_const(a.in).data(), flags.data(), a.out.data(), n, scratch, stream);
-                   });
+    expectOperationLikeHost(scan, [&](Arrays& a, auto n, auto with) {
+        return with(std::as_const(a.in).data(), flags.data(), a.out.data(), n);
+    });
 }
 
 TEST_F(DeviceCountTest, SegmentedSort) {
@@ -303,23 +307,17 @@ TEST_F(DeviceCountTest, SegmentedSort) {
     }
     const DeviceBuffer<std::uint32_t> begins{std::span<const std::uint32_t>(offsets)};
     const auto segments = segmentsAt(begins.data(), offsets.size());
-    expectLikeHost(
-        [&](Arrays& a, auto n) {
-            return sort.scratchBytes(a.in.data(), segments, a.out.data(), a.in.data(), a.otherOut.data(), n);
-        },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            const Word* const in = std::as_const(a.in).data();
-            sort(in, segments, a.out.data(), in, a.otherOut.data(), n, scratch, stream);
-        });
+    expectOperationLikeHost(sort, [&](Arrays& a, auto n, auto with) {
+        const Word* const in = std::as_const(a.in).data();
+        return with(in, segments, a.out.data(), in, a.otherOut.data(), n);
+    });
 }
 
 TEST_F(DeviceCountTest, SortKeys) {
     for (const Radix::Sort sort : {Radix::Sort{}, Radix::Sort{.beginBit = 3, .endBit = 9, .order = TileOrder::Ticket},
                                    Radix::Sort{.beginBit = 9, .endBit = 9}}) {
-        expectLikeHost([&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), n); },
-                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                           sort(std::as_const(a.in).data(), a.out.data(), n, scratch, stream);
-                       });
+        expectOperationLikeHost(
+            sort, [&](Arrays& a, auto n, auto with) { return with(std::as_const(a.in).data(), a.out.data(), n); });
     }
 }
 
@@ -342,25 +340,19 @@ TEST_F(DeviceCountTest, SortConsumedKeys) {
 TEST_F(DeviceCountTest, SortPairs) {
     for (const int endBit : {0, allBits}) {
         const Radix::Sort sort{.endBit = endBit};
-        expectLikeHost(
-            [&](Arrays& a, auto n) {
-                return sort.scratchBytes(a.in.data(), a.out.data(), a.in.data(), a.otherOut.data(), n);
-            },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                const Word* const in = std::as_const(a.in).data();
-                sort(in, a.out.data(), in, a.otherOut.data(), n, scratch, stream);
-            });
+        expectOperationLikeHost(sort, [&](Arrays& a, auto n, auto with) {
+            const Word* const in = std::as_const(a.in).data();
+            return with(in, a.out.data(), in, a.otherOut.data(), n);
+        });
     }
 }
 
 TEST_F(DeviceCountTest, ArgSort) {
     for (const int endBit : {0, allBits}) {
         const Radix::ArgSort sort{.endBit = endBit};
-        expectLikeHost(
-            [&](Arrays& a, auto n) { return sort.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), n); },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                sort(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
-            });
+        expectOperationLikeHost(sort, [&](Arrays& a, auto n, auto with) {
+            return with(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), n);
+        });
     }
 }
 
@@ -369,18 +361,12 @@ TEST_F(DeviceCountTest, SortOfManyDifferentKeys) {
     const std::size_t capacity = sized(20'000'000, 20'000);
     const DeviceBuffer<Word> in{std::span<const Word>(hostArray(capacity, AnyBits<Word>{31}))};
     const Radix::Sort sort{.descending = true};
-    expectReplays(
-        capacity, [&](Arrays& a, auto n) { return sort.scratchBytes(in.data(), a.out.data(), n); },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            sort(in.data(), a.out.data(), n, scratch, stream);
-        });
+    expectOperationReplays(sort, capacity,
+                           [&](Arrays& a, auto n, auto with) { return with(in.data(), a.out.data(), n); });
     const Radix::ArgSort argSort;
-    expectReplays(
-        capacity,
-        [&](Arrays& a, auto n) { return argSort.scratchBytes(in.data(), a.out.data(), a.otherOut.data(), n); },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            argSort(in.data(), a.out.data(), a.otherOut.data(), n, scratch, stream);
-        });
+    expectOperationReplays(argSort, capacity, [&](Arrays& a, auto n, auto with) {
+        return with(in.data(), a.out.data(), a.otherOut.data(), n);
+    });
 }
 
 /// A host that knows of fewer than k elements asks for all of them.
@@ -392,10 +378,9 @@ template <typename N>
 TEST_F(DeviceCountTest, TopK) {
     for (const std::size_t k : {0, 1, 300, 40000}) {
         const Radix::TopK top{.largest = k == 300};
-        expectLikeHost([&](Arrays& a, auto n) { return top.scratchBytes(a.in.data(), a.out.data(), n, orAll(k, n)); },
-                       [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                           top(std::as_const(a.in).data(), a.out.data(), n, orAll(k, n), scratch, stream);
-                       });
+        expectOperationLikeHost(top, [&](Arrays& a, auto n, auto with) {
+            return with(std::as_const(a.in).data(), a.out.data(), n, orAll(k, n));
+        });
     }
 }
 
@@ -448,13 +433,9 @@ struct Remainder {
 
 TEST_F(DeviceCountTest, MultiPartition) {
     const Radix::MultiPartition partition;
-    expectLikeHost(
-        [&](Arrays& a, auto n) {
-            return partition.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n, 37, Remainder{});
-        },
-        [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            partition(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, 37, Remainder{}, scratch, stream);
-        });
+    expectOperationLikeHost(partition, [&](Arrays& a, auto n, auto with) {
+        return with(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, 37, Remainder{});
+    });
 }
 
 TEST_F(DeviceCountTest, Histogram) {
@@ -465,11 +446,9 @@ TEST_F(DeviceCountTest, Histogram) {
 }
 
 TEST_F(DeviceCountTest, Runs) {
-    expectLikeHost(
-        [](Arrays& a, auto n) { return Runs::Unique{}.scratchBytes(a.in.data(), a.out.data(), a.counts.data(), n); },
-        [](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            Runs::Unique{}(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n, scratch, stream);
-        });
+    expectOperationLikeHost(Runs::Unique{}, [&](Arrays& a, auto n, auto with) {
+        return with(std::as_const(a.in).data(), a.out.data(), a.counts.data(), n);
+    });
     expectLikeHost(
         [](Arrays& a, auto n) {
             return Runs::Encode{}.scratchBytes(a.in.data(), a.out.data(), a.otherOut.data(), a.counts.data(), n);
@@ -478,15 +457,10 @@ TEST_F(DeviceCountTest, Runs) {
             Runs::Encode{}(std::as_const(a.in).data(), a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch,
                            stream);
         });
-    expectLikeHost(
-        [](Arrays& a, auto n) {
-            return Runs::ReduceByKey{}.scratchBytes(a.in.data(), a.in.data(), a.out.data(), a.otherOut.data(),
-                                                    a.counts.data(), n);
-        },
-        [](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-            const Word* const in = std::as_const(a.in).data();
-            Runs::ReduceByKey{}(in, in, a.out.data(), a.otherOut.data(), a.counts.data(), n, scratch, stream);
-        });
+    expectOperationLikeHost(Runs::ReduceByKey{}, [&](Arrays& a, auto n, auto with) {
+        const Word* const in = std::as_const(a.in).data();
+        return with(in, in, a.out.data(), a.otherOut.data(), a.counts.data(), n);
+    });
 }
 
 /// Rows of all mappings: several per thread, teams of all sizes, and rows in parts.
@@ -499,11 +473,9 @@ TEST_F(DeviceCountTest, RowSums) {
         const Word* const in = matrix.data();
         for (const std::size_t pitch : {cols, cols + 3}) {
             const std::size_t capacity = std::min(mostRows, elements / std::max<std::size_t>(1, pitch));
-            expectLikeHost(
-                {capacity}, [&](Arrays& a, auto rows) { return sum.scratchBytes(in, a.out.data(), rows, cols, pitch); },
-                [&](Arrays& a, auto rows, Scratch scratch, cudaStream_t stream) {
-                    sum(in, a.out.data(), rows, cols, pitch, scratch, stream);
-                });
+            expectOperationLikeHost(sum, {capacity}, [&](Arrays& a, auto rows, auto with) {
+                return with(in, a.out.data(), rows, cols, pitch);
+            });
         }
     }
 }
@@ -557,14 +529,9 @@ TEST_F(DeviceCountTest, Utf8) {
                 });
         }
         const Utf8::Validate validate{.errors = errors};
-        expectLikeHost(
-            capacities,
-            [&](Arrays& a, auto n) {
-                return validate.scratchBytes(bytes.data(), reinterpret_cast<Utf8::Result*>(a.counts.data()), n);
-            },
-            [&](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
-                validate(bytes.data(), reinterpret_cast<Utf8::Result*>(a.counts.data()), n, scratch, stream);
-            });
+        expectOperationLikeHost(validate, capacities, [&](Arrays& a, auto n, auto with) {
+            return with(bytes.data(), reinterpret_cast<Utf8::Result*>(a.counts.data()), n);
+        });
     }
 }
 

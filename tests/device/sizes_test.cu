@@ -103,150 +103,115 @@ struct Operation {
     std::function<void(std::size_t n)> call;
 };
 
+/// `arguments(n, with)` calls with(arguments), those that `op` and its scratchBytes have in common.
+template <typename Op, typename Arguments>
+[[nodiscard]] Operation operation(const std::string& name, const Op& op, Arguments arguments) {
+    return {name, [=](std::size_t n) { arguments(n, [&](auto... args) { (void)op.scratchBytes(args...); }); },
+            [=](std::size_t n) { arguments(n, [&](auto... args) { op(args..., scratch(), nullptr); }); }};
+}
+
+/// A scan, or a sort of keys.
 template <typename T, typename In = T, typename Op>
 [[nodiscard]] Operation scan(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<In>, noArray<T>, n); },
-            [op](std::size_t n) { op(memory<In, 2>(), memory<T, 3>(), n, scratch(), nullptr); }};
+    return operation(name, op, [](std::size_t n, auto with) { with(memory<In, 2>(), memory<T, 3>(), n); });
 }
 
 template <typename T, typename Op>
 [[nodiscard]] Operation compact(const std::string& name, const Op& op) {
-    return {
-        name, [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, noArray<std::size_t>, n); },
-        [op](std::size_t n) { op(memory<T, 2>(), memory<T, 3>(), memory<std::size_t, 4>(), n, scratch(), nullptr); }};
+    return operation(
+        name, op, [](std::size_t n, auto with) { with(memory<T, 2>(), memory<T, 3>(), memory<std::size_t, 4>(), n); });
 }
 
 template <typename T, typename Op>
 [[nodiscard]] Operation partition(const std::string& name, const Op& op) {
-    return {name,
-            [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, noArray<T>, noArray<std::size_t>, n); },
-            [op](std::size_t n) {
-                op(memory<T, 2>(), memory<T, 3>(), memory<T, 5>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
-            }};
+    return operation(name, op, [](std::size_t n, auto with) {
+        with(memory<T, 2>(), memory<T, 3>(), memory<T, 5>(), memory<std::size_t, 4>(), n);
+    });
 }
 
 template <typename T>
 [[nodiscard]] Operation segmentedScan(const std::string& name) {
-    return {name,
-            [](std::size_t n) { (void)SegmentedScan{}.scratchBytes(noArray<T>, noArray<std::uint8_t>, noArray<T>, n); },
-            [](std::size_t n) {
-                SegmentedScan{}(memory<T, 2>(), memory<std::uint8_t, 3>(), memory<T, 4>(), n, scratch(), nullptr);
-            }};
+    return operation(name, SegmentedScan{}, [](std::size_t n, auto with) {
+        with(memory<T, 2>(), memory<std::uint8_t, 3>(), memory<T, 4>(), n);
+    });
 }
 
 template <typename K>
 [[nodiscard]] Operation segmentedSort(const std::string& name) {
-    return {name,
-            [](std::size_t n) {
-                (void)SegmentedSort{}.scratchBytes(noArray<K>, segmentsAt(noArray<int>, 2), noArray<K>, n);
-            },
-            [](std::size_t n) {
-                SegmentedSort{}(memory<K, 2>(), segmentsAt(memory<int, 3>(), 2), memory<K, 4>(), n, scratch(), nullptr);
-            }};
+    return operation(name, SegmentedSort{}, [](std::size_t n, auto with) {
+        with(memory<K, 2>(), segmentsAt(memory<int, 3>(), 2), memory<K, 4>(), n);
+    });
 }
 
 template <typename T, typename Flag, typename Op>
 [[nodiscard]] Operation compactFlagged(const std::string& name, const Op& op) {
-    return {
-        name,
-        [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<Flag>, noArray<T>, noArray<std::size_t>, n); },
-        [op](std::size_t n) {
-            const Flag* const flags = memory<Flag, 6>();
-            op(memory<T, 2>(), flags, memory<T, 3>(), memory<std::size_t, 4>(), n, scratch(), nullptr);
-        }};
+    return operation(name, op, [](std::size_t n, auto with) {
+        const Flag* const flags = memory<Flag, 6>();
+        with(memory<T, 2>(), flags, memory<T, 3>(), memory<std::size_t, 4>(), n);
+    });
 }
 
 template <typename K, typename V, typename Op>
 [[nodiscard]] Operation reduceByKey(const std::string& name, const Op& op) {
-    return {name,
-            [op](std::size_t n) {
-                (void)op.scratchBytes(noArray<K>, noArray<V>, noArray<K>, noArray<V>, noArray<std::size_t>, n);
-            },
-            [op](std::size_t n) {
-                op(memory<K, 2>(), memory<V, 3>(), memory<K, 5>(), memory<V, 6>(), memory<std::size_t, 4>(), n,
-                   scratch(), nullptr);
-            }};
+    return operation(name, op, [](std::size_t n, auto with) {
+        with(memory<K, 2>(), memory<V, 3>(), memory<K, 5>(), memory<V, 6>(), memory<std::size_t, 4>(), n);
+    });
 }
 
 template <typename K, typename Length, typename Op>
 [[nodiscard]] Operation encode(const std::string& name, const Op& op) {
-    return {name,
-            [op](std::size_t n) {
-                (void)op.scratchBytes(noArray<K>, noArray<K>, noArray<Length>, noArray<std::size_t>, n);
-            },
-            [op](std::size_t n) {
-                op(memory<K, 2>(), memory<K, 3>(), memory<Length, 5>(), memory<std::size_t, 4>(), n, scratch(),
-                   nullptr);
-            }};
-}
-
-template <typename T, typename Op>
-[[nodiscard]] Operation sort(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<T>, noArray<T>, n); },
-            [op](std::size_t n) { op(memory<T, 2>(), memory<T, 3>(), n, scratch(), nullptr); }};
+    return operation(name, op, [](std::size_t n, auto with) {
+        with(memory<K, 2>(), memory<K, 3>(), memory<Length, 5>(), memory<std::size_t, 4>(), n);
+    });
 }
 
 template <typename K, typename V, typename Op>
 [[nodiscard]] Operation sortPairs(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n); },
-            [op](std::size_t n) {
-                op(memory<K, 2>(), memory<K, 3>(), memory<V, 4>(), memory<V, 5>(), n, scratch(), nullptr);
-            }};
+    return operation(name, op, [](std::size_t n, auto with) {
+        with(memory<K, 2>(), memory<K, 3>(), memory<V, 4>(), memory<V, 5>(), n);
+    });
 }
 
 /// A sort that may write to its input.
 [[nodiscard]] Operation consumingSort(const std::string& name) {
-    const auto in = [] { return Radix::Consumed{memory<std::uint64_t, 2>()}; };
-    return {name, [in](std::size_t n) { (void)Radix::Sort{}.scratchBytes(in(), noArray<std::uint64_t>, n); },
-            [in](std::size_t n) { Radix::Sort{}(in(), memory<std::uint64_t, 3>(), n, scratch(), nullptr); }};
+    return operation(name, Radix::Sort{}, [](std::size_t n, auto with) {
+        with(Radix::Consumed{memory<std::uint64_t, 2>()}, memory<std::uint64_t, 3>(), n);
+    });
 }
 
 template <typename Index>
 [[nodiscard]] Operation argSort(const std::string& name) {
-    return {
-        name,
-        [](std::size_t n) { (void)Radix::ArgSort{}.scratchBytes(noArray<float>, noArray<float>, noArray<Index>, n); },
-        [](std::size_t n) {
-            Radix::ArgSort{}(memory<float, 2>(), memory<float, 3>(), memory<Index, 4>(), n, scratch(), nullptr);
-        }};
+    return operation(name, Radix::ArgSort{}, [](std::size_t n, auto with) {
+        with(memory<float, 2>(), memory<float, 3>(), memory<Index, 4>(), n);
+    });
 }
 
 template <typename T, typename Count>
 [[nodiscard]] Operation histogram(const std::string& name) {
-    return {name, [](std::size_t n) { (void)Histogram{}.scratchBytes(noArray<T>, noArray<Count>, n, 10); },
-            [](std::size_t n) { Histogram{}(memory<T, 2>(), memory<Count, 3>(), n, 10, scratch(), nullptr); }};
+    return operation(name, Histogram{},
+                     [](std::size_t n, auto with) { with(memory<T, 2>(), memory<Count, 3>(), n, 10); });
 }
 
 template <typename K>
 [[nodiscard]] Operation multiPartition(const std::string& name) {
-    return {name,
-            [](std::size_t n) {
-                (void)Radix::MultiPartition{}.scratchBytes(noArray<K>, noArray<K>, noArray<std::size_t>, n, 10,
-                                                           OwnBin{});
-            },
-            [](std::size_t n) {
-                Radix::MultiPartition{}(memory<K, 2>(), memory<K, 3>(), memory<std::size_t, 4>(), n, 10, OwnBin{},
-                                        scratch(), nullptr);
-            }};
+    return operation(name, Radix::MultiPartition{}, [](std::size_t n, auto with) {
+        with(memory<K, 2>(), memory<K, 3>(), memory<std::size_t, 4>(), n, 10, OwnBin{});
+    });
 }
 
 template <typename K, typename V>
 [[nodiscard]] Operation topK(const std::string& name) {
-    return {
-        name,
-        [](std::size_t n) { (void)Radix::TopK{}.scratchBytes(noArray<K>, noArray<K>, noArray<V>, noArray<V>, n, 5); },
-        [](std::size_t n) {
-            const V* const values = memory<V, 5>();
-            Radix::TopK{}(memory<K, 2>(), memory<K, 3>(), values, memory<V, 4>(), n, 5, scratch(), nullptr);
-        }};
+    return operation(name, Radix::TopK{}, [](std::size_t n, auto with) {
+        const V* const values = memory<V, 5>();
+        with(memory<K, 2>(), memory<K, 3>(), values, memory<V, 4>(), n, 5);
+    });
 }
 
 template <typename From, typename To, typename Op>
 [[nodiscard]] Operation conversion(const std::string& name, const Op& op) {
-    return {name, [op](std::size_t n) { (void)op.scratchBytes(noArray<From>, noArray<To>, noArray<Utf8::Result>, n); },
-            [op](std::size_t n) {
-                op(memory<From, 2>(), memory<To, 3>(), memory<Utf8::Result, 4>(), n, scratch(), nullptr);
-            }};
+    return operation(name, op, [](std::size_t n, auto with) {
+        with(memory<From, 2>(), memory<To, 3>(), memory<Utf8::Result, 4>(), n);
+    });
 }
 
 [[nodiscard]] std::vector<Operation> operations() {
@@ -274,9 +239,9 @@ template <typename From, typename To, typename Op>
             reduceByKey<int, double>("reduction of doubles by ints", Runs::ReduceByKey{}),
             segmentedScan<std::uint8_t>("segmented scan of bytes"), segmentedScan<Pair>("segmented scan of pairs"),
             segmentedSort<std::uint8_t>("segmented sort of bytes"), segmentedSort<double>("segmented sort of doubles"),
-            sort<std::uint8_t>("split sort of bytes", SplitSort<SharedMem::Scan>{}),
-            sort<double>("split sort of doubles", SplitSort<SharedMem::Scan>{}),
-            sort<std::uint8_t>("radix sort of bytes", Radix::Sort{}), consumingSort("radix sort that consumes words"),
+            scan<std::uint8_t>("split sort of bytes", SplitSort<SharedMem::Scan>{}),
+            scan<double>("split sort of doubles", SplitSort<SharedMem::Scan>{}),
+            scan<std::uint8_t>("radix sort of bytes", Radix::Sort{}), consumingSort("radix sort that consumes words"),
             argSort<std::uint32_t>("argsort with indices of 32 bits"),
             argSort<std::int64_t>("argsort with indices of 64 bits"),
             sortPairs<std::uint8_t, Pair>("radix sort of bytes and pairs", Radix::Sort{}),
@@ -290,26 +255,21 @@ template <typename From, typename To, typename Op>
             conversion<std::uint8_t, char32_t>("textbook decoding", Utf8::TextbookDecode<SharedMem::Scan>{}),
             conversion<char32_t, std::uint8_t>("encoding of UTF-32", Utf8::Encode{}),
             conversion<char16_t, std::uint8_t>("encoding of UTF-16", Utf8::Encode{}),
-            {"validation",
-             [](std::size_t n) {
-                 (void)Utf8::Validate{}.scratchBytes(noArray<std::uint8_t>, noArray<Utf8::Result>, n);
-             },
-             [](std::size_t n) {
-                 Utf8::Validate{}(memory<std::uint8_t, 2>(), memory<Utf8::Result, 4>(), n, scratch(), nullptr);
-             }},
+            operation("validation", Utf8::Validate{},
+                      [](std::size_t n, auto with) { with(memory<std::uint8_t, 2>(), memory<Utf8::Result, 4>(), n); }),
 #if !defined(STREAM_COMPACTION_SIMULATED)
             scan<int>("CUB's scan of ints", Cub::Scan{}), compact<int>("CUB's compaction of ints", Cub::Compact{}),
             compactFlagged<int, std::uint8_t>("CUB's compaction of ints by flags", Cub::CompactFlagged{}),
             compact<int>("CUB's unique ints", Cub::Unique{}),
             encode<int, int>("CUB's run-length encoding of ints", Cub::Encode{}),
             reduceByKey<int, int>("CUB's reduction of ints by ints", Cub::ReduceByKey{}),
-            compact<int>("CUB's partition of ints", Cub::Partition{}), sort<int>("CUB's sort of ints", Cub::Sort{}),
+            compact<int>("CUB's partition of ints", Cub::Partition{}), scan<int>("CUB's sort of ints", Cub::Sort{}),
             sortPairs<int, std::uint64_t>("CUB's sort of ints and words", Cub::SortPairs{}),
 #endif
             scan<int>("Thrust's scan of ints", Thrust::Scan{}),
             compact<int>("Thrust's compaction of ints", Thrust::Compact{}),
             partition<int>("Thrust's partition of ints", Thrust::Partition{}),
-            sort<int>("Thrust's sort of ints", Thrust::Sort{}),
+            scan<int>("Thrust's sort of ints", Thrust::Sort{}),
             sortPairs<int, std::uint64_t>("Thrust's sort of ints and words", Thrust::SortPairs{}),
     };
 }
