@@ -114,7 +114,8 @@ def changes(file):
     for m in re.finditer(BARRIER, code, re.MULTILINE):
         yield Mutant(file, "barrier", *m.span(), "")
     # A barrier and the statement after it change places, unless that only makes a pointer.
-    for m in re.finditer(rf"({BARRIER})[ ]*\n([ ]*(?!return|break|continue|[^\n]*\* const \w+ =)\w[^\n{{}}]*;)$", code, re.MULTILINE):
+    statement = r"[ ]*(?!return|break|continue|[^\n]*\* const \w+ =)\w[^\n{}]*;"
+    for m in re.finditer(rf"({BARRIER})[ ]*\n({statement})$", code, re.MULTILINE):
         yield Mutant(file, "order", *m.span(), f"{m[2]}\n{m[1]}")
     for m in CALL.finditer(code):
         arguments = m[1].split(", ")
