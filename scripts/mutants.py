@@ -326,14 +326,17 @@ def try_random(mutant, builds, number, seconds):
 
     # First those of the file's name, then those that include little. Tests of the host compile all kernels at once.
     words = re.findall("[a-z]+", mutant.file)[2:-1]
-    tests = sorted((test for test in plain.programs if mutant.file in plain.reach(test)),
-                   key=lambda test: (-sum(word in test for word in words), len(closure(test))))
-    late = [test for test in tests if test.endswith(".cpp") and ".cu" in mutant.file]
-    slow = [(plain, test) for test in [test for test in tests if test.startswith("tests/device/")] + late]
-    fast = [(plain, test) for test in tests if (plain, test) not in slow]
+
+    def order(test):
+        is_slow = test.startswith("tests/device/") or (test.endswith(".cpp") and ".cu" in mutant.file)
+        return not any(word in test for word in words), is_slow, len(closure(test))
+
+    tests = sorted((test for test in plain.programs if mutant.file in plain.reach(test)), key=order)
+    last = [test for test in tests if order(test)[:2] == (True, True)]
     sanitizer = builds.get("races" if mutant.kind in ("barrier", "order") else "addresses")
-    watched = [(sanitizer, test) for _, test in fast if sanitizer and test in sanitizer.programs]
-    programs = fast + watched + slow
+    programs = [(plain, test) for test in tests if test not in last]
+    programs += [(sanitizer, test) for test in tests if sanitizer and test in sanitizer.programs
+                 and test.startswith("tests/simulator/")] + [(plain, test) for test in last]
     for i, (build, test) in enumerate(programs):
         if time.monotonic() - begin > seconds:
             print(f"{mutant.file}: {len(programs) - i} of {len(programs)} test programs are not tried", flush=True)
