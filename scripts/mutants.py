@@ -113,8 +113,9 @@ def changes(file):
         yield from (Mutant(file, "bound", *m.span(), f"({m[0]} {step} 1)") for step in "+-")
     for m in re.finditer(BARRIER, code, re.MULTILINE):
         yield Mutant(file, "barrier", *m.span(), "")
-    # A barrier and the statement after it change places.
-    for m in re.finditer(rf"({BARRIER})[ ]*\n([ ]*(?!return|break|continue)\w[^\n{{}}]*;)$", code, re.MULTILINE):
+    # A barrier and the statement after it change places, unless that only makes a pointer.
+    statement = r"[ ]*(?!return|break|continue|[^\n]*\* const \w+ =)\w[^\n{}]*;"
+    for m in re.finditer(rf"({BARRIER})[ ]*\n({statement})$", code, re.MULTILINE):
         yield Mutant(file, "order", *m.span(), f"{m[2]}\n{m[1]}")
     for m in CALL.finditer(code):
         arguments = m[1].split(", ")
@@ -143,6 +144,12 @@ def closure(file):
         seen |= new
         left += new
     return seen
+
+
+def own_header(source):
+    """The header that a source file implements."""
+    header = str(Path(source).with_suffix(".h"))
+    return header if (ROOT / header).is_file() else next(iter(includes(source)), None)
 
 
 class DoesNotCompile(Exception):
@@ -199,9 +206,13 @@ class Build:
     def reach(self, test):
         """The files of the library that a test exercises: those that it includes, and the sources of their headers."""
         found, left = closure(test), {file for file in self.commands if file.startswith("stream_compaction/")}
-        while new := {file for file in left if set(includes(file)[:1]) & found}:
-            found, left = found.union(*map(closure, new)), left - new
+        while new := {file for file in left if own_header(file) in found}:
+            found, left = found.union(*(self.recompiled(file, test) for file in new)), left - new
         return {file for file in found if file.startswith("stream_compaction/")}
+
+    def recompiled(self, source, test):
+        """What a source of the library brings into a test. Its kernels bring tests of kernels nothing new."""
+        return {source} if source.endswith(".cu") and test.endswith(".cu") else closure(source)
 
     def compile(self, source, folder, only=None):
         """The object of a source file. Headers in the folder take the place of the library's."""
@@ -237,9 +248,8 @@ class Build:
         place.write_text(text[:mutant.begin] + mutant.new + text[mutant.end:])
         sources = [test]
         if not only:
-            # Kernels are compiled with the tests that use them; the library's own take long and serve few tests.
-            sources += [file for file in self.reach(test) & self.commands.keys() if mutant.file in closure(file)
-                        and (file == mutant.file or not file.endswith(".cu") or not test.endswith(".cu"))]
+            sources += [file for file in self.reach(test) & self.commands.keys()
+                        if mutant.file in self.recompiled(file, test)]
         objects = {source: self.compile(source, folder, only) for source in sources}
         if not only and all(self.is_unchanged(source, output) for source, output in objects.items()):
             return None
@@ -307,21 +317,26 @@ def try_planted(mutant, builds, number):
     build = builds["races" if mutant.test.endswith("!") else ""]
     test = next(test for test in build.programs if f"TEST_F(Seeded{suite}Test, {only})" in text_of(test))
     program = build.program(mutant, test, build.empty(number), only)
-    return build.run(program, {"STREAM_COMPACTION_SEEDS": "60"}, f"Seeded{suite}Test.{only}")
+    return build.run(program, {"STREAM_COMPACTION_SEEDS": "60"}, f"Seeded{suite}Test.{only}", seconds=300)
 
 
 def try_random(mutant, builds, number, seconds):
     """How a test fails; "" if the bug changes no program, None if it survives."""
     plain, begin, changes_nothing = builds[""], time.monotonic(), True
-    # First those of the file's name, then those that include little.
+
+    # First those of the file's name, then those that include little. Tests of the host compile all kernels at once.
     words = re.findall("[a-z]+", mutant.file)[2:-1]
-    tests = sorted((test for test in plain.programs if mutant.file in plain.reach(test)),
-                   key=lambda test: (-sum(word in test for word in words), len(plain.reach(test))))
-    slow = [(plain, test) for test in tests if test.startswith("tests/device/")]
-    fast = [(plain, test) for test in tests if (plain, test) not in slow]
+
+    def order(test):
+        is_slow = test.startswith("tests/device/") or (test.endswith(".cpp") and ".cu" in mutant.file)
+        return not any(word in test for word in words), is_slow, len(closure(test))
+
+    tests = sorted((test for test in plain.programs if mutant.file in plain.reach(test)), key=order)
+    last = [test for test in tests if order(test)[:2] == (True, True)]
     sanitizer = builds.get("races" if mutant.kind in ("barrier", "order") else "addresses")
-    watched = [(sanitizer, test) for _, test in fast if sanitizer and test in sanitizer.programs]
-    programs = fast + watched + slow
+    programs = [(plain, test) for test in tests if test not in last]
+    programs += [(sanitizer, test) for test in tests if sanitizer and test in sanitizer.programs
+                 and test.startswith("tests/simulator/")] + [(plain, test) for test in last]
     for i, (build, test) in enumerate(programs):
         if time.monotonic() - begin > seconds:
             print(f"{mutant.file}: {len(programs) - i} of {len(programs)} test programs are not tried", flush=True)
@@ -366,7 +381,7 @@ def main():
         work = range(options.random)
     else:
         touched = git("diff", "--name-only", options.since).split() if options.since else []
-        part = int(git("rev-parse", "HEAD"), 16) % options.sample
+        part = int(git("rev-parse", "HEAD"), 16) % options.sample if options.sample > 1 else 0
         work = [mutant for i, mutant in enumerate(planted())
                 if is_wanted(mutant.file) and (i % options.sample == part or mutant.file in touched)]
         if any(mutant.test.endswith("!") for mutant in work):
