@@ -311,7 +311,7 @@ INSTANTIATE_TEST_SUITE_P(Device, OperationTest,
                          testing::ValuesIn(joined(naiveOperations(), efficientOperations(), sharedMemOperations(),
                                                   fastOperations(), thrustOperations()
 #if !defined(STREAM_COMPACTION_SIMULATED)
-                                                                                                 ,
+                                                                        ,
                                                   cubOperations()
 #endif
                                                       )),
