@@ -160,12 +160,13 @@ class DeviceCountTest : public DeviceTest {
   private:
     template <typename Op, typename Arguments>
     [[nodiscard]] static auto scratchBytesOf(const Op& op, Arguments arguments) {
-        return
-            [=](Arrays& a, auto n) { return arguments(a, n, [&](auto... args) { return op.scratchBytes(args...); }); };
+        return [&op, arguments](Arrays& a, auto n) {
+            return arguments(a, n, [&](auto... args) { return op.scratchBytes(args...); });
+        };
     }
     template <typename Op, typename Arguments>
     [[nodiscard]] static auto callOf(const Op& op, Arguments arguments) {
-        return [=](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
+        return [&op, arguments](Arrays& a, auto n, Scratch scratch, cudaStream_t stream) {
             arguments(a, n, [&](auto... args) { op(args..., scratch, stream); });
         };
     }
