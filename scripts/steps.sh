@@ -59,10 +59,10 @@ under_nvcc() {
     }
 }
 
-# watched PRESET SEEDS: what synchronises, under a sanitizer.
+# watched PRESET SEEDS: what synchronises, and the simulated card, under a sanitizer.
 watched() {
-    target=synchronising_tests build "$1" -DSTREAM_COMPACTION_PROGRAM=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
-    STREAM_COMPACTION_SEEDS=$2 ctest --preset "$1" -j "$(nproc)" -R '^synchronising_tests'
+    target="simulator_tests synchronising_tests" build "$1" -DSTREAM_COMPACTION_PROGRAM=OFF -DSTREAM_COMPACTION_EXAMPLES=OFF
+    STREAM_COMPACTION_SEEDS=$2 ctest --preset "$1" -j "$(nproc)" -R '^(simulator|synchronising)_tests'
 }
 
 cpu_sanitizers() {

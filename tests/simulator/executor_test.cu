@@ -10,11 +10,6 @@
 
 // Tests of the simulated card: what it guarantees, what it leaves open, and what it refuses.
 
-#if defined(__SANITIZE_THREAD__)
-/// Ends the program at the first race.
-extern "C" const char* __tsan_default_options() { return "halt_on_error=1:report_signal_unsafe=0"; }
-#endif
-
 namespace StreamCompaction::Testing {
 namespace {
 

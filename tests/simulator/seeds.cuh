@@ -10,6 +10,13 @@
 #include "../device/device_fixture.cuh"
 #include "simulator.h"
 
+#if defined(__SANITIZE_THREAD__)
+/// Ends the program at the first race.
+extern "C" [[gnu::used]] inline const char* __tsan_default_options() {
+    return "halt_on_error=1:report_signal_unsafe=0";
+}
+#endif
+
 /// Runs code that synchronises under many orders of the simulated card, each drawn from a seed.
 namespace StreamCompaction::Testing {
 
