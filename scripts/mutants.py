@@ -381,7 +381,7 @@ def main():
         work = range(options.random)
     else:
         touched = git("diff", "--name-only", options.since).split() if options.since else []
-        part = int(git("rev-parse", "HEAD"), 16) % options.sample if options.sample > 1 else 0
+        part = int(git("rev-list", "--count", "HEAD")) % options.sample if options.sample > 1 else 0
         work = [mutant for i, mutant in enumerate(planted())
                 if is_wanted(mutant.file) and (i % options.sample == part or mutant.file in touched)]
         if any(mutant.test.endswith("!") for mutant in work):

@@ -20,9 +20,13 @@ once() {
         return
     fi
     say "$1"
-    local before=$steps
-    if step "$@" >"$record.log" 2>&1; then
-        printf '%s' "${steps#"$before"}" >"$record"
+    local earlier=$steps status
+    set +e
+    step "$@" >"$record.log" 2>&1
+    status=$?
+    set -e
+    if [ $status -eq 0 ]; then
+        printf '%s' "${steps#"$earlier"}" >"$record"
     else
         failed=1
         tail -n 20 "$record.log" >&2
@@ -59,6 +63,6 @@ fi
     echo "scripts/nightly.sh, commit $commit, $(date +%F), $(nproc) cores"
     print_table
     echo
-    grep -h 'tests passed\|tests failed\|^[0-9]* mutants\|^[0-9]* random mutants' "$logs"/*.log || true
+    grep -h 'tests passed\|tests failed\|^[0-9]* bugs: ' "$logs"/*.log || true
 } | tee "${1:-$logs/summary.txt}"
 exit $failed

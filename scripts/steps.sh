@@ -3,14 +3,18 @@
 source "$(dirname "${BASH_SOURCE[0]}")/setup.sh"
 export STREAM_COMPACTION_CMAKE_OPTIONS="-DSTREAM_COMPACTION_WARNINGS_AS_ERRORS=ON"
 commits=$(git rev-list --count HEAD)  # says what is sampled
+before=$(git rev-parse --quiet --verify HEAD~1 || true)  # empty in a clone without history
 
 steps=
-# step NAME COMMAND...: runs the command and notes its seconds.
+# step NAME COMMAND...: runs the command and notes its seconds. A condition around it (`if step`, `step ||`) would turn off
+# `set -e` in the command, too.
 step() {
     local began=$SECONDS status=0 failed=
     printf '\n== %s (%d s)\n' "$1" $SECONDS
-    # In a process of its own, where `set -e` holds whatever the caller does with the status.
-    ("${@:2}") &
+    (
+        set -e
+        "${@:2}"
+    ) &
     wait $! || status=$?
     [ $status -eq 0 ] || failed=", FAILED"
     steps+=$(printf '%7d  %s%s' $((SECONDS - began)) "$1" "$failed")$'\n'
@@ -31,7 +35,7 @@ sampled() {
     {
         awk -v parts="$1" -v turn="$commits" 'NR % parts == turn % parts' <<<"$lines"
         # The last pattern is in no line.
-        grep -F "$(git diff --name-only HEAD~1 2>/dev/null | sed 's,^tests/,,'; echo //)" <<<"$lines" || true
+        grep -F "$([ -z "$before" ] || git diff --name-only "$before" | sed 's,^tests/,,'; echo //)" <<<"$lines" || true
     } | sort -u
 }
 
